@@ -1,0 +1,266 @@
+//! The command line.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use supple::Method;
+use supple_render::View;
+
+const FILE_HELP: &str =
+    "A .glb or .gltf file, or a built-in character: @bar, @arm, @cloth, @figure (@figure:40000 for about that many vertices)";
+
+/// Load a rigged character, pose it, deform it, look at it.
+#[derive(Parser)]
+#[command(name = "supple", version, arg_required_else_help = true, after_help = "\
+Start here:
+  supple demo                                a page of pictures to open in a browser
+  supple info hero.glb                       what is in a file, and what is odd about it
+  supple render hero.glb --clip Run -o run.gif
+
+Exit status: 0 done, 1 it could not be done, 2 the command line was wrong.
+Set NO_COLOR to do without colours.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// The whole flow on a built-in character, ending in a page to open
+    #[command(after_help = "\
+Examples:
+  supple demo                     writes supple-demo/index.html
+  supple demo -o /tmp/look        writes elsewhere")]
+    Demo(DemoOptions),
+
+    /// What is in a file, and what is odd about it
+    #[command(after_help = "\
+Examples:
+  supple info hero.glb
+  supple info @figure:40000
+  supple info hero.glb --json | jq '.odd[].message'")]
+    Info(InfoOptions),
+
+    /// Pose a character and write the deformed surface
+    #[command(after_help = "\
+The ending of OUT chooses the format:
+  .npy          n×3 float32, the vertices in the file's own order, primitives one after another
+  .obj, .ply    positions, normals and triangles
+  .glb, .gltf   the same file frozen in the pose: materials, images and props stay
+
+Examples:
+  supple deform hero.glb --clip Run --time 0.4 -o run.obj
+  supple deform @figure --clip squat --frame 24 -o squat.glb
+  supple deform hero.glb --palette pose.npy -o posed.npy")]
+    Deform(DeformOptions),
+
+    /// Draw a character: a PNG of one moment, or a GIF of a clip
+    #[command(after_help = "\
+Examples:
+  supple render @figure --clip walk -o walk.gif
+  supple render hero.glb --clip Run --time 0.4 --overlay skeleton -o run.png
+  supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
+    Render(RenderOptions),
+
+    /// Write a character with its weights cleaned, everything else as it was
+    #[command(after_help = "\
+Weights are normalised, sorted and packed; materials, images, animations, extras and
+unknown extensions stay. Also the way to take a built-in character elsewhere.
+
+Examples:
+  supple convert @figure:20000 -o figure.glb
+  supple convert hero.gltf -o hero.glb")]
+    Convert(ConvertOptions),
+
+    /// Print a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  supple completions bash > ~/.local/share/bash-completion/completions/supple
+  supple completions zsh  > ~/.zfunc/_supple
+  supple completions fish > ~/.config/fish/completions/supple.fish")]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct DemoOptions {
+    /// The folder to write into; made if it is not there
+    #[arg(short, long = "out", value_name = "DIR", default_value = "supple-demo")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct InfoOptions {
+    #[arg(value_name = "FILE", help = FILE_HELP)]
+    pub(crate) file: String,
+    /// One JSON object, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DeformOptions {
+    #[arg(value_name = "FILE", help = FILE_HELP)]
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) method: MethodOption,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+    /// m×3×4 floats, posed_from_bind in the file's own joint order, instead of a clip
+    #[arg(long, value_name = "P.npy", conflicts_with_all = ["clip", "time", "frame"])]
+    pub(crate) palette: Option<PathBuf>,
+    /// How normals are made
+    #[arg(long, value_name = "KIND", value_enum, default_value = "transported")]
+    pub(crate) normals: Normals,
+    /// Where to write; the ending chooses the format
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+}
+
+/// How normals of the deformed surface are made.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Normals {
+    /// By the inverse transpose of each vertex's frame
+    Transported,
+}
+
+#[derive(Args)]
+pub(crate) struct RenderOptions {
+    #[arg(value_name = "FILE", help = FILE_HELP)]
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) method: MethodOption,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+    /// Pixels
+    #[arg(long, value_name = "WxH", default_value = "800x800", value_parser = parse_size)]
+    pub(crate) size: (usize, usize),
+    /// What to draw over the surface, separated by commas
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
+    pub(crate) overlay: Vec<Overlay>,
+    /// From where to look: front, side, back, three-quarter, or degrees as YAW,PITCH
+    #[arg(long, value_name = "VIEW", default_value = "three-quarter", value_parser = parse_view, allow_hyphen_values = true)]
+    pub(crate) view: View,
+    /// Where to write: .png for one moment, .gif for a clip
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+}
+
+/// What can be drawn over a surface.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Overlay {
+    /// The bones, seen through the surface
+    Skeleton,
+    /// Each vertex in the colours of its joints
+    Weights,
+    /// The edges of the triangles
+    Wireframe,
+}
+
+#[derive(Args)]
+pub(crate) struct ConvertOptions {
+    #[arg(value_name = "FILE", help = FILE_HELP)]
+    pub(crate) file: String,
+    /// Where to write: .glb or .gltf
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct MethodOption {
+    /// The skinning method
+    #[arg(short, long = "method", value_name = "METHOD", default_value = "linear", value_parser = method_parser())]
+    pub(crate) method: Method,
+}
+
+/// A moment of a clip.
+#[derive(Args)]
+pub(crate) struct Moment {
+    /// Which clip, by name or number from 0; without one, the first if a time is given, else the rest pose
+    #[arg(long, value_name = "CLIP")]
+    pub(crate) clip: Option<String>,
+    /// Seconds into the clip [default: 0]
+    #[arg(long, value_name = "S", conflicts_with = "frame", value_parser = parse_seconds, allow_hyphen_values = true)]
+    pub(crate) time: Option<f64>,
+    /// Frame of the clip, from 0, at --fps
+    #[arg(long, value_name = "N")]
+    pub(crate) frame: Option<u32>,
+    /// Frames per second, for --frame and for GIFs
+    #[arg(long, value_name = "F", default_value = "30", value_parser = parse_fps)]
+    pub(crate) fps: f64,
+}
+
+fn method_parser() -> impl TypedValueParser<Value = Method> {
+    let values = Method::ALL.iter().map(|method| {
+        clap::builder::PossibleValue::new(method.name())
+            .aliases(method.aliases())
+            .help(method.summary())
+    });
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() => Ok(seconds),
+        _ => Err("expected a number of seconds, such as 0.5".to_owned()),
+    }
+}
+
+fn parse_fps(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(fps) if (0.1..=1000.0).contains(&fps) => Ok(fps),
+        _ => Err("expected frames per second from 0.1 to 1000".to_owned()),
+    }
+}
+
+fn parse_size(text: &str) -> Result<(usize, usize), String> {
+    let side = |text: &str| text.parse::<usize>().ok().filter(|side| (1..=8192).contains(side));
+    let sides = text.split_once(['x', 'X', '×']);
+    sides
+        .and_then(|(width, height)| Some((side(width)?, side(height)?)))
+        .ok_or_else(|| "expected WIDTHxHEIGHT with sides from 1 to 8192, such as 800x600".to_owned())
+}
+
+fn parse_view(text: &str) -> Result<View, String> {
+    let degrees = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+    match text {
+        "front" => Ok(View::FRONT),
+        "side" => Ok(View::SIDE),
+        "back" => Ok(View::BACK),
+        "three-quarter" => Ok(View::THREE_QUARTER),
+        _ => {
+            let pair = text.split_once(',');
+            let view = pair.and_then(|(yaw, pitch)| {
+                Some(View {
+                    yaw_degrees: degrees(yaw)?,
+                    pitch_degrees: degrees(pitch)?,
+                })
+            });
+            view.ok_or_else(|| "expected front, side, back, three-quarter or YAW,PITCH in degrees".to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_and_views_are_read_or_explained() {
+        assert_eq!(parse_size("640x480"), Ok((640, 480)));
+        for bad in ["640", "0x9", "x", "-1x5", "99999x2"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+        let view = parse_view("-30, 15").unwrap();
+        assert_eq!((view.yaw_degrees, view.pitch_degrees), (-30.0, 15.0));
+        assert!(parse_view("above").is_err());
+    }
+}

@@ -1,0 +1,49 @@
+//! `supple convert`: the character with clean weights, all else as it was.
+
+use crate::args::ConvertOptions;
+use crate::failure::Failure;
+use crate::source::Source;
+use std::path::Path;
+use supple_io::gltf::Document;
+use supple_io::write_whole;
+
+pub(crate) fn run(options: &ConvertOptions) -> Result<(), Failure> {
+    let kind = DocumentKind::of(&options.out).ok_or_else(|| {
+        Failure::usage(format!("{}: the ending must be .glb or .gltf", options.out.display()))
+    })?;
+    let source = Source::open(&options.file)?;
+    let mut document = source.document()?;
+    document.set_weights(source.asset.rig.weights())?;
+    kind.write(&document, &options.out)
+}
+
+/// The two forms of a glTF file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DocumentKind {
+    Binary,
+    Text,
+}
+
+impl DocumentKind {
+    pub(crate) fn of(path: &Path) -> Option<DocumentKind> {
+        match ending(path).as_str() {
+            "glb" => Some(DocumentKind::Binary),
+            "gltf" => Some(DocumentKind::Text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn write(self, document: &Document, path: &Path) -> Result<(), Failure> {
+        let bytes = match self {
+            DocumentKind::Binary => document.to_glb()?,
+            DocumentKind::Text => document.to_gltf(),
+        };
+        write_whole(path, |out| out.write_all(&bytes)).map_err(|error| Failure::writing(path, error))
+    }
+}
+
+/// A path's ending in lower case.
+pub(crate) fn ending(path: &Path) -> String {
+    let ending = path.extension().unwrap_or_default();
+    ending.to_string_lossy().to_ascii_lowercase()
+}

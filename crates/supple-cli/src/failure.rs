@@ -1,0 +1,83 @@
+//! What went wrong, for people: one message, and what to do about it where that is known.
+
+use anstyle::{AnsiColor, Style};
+use std::path::Path;
+use supple::characters::CharacterError;
+use supple::deform::SizeMismatch;
+use supple_io::LoadError;
+use supple_io::gltf::SaveError;
+
+/// A reason to stop.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    hint: Option<String>,
+    exit_status: u8,
+}
+
+impl Failure {
+    /// Something could not be done: exit status 1.
+    pub(crate) fn new(message: impl Into<String>) -> Failure {
+        Failure {
+            message: message.into(),
+            hint: None,
+            exit_status: 1,
+        }
+    }
+
+    /// The command line was wrong: exit status 2.
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure {
+            exit_status: 2,
+            ..Failure::new(message)
+        }
+    }
+
+    /// A file could not be written.
+    pub(crate) fn writing(path: &Path, error: impl std::fmt::Display) -> Failure {
+        Failure::new(format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// Adds what to do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn exit_status(&self) -> u8 {
+        self.exit_status
+    }
+
+    pub(crate) fn report(&self) {
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let dim = Style::new().dimmed();
+        crate::tell(&format!("{red}error:{red:#} {}", self.message));
+        if let Some(hint) = &self.hint {
+            crate::tell(&format!("  {dim}{hint}{dim:#}"));
+        }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}
+
+impl From<SaveError> for Failure {
+    fn from(error: SaveError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}
+
+impl From<SizeMismatch> for Failure {
+    fn from(error: SizeMismatch) -> Failure {
+        Failure::new(error.to_string())
+    }
+}
+
+impl From<CharacterError> for Failure {
+    fn from(error: CharacterError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}

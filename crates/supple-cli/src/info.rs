@@ -1,0 +1,234 @@
+//! `supple info`: what is in a file, and what is odd about it.
+
+use crate::args::InfoOptions;
+use crate::failure::Failure;
+use crate::source::Source;
+use anstyle::Style;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use supple::Asset;
+use supple::findings::Findings;
+use supple_io::gltf::Notes;
+
+pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
+    let source = Source::open(&options.file)?;
+    let findings = Findings::of(&source.asset.rig);
+    let oddities = oddities(&source.asset, &source.notes, &findings);
+    let text = match options.json {
+        true => format!("{:#}\n", report_json(&options.file, &source.asset, &findings, &oddities)),
+        false => report_text(&options.file, &source.asset, &findings, &oddities),
+    };
+    crate::print(&text)
+}
+
+/// Something that a user should know about a file.
+struct Oddity {
+    /// For programs.
+    kind: &'static str,
+    count: usize,
+    /// For people.
+    message: String,
+}
+
+fn oddities(asset: &Asset, notes: &Notes, findings: &Findings) -> Vec<Oddity> {
+    let mut found = Vec::new();
+    let mut note = |kind, count: usize, message: String| {
+        if count > 0 {
+            found.push(Oddity {
+                kind,
+                count,
+                message,
+            });
+        }
+    };
+    let vertices = asset.rig.mesh().vertex_count();
+    weight_oddities(notes, vertices, &mut note);
+    topology_oddities(findings, &mut note);
+    skeleton_oddities(asset, findings, &mut note);
+    if notes.unskinned {
+        note("no_skin", 1, "no skin: every mesh follows its own node".to_owned());
+    }
+    let ignored = notes.ignored_channels;
+    note("ignored_channels", ignored, format!("{} drive something other than transforms and morphs, and are not played", many(ignored, "animation channel")));
+    let lines = notes.not_triangles;
+    note("not_triangles", lines, format!("{} of points or lines have no surface", many(lines, "primitive")));
+    let extensions = &notes.unknown_required_extensions;
+    note("unknown_extensions", extensions.len(), format!("the file requires {}, which Supple does not know", extensions.join(", ")));
+    found
+}
+
+fn weight_oddities(notes: &Notes, vertices: usize, note: &mut impl FnMut(&'static str, usize, String)) {
+    let weights = &notes.weights;
+    if let Some((low, high)) = weights.sum_range {
+        let range = if low == high { format!("{low:.4}") } else { format!("{low:.4} to {high:.4}") };
+        let of = format!("{} of {}", weights.unnormalised, many(vertices, "vertex"));
+        note(
+            "unnormalised_weights",
+            weights.unnormalised,
+            format!("weights of {of} do not sum to 1 (sums {range}); they were normalised"),
+        );
+    }
+    let without = weights.without_weights;
+    let first = weights.first_without_weights.unwrap_or(0);
+    note("no_weights", without, format!("{} without weights (the first is {first}) follow the root of the skeleton", many(without, "vertex")));
+    note("negative_weights", weights.negative, format!("{} were taken as zero", many(weights.negative, "negative weight")));
+    let unused = weights.out_of_range_unused;
+    note("joints_out_of_range", unused, format!("{} of weight zero name joints that do not exist; they were ignored", many(unused, "influence")));
+}
+
+fn topology_oddities(findings: &Findings, note: &mut impl FnMut(&'static str, usize, String)) {
+    let topology = &findings.topology;
+    let flat = topology.degenerate_triangles;
+    note("degenerate_triangles", flat, format!("{} of no area", many(flat, "triangle")));
+    if topology.components > 1 {
+        note("components", topology.components, format!("the surface has {} unconnected pieces", topology.components));
+    }
+    let open = topology.open_edges;
+    note("open_edges", open, format!("{}: the surface has holes or borders", many(open, "open edge")));
+    let crowded = topology.non_manifold_edges;
+    note("non_manifold_edges", crowded, format!("{} with three triangles or more", many(crowded, "edge")));
+    let turned = topology.inconsistent_edges;
+    note("inconsistent_edges", turned, format!("{} between triangles that face opposite ways", many(turned, "edge")));
+}
+
+fn skeleton_oddities(asset: &Asset, findings: &Findings, note: &mut impl FnMut(&'static str, usize, String)) {
+    let skeleton = asset.rig.skeleton();
+    let names = |nodes: &[usize]| {
+        let shown = nodes.iter().take(3).map(|&node| match skeleton.nodes()[node].name.as_str() {
+            "" => format!("node {node}"),
+            name => format!("'{name}'"),
+        });
+        let list = shown.collect::<Vec<_>>().join(", ");
+        if nodes.len() > 3 { format!("{list}, …") } else { list }
+    };
+    let scale = &findings.rest_scale;
+    let kinds = [
+        ("non_uniform_scale", &scale.non_uniform, "scaled unevenly"),
+        ("negative_scale", &scale.negative, "mirrored (negative scale)"),
+        ("shear", &scale.sheared, "sheared"),
+        ("zero_scale", &scale.collapsed, "scaled to nothing"),
+    ];
+    for (kind, nodes, what) in kinds {
+        let count = nodes.len();
+        note(kind, count, format!("{} {what} in the rest pose: {}", many(count, "node"), names(nodes)));
+    }
+    if findings.root_joints > 1 {
+        note("several_roots", findings.root_joints, format!("{} joints have no joint above them", findings.root_joints));
+    }
+    let idle = findings.joints_without_weights;
+    note("joints_without_weights", idle, format!("{} without any vertex", many(idle, "joint")));
+    let extent = asset.rig.mesh().bounds().map_or(0.0, |bounds| bounds.extent());
+    if findings.rest_distance > 1e-4 * extent {
+        let share = if extent > 0.0 { 100.0 * findings.rest_distance / extent } else { 100.0 };
+        note("rest_is_not_bind", 1, format!("the rest pose is not the bind pose: vertices move by up to {share:.1} % of the size"));
+    }
+}
+
+/// "1 vertex", "2 vertices".
+fn many(count: usize, noun: &str) -> String {
+    let plural = match noun {
+        "vertex" => "vertices".to_owned(),
+        "mesh" => "meshes".to_owned(),
+        _ => format!("{noun}s"),
+    };
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {plural}") }
+}
+
+fn mean_influences(asset: &Asset) -> f64 {
+    let weights = asset.rig.weights();
+    weights.influence_count() as f64 / weights.vertex_count().max(1) as f64
+}
+
+fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddity]) -> String {
+    let bold = Style::new().bold();
+    let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
+    let mut text = String::new();
+    let mut row = |label: &str, value: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {bold}{label:<12}{bold:#} {value}");
+    };
+    let topology = &findings.topology;
+    let surface = match (topology.is_closed_manifold(), topology.components) {
+        (true, 1) => "one closed surface".to_owned(),
+        (true, pieces) => format!("{pieces} closed surfaces"),
+        (false, _) => "open".to_owned(),
+    };
+    row("surface", format!("{}, {} ({}), {surface}", many(mesh.vertex_count(), "vertex"), many(mesh.triangles().len(), "triangle"), many(topology.points, "distinct point")));
+    if let Some(bounds) = mesh.bounds() {
+        let size = bounds.max - bounds.min;
+        row("size", format!("{:.3} × {:.3} × {:.3}", size.x, size.y, size.z));
+    }
+    if asset.parts.len() > 1 {
+        row("parts", asset.parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(", "));
+    }
+    row("skeleton", format!("{} among {}", many(skeleton.joints().len(), "joint"), many(skeleton.nodes().len(), "node")));
+    let counts = findings.influence_counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    let counts = counts.map(|(index, count)| format!("{}: {count}", index + 1)).collect::<Vec<_>>().join(", ");
+    row("influences", format!("at most {}, {:.2} on average ({counts})", weights.max_influences(), mean_influences(asset)));
+    let targets: usize = asset.rest_morph_weights.len();
+    if targets > 0 {
+        row("morphs", many(targets, "target"));
+    }
+    if !asset.props.is_empty() {
+        let names = asset.props.iter().map(|prop| prop.name.as_str()).collect::<Vec<_>>().join(", ");
+        row("props", format!("{}, not skinned: {names}", many(asset.props.len(), "mesh")));
+    }
+    match asset.clips.len() {
+        0 => row("clips", "none".to_owned()),
+        count => row("clips", count.to_string()),
+    }
+    for clip in &asset.clips {
+        row("", format!("{} ({:.2} s, {})", clip.name, clip.duration(), many(clip.tracks.len(), "track")));
+    }
+    match oddities.len() {
+        0 => row("odd", "nothing".to_owned()),
+        _ => row("odd", many(oddities.len(), "thing")),
+    }
+    for oddity in oddities {
+        row("", oddity.message.clone());
+    }
+    format!("{bold}{file}{bold:#}\n{text}")
+}
+
+fn report_json(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddity]) -> Value {
+    let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
+    let topology = &findings.topology;
+    let clips = asset.clips.iter().map(|clip| {
+        json!({ "name": clip.name, "seconds": clip.duration(), "tracks": clip.tracks.len() })
+    });
+    let parts = asset.parts.iter().map(|part| {
+        json!({ "name": part.name, "vertices": part.vertices.len(), "triangles": part.triangles.len() })
+    });
+    let joints = (0..skeleton.joints().len()).map(|joint| {
+        json!({ "name": skeleton.joint_name(joint), "parent": skeleton.joints()[joint].parent })
+    });
+    let odd = oddities.iter().map(|oddity| {
+        json!({ "kind": oddity.kind, "count": oddity.count, "message": oddity.message })
+    });
+    json!({
+        "file": file,
+        "vertices": mesh.vertex_count(),
+        "triangles": mesh.triangles().len(),
+        "points": topology.points,
+        "bounds": mesh.bounds().map(|bounds| json!({ "min": bounds.min.to_array(), "max": bounds.max.to_array() })),
+        "parts": parts.collect::<Vec<_>>(),
+        "joint_count": skeleton.joints().len(),
+        "joints": joints.collect::<Vec<_>>(),
+        "node_count": skeleton.nodes().len(),
+        "max_influences": weights.max_influences(),
+        "mean_influences": mean_influences(asset),
+        "influence_counts": findings.influence_counts,
+        "morph_targets": asset.rest_morph_weights.len(),
+        "props": asset.props.iter().map(|prop| prop.name.as_str()).collect::<Vec<_>>(),
+        "clips": clips.collect::<Vec<_>>(),
+        "topology": {
+            "closed_manifold": topology.is_closed_manifold(),
+            "components": topology.components,
+            "open_edges": topology.open_edges,
+            "non_manifold_edges": topology.non_manifold_edges,
+            "inconsistent_edges": topology.inconsistent_edges,
+            "degenerate_triangles": topology.degenerate_triangles,
+        },
+        "odd": odd.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,60 @@
+//! The `supple` command.
+
+mod args;
+mod convert;
+mod deform;
+mod demo;
+mod failure;
+mod info;
+mod posing;
+mod progress;
+mod render;
+mod source;
+
+use args::{Arguments, Command};
+use clap::{CommandFactory, Parser};
+use failure::Failure;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Demo(options) => demo::run(&options),
+        Command::Info(options) => info::run(&options),
+        Command::Deform(options) => deform::run(&options),
+        Command::Render(options) => render::run(&options),
+        Command::Convert(options) => convert::run(&options),
+        Command::Completions { shell } => completions(shell),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.report();
+            ExitCode::from(failure.exit_status())
+        }
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "supple", &mut script);
+    print(&String::from_utf8_lossy(&script))
+}
+
+/// Prints to standard output. A reader that has seen enough (`| head`) is no failure.
+fn print(text: &str) -> Result<(), Failure> {
+    let written = anstream::stdout().write_all(text.as_bytes());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot print: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tells the user something on standard error.
+fn tell(text: &str) {
+    // If nobody can read it, nobody needs it.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

@@ -1,0 +1,39 @@
+//! Which clip, and when.
+
+use crate::args::Moment;
+use crate::failure::Failure;
+use supple::clip::Clip;
+use supple::{Asset, Pose};
+
+/// The clip that the user asked for: by name, or by number. None without a wish.
+pub(crate) fn wanted_clip<'a>(asset: &'a Asset, moment: &Moment) -> Result<Option<&'a Clip>, Failure> {
+    let Some(wish) = &moment.clip else {
+        let timed = moment.time.is_some() || moment.frame.is_some();
+        if timed && asset.clips.is_empty() {
+            return Err(Failure::new("a time was given, but there is no clip to take it from"));
+        }
+        return Ok(asset.clips.first().filter(|_| timed));
+    };
+    let by_name = asset.clips.iter().find(|clip| clip.name == *wish);
+    let by_number = || asset.clips.get(wish.parse::<usize>().ok()?);
+    let found = by_name.or_else(by_number);
+    found.map(Some).ok_or_else(|| no_such_clip(asset, wish))
+}
+
+fn no_such_clip(asset: &Asset, wish: &str) -> Failure {
+    let failure = Failure::new(format!("there is no clip '{wish}'"));
+    if asset.clips.is_empty() {
+        return failure.hint("the character has no clips");
+    }
+    let names: Vec<&str> = asset.clips.iter().map(|clip| clip.name.as_str()).collect();
+    failure.hint(format!("clips: {}", names.join(", ")))
+}
+
+/// The pose at the moment that the user asked for, or the rest pose.
+pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failure> {
+    let Some(clip) = wanted_clip(asset, moment)? else {
+        return Ok(asset.rest_pose());
+    };
+    let frame_time = moment.frame.map(|frame| f64::from(frame) / moment.fps);
+    Ok(asset.pose_at(clip, moment.time.or(frame_time).unwrap_or(0.0)))
+}

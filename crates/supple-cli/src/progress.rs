@@ -1,0 +1,23 @@
+//! Progress on long work: on a terminal, and nowhere else.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::Duration;
+
+/// A bar over a known number of steps.
+pub(crate) fn bar(steps: usize, what: &str) -> ProgressBar {
+    let bar = ProgressBar::new(steps as u64);
+    // The template is a constant; were it wrong, the plain bar would do.
+    if let Ok(style) = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} {eta:>4}") {
+        bar.set_style(style);
+    }
+    bar.set_message(what.to_owned());
+    bar
+}
+
+/// A spinner for work of unknown length.
+pub(crate) fn spinner(what: &str) -> ProgressBar {
+    let spinner = ProgressBar::new_spinner();
+    spinner.set_message(what.to_owned());
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}

@@ -1,0 +1,163 @@
+//! A new document from a character that did not come from a file.
+
+use super::write::{Accessor, UNSIGNED_INT, flatten, write_local};
+use super::{Binding, Document, Instance, SaveError};
+use serde_json::{Map, Value, json};
+use supple::Asset;
+use supple::clip::{Channel, Clip, Curve, Interpolation};
+
+impl Document {
+    /// A file with the character's mesh, skeleton, weights and clips. Morph targets and props, which no
+    /// built-in character has, are not written.
+    pub fn from_asset(asset: &Asset) -> Result<Document, SaveError> {
+        let mesh = asset.rig.mesh();
+        let skeleton = asset.rig.skeleton();
+        let joints: Vec<usize> = skeleton.joints().iter().map(|joint| joint.node).collect();
+        let roots = (0..skeleton.nodes().len()).filter(|&node| skeleton.nodes()[node].parent.is_none());
+        let mesh_node = skeleton.nodes().len();
+        let scene: Vec<usize> = roots.chain([mesh_node]).collect();
+        let color = asset.parts.first().map_or([1.0; 3], |part| part.color.to_array());
+        let [r, g, b] = color;
+        let mut document = Document {
+            json: json!({
+                "asset": { "version": "2.0", "generator": "Supple" },
+                "scene": 0,
+                "scenes": [{ "nodes": scene }],
+                "nodes": nodes(asset),
+                "materials": [{
+                    "name": asset.name,
+                    "pbrMetallicRoughness": {
+                        "baseColorFactor": [r, g, b, 1.0],
+                        "metallicFactor": 0.0,
+                        "roughnessFactor": 0.8,
+                    },
+                }],
+                "meshes": [{
+                    "name": asset.name,
+                    "primitives": [{ "attributes": {}, "material": 0 }],
+                }],
+                "skins": [{ "joints": joints }],
+            }),
+            buffers: Vec::new(),
+            extra_chunks: Vec::new(),
+            folder: None,
+            binding: Binding {
+                file_node: (0..skeleton.nodes().len()).collect(),
+                file_joints: (0..joints.len()).collect(),
+                instances: vec![Instance {
+                    node: mesh_node,
+                    mesh: 0,
+                    joint_of_skin: (0..joints.len()).collect(),
+                    primitives: std::iter::once(0..mesh.vertex_count()).collect(),
+                }],
+                props: Vec::new(),
+            },
+        };
+        document.set_attribute(0, 0, "POSITION", Accessor::positions(mesh.positions()));
+        let normals = Accessor::floats("VEC3", 3, &flatten(mesh.normals()));
+        document.set_attribute(0, 0, "NORMAL", normals);
+        let indices: Vec<u8> = mesh.triangles().iter().flatten().flat_map(|i| i.to_le_bytes()).collect();
+        let indices = Accessor::new("SCALAR", UNSIGNED_INT, indices.len() / 4, indices);
+        let indices = document.append(indices.index_data());
+        document.json["meshes"][0]["primitives"][0]["indices"] = json!(indices);
+        let matrices: Vec<f32> = skeleton
+            .joints()
+            .iter()
+            .flat_map(|joint| glam::DMat4::from(joint.joint_from_bind).as_mat4().to_cols_array())
+            .collect();
+        let matrices = document.append(Accessor::floats("MAT4", 16, &matrices));
+        document.json["skins"][0]["inverseBindMatrices"] = json!(matrices);
+        for clip in &asset.clips {
+            let animation = document.animation(clip);
+            document.push("animations", animation);
+        }
+        document.set_weights(asset.rig.weights())?;
+        Ok(document)
+    }
+
+    fn animation(&mut self, clip: &Clip) -> Value {
+        let mut channels = Vec::new();
+        let mut samplers = Vec::new();
+        for track in &clip.tracks {
+            let (node, path, kind) = match track.channel {
+                Channel::Translation { node } => (node, "translation", "VEC3"),
+                Channel::Rotation { node } => (node, "rotation", "VEC4"),
+                Channel::Scale { node } => (node, "scale", "VEC3"),
+                Channel::MorphWeights { .. } => continue,
+            };
+            let width = track.channel.width();
+            let input = self.append(Accessor::times(track.curve.times()));
+            let (values, interpolation) = keys(&track.curve, width);
+            let output = self.append(Accessor::floats(kind, width, &values));
+            channels.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }));
+            samplers.push(json!({ "input": input, "output": output, "interpolation": interpolation }));
+        }
+        json!({ "name": clip.name, "channels": channels, "samplers": samplers })
+    }
+}
+
+fn nodes(asset: &Asset) -> Vec<Value> {
+    let skeleton = asset.rig.skeleton();
+    let mut nodes: Vec<Map<String, Value>> = skeleton
+        .nodes()
+        .iter()
+        .map(|node| {
+            let mut json = Map::new();
+            json.insert("name".to_owned(), json!(node.name));
+            write_local(&mut json, &node.rest);
+            json
+        })
+        .collect();
+    for (child, node) in skeleton.nodes().iter().enumerate() {
+        if let Some(parent) = node.parent {
+            let children = nodes[parent].entry("children").or_insert_with(|| json!([]));
+            children.as_array_mut().into_iter().for_each(|list| list.push(json!(child)));
+        }
+    }
+    let mut nodes: Vec<Value> = nodes.into_iter().map(Value::Object).collect();
+    nodes.push(json!({ "name": asset.name, "mesh": 0, "skin": 0 }));
+    nodes
+}
+
+/// The keys of a curve in a form that glTF has; Catmull-Rom becomes CUBICSPLINE with the same tangents.
+fn keys(curve: &Curve, width: usize) -> (Vec<f32>, &'static str) {
+    match curve.interpolation() {
+        Interpolation::Step => (curve.values().to_vec(), "STEP"),
+        Interpolation::Linear => (curve.values().to_vec(), "LINEAR"),
+        Interpolation::CubicHermite => (curve.values().to_vec(), "CUBICSPLINE"),
+        Interpolation::CatmullRom => {
+            let times = curve.times();
+            let values = aligned(curve, width);
+            let last = times.len() - 1;
+            let mut keys = Vec::with_capacity(values.len() * 3);
+            for key in 0..times.len() {
+                let (before, after) = (key.saturating_sub(1), (key + 1).min(last));
+                let elapsed = times[after] - times[before];
+                let tangent = |c: usize| {
+                    let rise = values[after * width + c] - values[before * width + c];
+                    if elapsed > 0.0 { rise / elapsed } else { 0.0 }
+                };
+                keys.extend((0..width).map(tangent));
+                keys.extend(&values[key * width..][..width]);
+                keys.extend((0..width).map(tangent));
+            }
+            (keys, "CUBICSPLINE")
+        }
+    }
+}
+
+/// Values with every quaternion (and only quaternions are four wide) on the side of the one before it.
+fn aligned(curve: &Curve, width: usize) -> Vec<f32> {
+    let mut values = curve.values().to_vec();
+    if width == 4 {
+        for key in 1..curve.times().len() {
+            let (before, here) = values.split_at_mut(key * 4);
+            let before = &before[(key - 1) * 4..];
+            let dot: f32 = before.iter().zip(&here[..4]).map(|(a, b)| a * b).sum();
+            if dot < 0.0 {
+                here[..4].iter_mut().for_each(|x| *x = -*x);
+            }
+        }
+    }
+    values
+}

@@ -1,0 +1,102 @@
+//! Characters from and to files.
+//!
+//! - [`gltf`]: `.glb` and `.gltf` in and out; what Supple does not understand in a file is kept when it is written.
+//! - [`obj`], [`ply`], [`npy`]: posed surfaces out, palettes in.
+//! - [`write_whole`]: a file is written beside its place and renamed, so that it is there whole or not at all.
+//!
+//! Files are hostile until proven otherwise: every count, index and number is checked against what is really there
+//! before it is used, and errors say where in the file they are.
+
+pub mod gltf;
+pub mod npy;
+pub mod obj;
+pub mod ply;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why a file could not be read.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The file system said no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// The file's content is wrong.
+    #[error("{}: {place}: {problem}", path.display())]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// Where in it: a byte, a line, or a JSON path such as `meshes[0].primitives[1]`.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+    },
+}
+
+/// Reads a regular file whole; pipes, devices and directories are refused, since their size has no meaning.
+pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let failed = |source| LoadError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(failed(io::Error::other("not a regular file")));
+    }
+    std::fs::read(path).map_err(failed)
+}
+
+/// Writes a file so that it is there whole or not at all: into a temporary beside it, then renamed.
+pub fn write_whole(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".supple-")
+        .permissions(new_file_permissions())
+        .tempfile_in(folder)?;
+    let mut buffered = io::BufWriter::new(temporary.as_file_mut());
+    content(&mut buffered)?;
+    buffered.flush()?;
+    drop(buffered);
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// As for any new file, so that the user's umask decides (temporary files are private otherwise).
+fn new_file_permissions() -> std::fs::Permissions {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::Permissions::from_mode(0o666)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_litter() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.txt");
+        write_whole(&path, |out| out.write_all(b"first")).unwrap();
+        let error = write_whole(&path, |out| {
+            out.write_all(b"half of the sec")?;
+            Err(io::Error::other("disk on fire"))
+        });
+        assert_eq!(error.unwrap_err().to_string(), "disk on fire");
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,259 @@
+//! Skeletons, drawn over the surface: tapered bones with round joints and a thin outline.
+
+use crate::camera::Camera;
+use crate::fragment::cut;
+use crate::raster::{BAND_ROWS, Projected, Samples};
+use crate::scene::{Paint, Surface, Wireframe};
+use crate::stage::{Lens, Stage};
+use glam::{DAffine3, Vec3};
+use supple::{Skeleton, exec};
+
+/// A bone to draw over the surfaces. One without length is a round knob.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bone {
+    /// The joint that moves it, its thick end.
+    pub from: Vec3,
+    /// Its thin end.
+    pub to: Vec3,
+    /// Half its thickness, in the units of the world.
+    pub radius: f32,
+    /// Linear red, green and blue.
+    pub color: Vec3,
+}
+
+/// Half the thickness of a bone relative to its length.
+const SLENDERNESS: f32 = 0.085;
+
+/// No bone is thicker than this, relative to the size of the skeleton.
+const THICKEST: f32 = 0.022;
+
+/// Where along a bone it is thickest.
+const SHOULDER: f32 = 0.16;
+
+/// The size of the ball at each end, relative to the bone's radius.
+const BALL: f32 = 0.62;
+
+/// Warm amber: far from clay grey, and from the dark outline.
+const AMBER: Vec3 = Vec3::new(0.95, 0.46, 0.06);
+
+const OUTLINE: Vec3 = Vec3::new(0.035, 0.03, 0.04);
+
+/// How far the outline reaches around bones, in pixels.
+const OUTLINE_WIDTH: f32 = 1.2;
+
+/// The bones of a posed skeleton: from each joint's parent joint to the joint; joints without children get a knob.
+pub fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) -> Vec<Bone> {
+    let joints = skeleton.joints();
+    let place = |joint: usize| {
+        world_from_node
+            .get(joints[joint].node)
+            .map(|world| world.translation)
+    };
+    let places: Vec<_> = (0..joints.len()).map(place).collect();
+    let known = places.iter().flatten().map(|place| place.as_vec3());
+    let extent = supple::Bounds::around(known).map_or(0.0, |bounds| bounds.extent());
+
+    let mut bones = Vec::new();
+    let mut has_child = vec![false; joints.len()];
+    // A knob is as thick as the bone that ends in it.
+    let mut thickness = vec![extent * THICKEST * 0.5; joints.len()];
+    for (joint, place) in places.iter().enumerate() {
+        let Some(parent) = joints[joint].parent else {
+            continue;
+        };
+        let (Some(from), Some(to)) = (places[parent], *place) else {
+            continue;
+        };
+        has_child[parent] = true;
+        let radius = (from.distance(to) as f32 * SLENDERNESS).min(extent * THICKEST);
+        if radius > extent * 1e-5 {
+            thickness[joint] = radius;
+            bones.push(Bone {
+                from: from.as_vec3(),
+                to: to.as_vec3(),
+                radius,
+                color: AMBER,
+            });
+        }
+    }
+    for (joint, place) in places.iter().enumerate() {
+        if let Some(place) = place.filter(|_| !has_child[joint]) {
+            bones.push(Bone {
+                from: place.as_vec3(),
+                to: place.as_vec3(),
+                radius: thickness[joint],
+                color: AMBER,
+            });
+        }
+    }
+    bones
+}
+
+/// Blends bones over a finished picture of linear colours.
+pub(crate) fn draw_over(
+    colors: &mut [Vec3],
+    bones: &[Bone],
+    camera: &Camera,
+    lens: &Lens,
+    per_axis: usize,
+) {
+    if bones.is_empty() {
+        return;
+    }
+    let shape = Shape::of(bones);
+    let surface = Surface {
+        positions: &shape.positions,
+        normals: &shape.normals,
+        triangles: &shape.triangles,
+        paint: Paint::PerVertex(&shape.colors),
+    };
+    let stage = Stage::new(&[surface], camera);
+    let projected = Projected::new(&stage, lens);
+    let light = lens.camera_from_stage.transpose() * Vec3::new(-0.4, 0.7, 0.6).normalize();
+    let bands = exec::map(lens.height.div_ceil(BAND_ROWS), |band| {
+        let samples = Samples::of_band(&stage, &projected, lens, band, per_axis);
+        let mut drawn = vec![(Vec3::ZERO, 0.0f32); samples.rows * lens.width];
+        for fragment in cut(&samples, &stage, &projected, lens, Wireframe::Hidden) {
+            let lit = 0.45 + 0.6 * fragment.receiver.normal.dot(light).max(0.0);
+            let (color, coverage) = &mut drawn[fragment.pixel];
+            *color += (fragment.color * lit).min(Vec3::ONE) * fragment.coverage;
+            *coverage += fragment.coverage;
+        }
+        drawn
+    });
+    let drawn = bands.concat();
+
+    let reach = OUTLINE_WIDTH.ceil() as isize;
+    let (width, height) = (lens.width as isize, lens.height as isize);
+    for (pixel, color) in colors.iter_mut().enumerate() {
+        let (column, row) = (pixel as isize % width, pixel as isize / width);
+        let mut outline = 0.0f32;
+        for dy in -reach..=reach {
+            for dx in -reach..=reach {
+                let (x, y) = (column + dx, row + dy);
+                if (0..width).contains(&x) && (0..height).contains(&y) {
+                    let distance = ((dx * dx + dy * dy) as f32).sqrt();
+                    let strength = (OUTLINE_WIDTH + 0.5 - distance).clamp(0.0, 1.0);
+                    outline = outline.max(drawn[(y * width + x) as usize].1 * strength);
+                }
+            }
+        }
+        let (bone, coverage) = drawn[pixel];
+        *color = color.lerp(OUTLINE, outline * 0.85) * (1.0 - coverage) + bone;
+    }
+}
+
+/// Triangles of all bones together.
+struct Shape {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    colors: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+}
+
+impl Shape {
+    fn of(bones: &[Bone]) -> Shape {
+        let mut shape = Shape {
+            positions: Vec::new(),
+            normals: Vec::new(),
+            colors: Vec::new(),
+            triangles: Vec::new(),
+        };
+        for bone in bones {
+            let along = bone.to - bone.from;
+            match along.try_normalize() {
+                Some(direction) => {
+                    shape.add_spindle(bone, direction);
+                    shape.add_ball(bone.from, bone.radius * BALL, bone.color);
+                    shape.add_ball(bone.to, bone.radius * BALL, bone.color);
+                }
+                None => shape.add_ball(bone.from, bone.radius * 0.9, bone.color),
+            }
+        }
+        shape
+    }
+
+    /// Two pyramids on a square.
+    fn add_spindle(&mut self, bone: &Bone, direction: Vec3) {
+        let (side, other) = direction.any_orthonormal_pair();
+        let middle = bone.from.lerp(bone.to, SHOULDER);
+        let ring = [side, other, -side, -other].map(|out| middle + out * bone.radius);
+        for i in 0..4 {
+            let (a, b) = (ring[i], ring[(i + 1) % 4]);
+            self.add_facet([bone.from, b, a], bone.color);
+            self.add_facet([bone.to, a, b], bone.color);
+        }
+    }
+
+    fn add_facet(&mut self, corners: [Vec3; 3], color: Vec3) {
+        let first = self.positions.len() as u32;
+        let [a, b, c] = corners;
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        self.positions.extend(corners);
+        self.normals.extend([normal; 3]);
+        self.colors.extend([color; 3]);
+        self.triangles.push([first, first + 1, first + 2]);
+    }
+
+    fn add_ball(&mut self, center: Vec3, radius: f32, color: Vec3) {
+        const RINGS: u32 = 8;
+        const SPOKES: u32 = 12;
+        let first = self.positions.len() as u32;
+        for ring in 0..=RINGS {
+            let (around, up) = (std::f32::consts::PI * ring as f32 / RINGS as f32).sin_cos();
+            for spoke in 0..SPOKES {
+                let turn = std::f32::consts::TAU * spoke as f32 / SPOKES as f32;
+                let normal = Vec3::new(around * turn.cos(), up, around * turn.sin());
+                self.positions.push(center + normal * radius);
+                self.normals.push(normal);
+                self.colors.push(color.lerp(Vec3::ONE, 0.25));
+            }
+        }
+        for ring in 0..RINGS {
+            for spoke in 0..SPOKES {
+                let at = |ring: u32, spoke: u32| first + ring * SPOKES + spoke % SPOKES;
+                let (a, b) = (at(ring, spoke), at(ring, spoke + 1));
+                let (c, d) = (at(ring + 1, spoke), at(ring + 1, spoke + 1));
+                self.triangles.extend([[a, b, c], [b, d, c]]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+    use supple::skeleton::Node;
+    use supple::{Local, Trs};
+
+    #[test]
+    fn bones_join_joints_and_leaves_get_knobs() {
+        let node = |parent, translation| Node {
+            name: String::new(),
+            parent,
+            rest: Local::Trs(Trs::from_translation(translation)),
+        };
+        let nodes = vec![
+            node(None, DVec3::ZERO),
+            node(Some(0), DVec3::X),
+            node(Some(1), DVec3::X),
+            node(Some(1), DVec3::Y),
+        ];
+        let skeleton = Skeleton::bound_at_rest(nodes, &[0, 1, 2, 3]).unwrap();
+        let mut world_from_node = Vec::new();
+        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world_from_node);
+        let bones = skeleton_bones(&skeleton, &world_from_node);
+        let ends: Vec<_> = bones.iter().map(|bone| (bone.from, bone.to)).collect();
+        let (tip, top) = (Vec3::X * 2.0, Vec3::new(1.0, 1.0, 0.0));
+        let expected = [
+            (Vec3::ZERO, Vec3::X),
+            (Vec3::X, tip),
+            (Vec3::X, top),
+            (tip, tip),
+            (top, top),
+        ];
+        assert_eq!(ends, expected);
+        assert!(bones.iter().all(|bone| bone.radius > 0.0));
+    }
+}

@@ -1,0 +1,54 @@
+//! Pictures on the CPU: shaded, anti-aliased, framed by themselves, the same bits for any number of threads.
+//!
+//! ```
+//! use glam::Vec3;
+//! use supple_render::{Camera, Paint, Scene, Settings, Surface, View, render};
+//!
+//! let positions = [Vec3::ZERO, Vec3::X, Vec3::Y];
+//! let settings = Settings { width: 64, height: 64, ..Settings::default() };
+//! let camera = Camera::framing(positions, View::THREE_QUARTER, settings.aspect());
+//! let surface = Surface {
+//!     positions: &positions,
+//!     normals: &[],
+//!     triangles: &[[0, 1, 2]],
+//!     paint: Paint::CLAY,
+//! };
+//! let scene = Scene { surfaces: vec![surface], ground: Some(0.0), ..Scene::default() };
+//! let image = render(&scene, &camera, &settings);
+//!
+//! let mut file = Vec::new();
+//! image.write_png(&mut file)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! How a picture comes about, in the order of the files below: surfaces are gathered into one *stage* of unit size, so that
+//! models of any scale look the same; many small depth maps record what each light sees; then every band of rows is
+//! rasterised, cut into fragments, lit and resolved on its own.
+
+mod camera;
+mod scene;
+
+mod stage;
+
+mod light;
+mod raster;
+
+mod fragment;
+mod shade;
+
+mod bones;
+mod render;
+
+mod color;
+mod gif;
+mod image;
+mod staging;
+
+pub use bones::{Bone, skeleton_bones};
+pub use camera::{Camera, View};
+pub use color::{joint_color, weight_colors};
+pub use gif::{GifError, GifWriter, Palette, write_gif};
+pub use image::{Image, ImageError};
+pub use render::{Background, Settings, render};
+pub use scene::{Paint, Scene, Surface, Wireframe};
+pub use staging::{Look, Overlays, visible_points};

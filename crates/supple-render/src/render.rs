@@ -1,0 +1,210 @@
+//! From a scene to a picture.
+
+use crate::bones;
+use crate::camera::Camera;
+use crate::color::srgb_from_linear;
+use crate::fragment::cut;
+use crate::image::Image;
+use crate::light::{Arriving, Lights, Receiver};
+use crate::raster::{BAND_ROWS, Projected, Samples};
+use crate::scene::Scene;
+use crate::shade::shade;
+use crate::stage::{Lens, Stage, stage_from_world};
+use glam::{Vec2, Vec3};
+use supple::exec;
+
+/// The ground's shadow starts to fade at this distance from the middle of the stage, and is gone at the next.
+const SHADOW_FADES_FROM: f32 = 1.0;
+const SHADOW_GONE_AT: f32 = 3.2;
+
+/// How dark the ground gets where no light arrives.
+const SHADOW_STRENGTH: f32 = 0.8;
+
+/// How much surfaces pale under bones.
+const PALE: f32 = 0.3;
+
+/// Neighbouring pixels round differently, so that the backdrop's faint gradient shows no steps.
+const ROUNDING: [[f32; 4]; 4] = [
+    [0.031, 0.531, 0.156, 0.656],
+    [0.781, 0.281, 0.906, 0.406],
+    [0.219, 0.719, 0.094, 0.594],
+    [0.969, 0.469, 0.844, 0.344],
+];
+
+/// How a picture is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Pixels per row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Samples along one side of a pixel, from 1 (jagged) to 8.
+    pub samples_per_axis: usize,
+    /// What shows behind the scene.
+    pub background: Background,
+}
+
+/// A backdrop, bright in the middle; linear colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Background {
+    /// In the middle of the picture.
+    pub center: Vec3,
+    /// In its corners.
+    pub corner: Vec3,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            width: 800,
+            height: 800,
+            samples_per_axis: 4,
+            background: Background::default(),
+        }
+    }
+}
+
+impl Default for Background {
+    fn default() -> Background {
+        Background {
+            center: Vec3::new(0.91, 0.915, 0.925),
+            corner: Vec3::new(0.67, 0.69, 0.72),
+        }
+    }
+}
+
+impl Settings {
+    /// Width over height, for [`Camera::framing`].
+    pub fn aspect(&self) -> f64 {
+        self.width.max(1) as f64 / self.height.max(1) as f64
+    }
+}
+
+/// Draws a scene. The same input gives the same bits, whatever the number of threads.
+pub fn render(scene: &Scene, camera: &Camera, settings: &Settings) -> Image {
+    if settings.width == 0 || settings.height == 0 {
+        return Image::new(settings.width, Vec::new());
+    }
+    let per_axis = settings.samples_per_axis.clamp(1, 8);
+    let lens = Lens::new(camera, settings.width, settings.height);
+    let stage = Stage::new(&scene.surfaces, camera);
+    let painter = Painter {
+        scene,
+        lights: Lights::new(&stage, lens.camera_from_stage.row(0)),
+        projected: Projected::new(&stage, &lens),
+        stage,
+        ground: scene
+            .ground
+            .map(|height| stage_from_world(camera, Vec3::Y * height).y)
+            .filter(|height| lens.eye.y > *height),
+        lens,
+        per_axis,
+        background: settings.background,
+    };
+    let bands = exec::map(settings.height.div_ceil(BAND_ROWS), |band| {
+        painter.band(band)
+    });
+    let mut colors = bands.concat();
+    bones::draw_over(&mut colors, &scene.bones, camera, &painter.lens, per_axis);
+    let encode = |(pixel, &color): (usize, &Vec3)| {
+        let (column, row) = (pixel % settings.width, pixel / settings.width);
+        srgb_from_linear(color, ROUNDING[row % 4][column % 4])
+    };
+    Image::new(
+        settings.width,
+        colors.iter().enumerate().map(encode).collect(),
+    )
+}
+
+/// All that a band needs.
+struct Painter<'a> {
+    scene: &'a Scene<'a>,
+    stage: Stage,
+    projected: Projected,
+    lights: Lights,
+    lens: Lens,
+    per_axis: usize,
+    background: Background,
+    /// The height of the ground on the stage, where it can be seen.
+    ground: Option<f32>,
+}
+
+impl Painter<'_> {
+    /// The linear colours of a band of rows.
+    fn band(&self, band: usize) -> Vec<Vec3> {
+        let (stage, lens) = (&self.stage, &self.lens);
+        let samples = Samples::of_band(stage, &self.projected, lens, band, self.per_axis);
+        let fragments = cut(&samples, stage, &self.projected, lens, self.scene.wireframe);
+        let receivers: Vec<_> = fragments.iter().map(|f| (f.pixel, f.receiver)).collect();
+        let arriving = self.lights.arriving(&receivers, lens.width);
+
+        let pixel_count = samples.rows * lens.width;
+        let mut colors = vec![Vec3::ZERO; pixel_count];
+        let mut free = vec![1.0f32; pixel_count];
+        for (fragment, arriving) in fragments.iter().zip(&arriving) {
+            let color = shade(fragment, arriving, self.lights.key);
+            colors[fragment.pixel] += color * fragment.coverage;
+            free[fragment.pixel] -= fragment.coverage;
+        }
+        self.add_backdrop(&mut colors, &free, samples.first_row);
+        colors
+    }
+
+    /// Fills what no surface covers.
+    fn add_backdrop(&self, colors: &mut [Vec3], free: &[f32], first_row: usize) {
+        let pale = if self.scene.bones.is_empty() {
+            0.0
+        } else {
+            PALE
+        };
+        let center_of = |pixel: usize| {
+            let (row, column) = (first_row + pixel / self.lens.width, pixel % self.lens.width);
+            Vec2::new(column as f32 + 0.5, row as f32 + 0.5)
+        };
+        let mut caught = Vec::new();
+        for (pixel, &free) in free.iter().enumerate() {
+            if let Some(position) = self.ground_at(center_of(pixel)).filter(|_| free > 1e-3) {
+                let normal = Vec3::Y;
+                caught.push((pixel, Receiver { position, normal }));
+            }
+        }
+        let mut dimming = vec![Vec3::ONE; colors.len()];
+        let arriving = self.lights.arriving(&caught, self.lens.width);
+        for ((pixel, receiver), arriving) in caught.iter().zip(&arriving) {
+            dimming[*pixel] = dimmed(receiver.position, arriving);
+        }
+        for (pixel, color) in colors.iter_mut().enumerate() {
+            let backdrop = self.backdrop(center_of(pixel));
+            let free = free[pixel].clamp(0.0, 1.0);
+            *color = color.lerp(backdrop * (1.0 - free), pale) + backdrop * dimming[pixel] * free;
+        }
+    }
+
+    fn backdrop(&self, pixel: Vec2) -> Vec3 {
+        let size = Vec2::new(self.lens.width as f32, self.lens.height as f32);
+        let from_middle = (pixel / size - Vec2::new(0.5, 0.48)) * 2.0;
+        let outward = (from_middle.length() / 1.45).min(1.0);
+        let Background { center, corner } = self.background;
+        center.lerp(corner, outward * outward * (1.5 - 0.5 * outward))
+    }
+
+    /// The ground seen at a pixel, as far as shadows reach on it.
+    fn ground_at(&self, pixel: Vec2) -> Option<Vec3> {
+        let height = self.ground?;
+        let direction = self.lens.direction(pixel);
+        let steps = (height - self.lens.eye.y) / direction.y;
+        let point = self.lens.eye + direction * steps;
+        let near = direction.y < 0.0 && point.with_y(0.0).length() < SHADOW_GONE_AT;
+        near.then_some(point)
+    }
+}
+
+/// What is left of the backdrop's light on the ground.
+fn dimmed(point: Vec3, arriving: &Arriving) -> Vec3 {
+    let distance = point.with_y(0.0).length();
+    let beyond =
+        ((distance - SHADOW_FADES_FROM) / (SHADOW_GONE_AT - SHADOW_FADES_FROM)).clamp(0.0, 1.0);
+    let fade = 1.0 - beyond * beyond * (3.0 - 2.0 * beyond);
+    let open = arriving.diffuse / arriving.unblocked.max(Vec3::splat(1e-6));
+    Vec3::ONE - (Vec3::ONE - open) * (SHADOW_STRENGTH * fade)
+}

@@ -1,0 +1,56 @@
+//! What a picture shows.
+
+use crate::bones::Bone;
+use glam::Vec3;
+
+/// Everything in a picture.
+#[derive(Clone, Debug, Default)]
+pub struct Scene<'a> {
+    /// The surfaces, lit and shadowed.
+    pub surfaces: Vec<Surface<'a>>,
+    /// Bones drawn over the surfaces, which pale a little so that the bones stand out.
+    pub bones: Vec<Bone>,
+    /// Whether the edges of triangles show.
+    pub wireframe: Wireframe,
+    /// The height of a ground that catches the shadow; give all frames of a clip the same.
+    pub ground: Option<f32>,
+}
+
+/// A triangle surface to draw; both sides show.
+///
+/// Normals or colours that are too few, and triangles that name no vertex, are passed over.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface<'a> {
+    /// Points in the world.
+    pub positions: &'a [Vec3],
+    /// One per position, of any length; empty for flat facets.
+    pub normals: &'a [Vec3],
+    /// Corner indices; the winding does not matter.
+    pub triangles: &'a [[u32; 3]],
+    /// The colour of the material.
+    pub paint: Paint<'a>,
+}
+
+/// The colour of a surface, linear red, green and blue from 0 to 1.
+#[derive(Clone, Copy, Debug)]
+pub enum Paint<'a> {
+    /// The same everywhere.
+    Uniform(Vec3),
+    /// One per vertex, blended in between.
+    PerVertex(&'a [Vec3]),
+}
+
+impl Paint<'_> {
+    /// Warm grey modelling clay, the colour for surfaces that have none.
+    pub const CLAY: Paint<'static> = Paint::Uniform(Vec3::new(0.49, 0.43, 0.375));
+}
+
+/// Whether the edges of triangles are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wireframe {
+    /// Only the shaded surface.
+    #[default]
+    Hidden,
+    /// Thin dark lines along visible edges, fainter where they crowd.
+    Shown,
+}

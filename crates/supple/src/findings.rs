@@ -1,0 +1,168 @@
+//! What is worth knowing about a rig before one trusts it: its surface, its joints, its rest pose.
+
+use crate::adjacency::Topology;
+use crate::deform::{Method, Output, Skin};
+use crate::rig::Rig;
+use crate::skeleton::Skeleton;
+
+/// How far lengths or angles of a transform's axes may differ before it counts as more than rounding.
+const TOLERANCE: f64 = 1e-3;
+
+/// The findings about a rig.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Findings {
+    /// The surface, welded.
+    pub topology: Topology,
+    /// Joints that no vertex names.
+    pub joints_without_weights: usize,
+    /// Joints without a joint above them.
+    pub root_joints: usize,
+    /// How many vertices have 1, 2, 3, … influences.
+    pub influence_counts: Vec<usize>,
+    /// Joints, and nodes above them, that scale or shear when nothing is animated.
+    pub rest_scale: RestScale,
+    /// The largest distance between a vertex as stored and in the rest pose, by linear blending.
+    pub rest_distance: f32,
+}
+
+/// Nodes (indices into the skeleton's nodes) whose rest transform is more than a rotation and an even scale.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestScale {
+    /// Different along its axes.
+    pub non_uniform: Vec<usize>,
+    /// Mirrored.
+    pub negative: Vec<usize>,
+    /// With axes that are not at right angles.
+    pub sheared: Vec<usize>,
+    /// With an axis of no length.
+    pub collapsed: Vec<usize>,
+}
+
+impl Findings {
+    /// Looks at a rig.
+    pub fn of(rig: &Rig) -> Findings {
+        let (mesh, skeleton, weights) = (rig.mesh(), rig.skeleton(), rig.weights());
+        let mut used = vec![false; skeleton.joints().len()];
+        let mut influence_counts = vec![0; weights.max_influences()];
+        for vertex in 0..weights.vertex_count() {
+            let influences = weights.of(vertex);
+            influence_counts[influences.len() - 1] += 1;
+            influences.for_each(|influence| used[influence.joint] = true);
+        }
+        let roots = skeleton.joints().iter().filter(|joint| joint.parent.is_none());
+        Findings {
+            topology: Topology::of(mesh.positions(), mesh.triangles()),
+            joints_without_weights: used.into_iter().filter(|used| !used).count(),
+            root_joints: roots.count(),
+            influence_counts,
+            rest_scale: RestScale::of(skeleton),
+            rest_distance: rest_distance(rig),
+        }
+    }
+}
+
+impl RestScale {
+    fn of(skeleton: &Skeleton) -> RestScale {
+        let nodes = skeleton.nodes();
+        let mut matters = vec![false; nodes.len()];
+        for joint in skeleton.joints() {
+            matters[joint.node] = true;
+        }
+        // Parents come first, so one pass from the end reaches all ancestors.
+        for (index, node) in nodes.iter().enumerate().rev() {
+            if let Some(parent) = node.parent {
+                matters[parent] |= matters[index];
+            }
+        }
+        let mut found = RestScale::default();
+        for index in (0..nodes.len()).filter(|&index| matters[index]) {
+            let linear = nodes[index].rest.to_affine().matrix3;
+            let axes = [linear.x_axis, linear.y_axis, linear.z_axis];
+            let lengths = axes.map(|axis| axis.length());
+            let longest = lengths.into_iter().fold(0.0, f64::max);
+            let shortest = lengths.into_iter().fold(f64::INFINITY, f64::min);
+            if shortest == 0.0 {
+                found.collapsed.push(index);
+                continue;
+            }
+            if longest > shortest * (1.0 + TOLERANCE) {
+                found.non_uniform.push(index);
+            }
+            if linear.determinant() < 0.0 {
+                found.negative.push(index);
+            }
+            let [x, y, z] = [axes[0] / lengths[0], axes[1] / lengths[1], axes[2] / lengths[2]];
+            let skew = x.dot(y).abs().max(y.dot(z).abs()).max(z.dot(x).abs());
+            if skew > TOLERANCE {
+                found.sheared.push(index);
+            }
+        }
+        found
+    }
+}
+
+fn rest_distance(rig: &Rig) -> f32 {
+    let skeleton = rig.skeleton();
+    let palette = skeleton.palette(&skeleton.rest_pose());
+    let mut positions = rig.mesh().positions().to_vec();
+    let output = Output {
+        positions: &mut positions,
+        normals: None,
+        tangents: None,
+    };
+    // Sizes are the rig's own, so this cannot fail; a skin that did would have moved nothing.
+    if Skin::bake(rig, &Method::Linear).deform(&palette, output).is_err() {
+        return 0.0;
+    }
+    let pairs = positions.iter().zip(rig.mesh().positions());
+    pairs.map(|(posed, stored)| posed.distance(*stored)).fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Mesh;
+    use crate::skeleton::Node;
+    use crate::transform::{Local, Trs};
+    use crate::weights::WeightsBuilder;
+    use glam::{DAffine3, DMat3, DVec3, Vec3};
+
+    fn node(parent: Option<usize>, rest: Local) -> Node {
+        Node {
+            name: String::new(),
+            parent,
+            rest,
+        }
+    }
+
+    fn scaled(scale: DVec3) -> Local {
+        Local::Trs(Trs {
+            scale,
+            ..Trs::IDENTITY
+        })
+    }
+
+    #[test]
+    fn odd_rest_poses_are_found_on_joints_and_above_them_only() {
+        let shear = DMat3::from_cols(DVec3::X, DVec3::new(0.5, 1.0, 0.0), DVec3::Z);
+        let shear = DAffine3::from_mat3(shear);
+        let nodes = vec![
+            node(None, scaled(DVec3::new(-1.0, 1.0, 1.0))),
+            node(Some(0), scaled(DVec3::new(1.0, 2.0, 1.0))),
+            node(Some(1), Local::Matrix(shear)),
+            node(Some(0), scaled(DVec3::splat(-3.0))), // nothing hangs on it
+        ];
+        let skeleton = Skeleton::new(nodes, vec![(2, DAffine3::from_translation(DVec3::X))]).unwrap();
+        let mesh = Mesh::new(vec![Vec3::ZERO], None, None, vec![]).unwrap();
+        let mut weights = WeightsBuilder::new(1).unwrap();
+        weights.push([(0, 1.0)], 0).unwrap();
+        let rig = Rig::new(mesh, skeleton, weights.finish().0).unwrap();
+        let findings = Findings::of(&rig);
+        assert_eq!(findings.rest_scale.negative, [0]);
+        assert_eq!(findings.rest_scale.non_uniform, [1, 2]);
+        assert_eq!(findings.rest_scale.sheared, [2]);
+        assert_eq!(findings.root_joints, 1);
+        assert_eq!(findings.influence_counts, [1]);
+        assert!((findings.rest_distance - 1.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,57 @@
+//! Skeletal skinning: a character's mesh, skeleton, weights and clips, and the methods that deform it.
+//!
+//! One direction, each step one call, nothing earlier is changed:
+//!
+//! ```
+//! use supple::characters::{self, Character};
+//! use supple::{Method, Output, Skin};
+//!
+//! let asset = characters::build(Character::Bar, 2_000)?;
+//! let skin = Skin::bake(&asset.rig, &Method::Linear);
+//!
+//! let clip = &asset.clips[0];
+//! let pose = asset.pose_at(clip, 1.0);
+//! let palette = asset.rig.skeleton().palette(&pose);
+//!
+//! let mut positions = asset.rig.mesh().positions().to_vec();
+//! let mut normals = asset.rig.mesh().normals().to_vec();
+//! skin.deform(
+//!     &palette,
+//!     Output { positions: &mut positions, normals: Some(&mut normals), tangents: None },
+//! )?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The library does no input or output and keeps no global state; `supple-io` reads and writes files.
+
+pub mod transform;
+
+pub mod adjacency;
+pub mod mesh;
+pub mod normals;
+
+pub mod clip;
+pub mod pose;
+pub mod skeleton;
+
+pub mod weights;
+
+pub mod rig;
+
+pub mod deform;
+pub mod exec;
+pub mod player;
+
+pub mod findings;
+
+pub mod characters;
+
+pub use clip::Clip;
+pub use deform::{Method, Output, Skin};
+pub use mesh::{Bounds, Mesh};
+pub use player::Player;
+pub use pose::{Palette, Pose};
+pub use rig::{Asset, Prop, Rig};
+pub use skeleton::Skeleton;
+pub use transform::{Affine, Local, Trs};
+pub use weights::Weights;

@@ -1,0 +1,364 @@
+//! Triangle meshes with validated indices, and the named parts and morph targets of a surface.
+
+use glam::{Vec3, Vec4};
+use std::ops::Range;
+use thiserror::Error;
+
+/// A triangle surface: positions, one normal per vertex, tangents where a file has them.
+///
+/// Every index is in range and every number finite: [`Mesh::new`] is the only door.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mesh {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    tangents: Option<Vec<Vec4>>,
+    triangles: Vec<[u32; 3]>,
+}
+
+/// Why numbers do not make a [`Mesh`].
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum MeshError {
+    /// A triangle names a vertex that does not exist.
+    #[error("triangle {triangle} names vertex {vertex}, but there are {vertices} vertices")]
+    IndexOutOfRange {
+        /// Which triangle.
+        triangle: usize,
+        /// The index found.
+        vertex: u32,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A coordinate is NaN or infinite.
+    #[error("the {attribute} of vertex {vertex} is not finite")]
+    NotFinite {
+        /// Position, normal or tangent.
+        attribute: &'static str,
+        /// Which vertex.
+        vertex: usize,
+    },
+    /// An attribute has the wrong length.
+    #[error("there are {found} {attribute}s for {vertices} vertices")]
+    WrongLength {
+        /// Normal or tangent.
+        attribute: &'static str,
+        /// Its length.
+        found: usize,
+        /// The number of positions.
+        vertices: usize,
+    },
+    /// More vertices than 32-bit indices can name.
+    #[error("{0} vertices are more than 32-bit indices can name")]
+    TooManyVertices(usize),
+}
+
+impl Mesh {
+    /// Checks and takes a surface. Without `normals`, smooth ones are computed
+    /// (see [`crate::normals::vertex_normals`]).
+    pub fn new(
+        positions: Vec<Vec3>,
+        normals: Option<Vec<Vec3>>,
+        tangents: Option<Vec<Vec4>>,
+        triangles: Vec<[u32; 3]>,
+    ) -> Result<Mesh, MeshError> {
+        let vertices = positions.len();
+        if u32::try_from(vertices).is_err() {
+            return Err(MeshError::TooManyVertices(vertices));
+        }
+        let lengths = [
+            ("normal", normals.as_ref().map(Vec::len)),
+            ("tangent", tangents.as_ref().map(Vec::len)),
+        ];
+        for (attribute, length) in lengths {
+            if let Some(found) = length.filter(|&length| length != vertices) {
+                return Err(MeshError::WrongLength {
+                    attribute,
+                    found,
+                    vertices,
+                });
+            }
+        }
+        let not_finite = |attribute, vertex| MeshError::NotFinite { attribute, vertex };
+        if let Some(vertex) = positions.iter().position(|p| !p.is_finite()) {
+            return Err(not_finite("position", vertex));
+        }
+        if let Some(vertex) = normals.iter().flatten().position(|n| !n.is_finite()) {
+            return Err(not_finite("normal", vertex));
+        }
+        if let Some(vertex) = tangents.iter().flatten().position(|t| !t.is_finite()) {
+            return Err(not_finite("tangent", vertex));
+        }
+        for (triangle, corners) in triangles.iter().enumerate() {
+            if let Some(&vertex) = corners.iter().find(|&&corner| corner as usize >= vertices) {
+                return Err(MeshError::IndexOutOfRange {
+                    triangle,
+                    vertex,
+                    vertices,
+                });
+            }
+        }
+        let normals =
+            normals.unwrap_or_else(|| crate::normals::vertex_normals(&positions, &triangles));
+        Ok(Mesh {
+            positions,
+            normals,
+            tangents,
+            triangles,
+        })
+    }
+
+    /// Rest positions, one per vertex.
+    pub fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
+    /// Rest normals, one per vertex. A file's own normals are kept as they are, also where not of unit length.
+    pub fn normals(&self) -> &[Vec3] {
+        &self.normals
+    }
+
+    /// Rest tangents (`w` is the handedness ±1, as in glTF), where the file has them.
+    pub fn tangents(&self) -> Option<&[Vec4]> {
+        self.tangents.as_deref()
+    }
+
+    /// Corner indices, counter-clockwise seen from outside.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// The number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// The axis-aligned box around the surface; `None` for a mesh without vertices.
+    pub fn bounds(&self) -> Option<Bounds> {
+        Bounds::around(self.positions.iter().copied())
+    }
+}
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The smallest coordinates.
+    pub min: Vec3,
+    /// The largest coordinates.
+    pub max: Vec3,
+}
+
+impl Bounds {
+    /// The smallest box around some points; `None` without points.
+    pub fn around(points: impl IntoIterator<Item = Vec3>) -> Option<Bounds> {
+        points.into_iter().fold(None, |bounds, point| {
+            let bounds = bounds.unwrap_or(Bounds {
+                min: point,
+                max: point,
+            });
+            Some(Bounds {
+                min: bounds.min.min(point),
+                max: bounds.max.max(point),
+            })
+        })
+    }
+
+    /// The smallest box around both.
+    #[must_use]
+    pub fn union(&self, other: &Bounds) -> Bounds {
+        Bounds {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    /// The length of the diagonal: the *extent* by which tolerances are measured.
+    pub fn extent(&self) -> f32 {
+        (self.max - self.min).length()
+    }
+
+    /// The middle.
+    pub fn center(&self) -> Vec3 {
+        (self.min + self.max) * 0.5
+    }
+}
+
+/// A run of vertices and triangles that came from one place (a primitive of a file).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What the file calls it.
+    pub name: String,
+    /// Its vertices.
+    pub vertices: Range<usize>,
+    /// Its triangles.
+    pub triangles: Range<usize>,
+    /// Linear base colour, for pictures.
+    pub color: Vec3,
+}
+
+/// Shapes that are added to the rest surface before skinning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Morph {
+    /// The first vertex that the targets move.
+    pub first_vertex: usize,
+    /// Where this morph's weights start in [`crate::Pose::morph_weights`].
+    pub first_weight: usize,
+    /// The shapes, each with one weight.
+    pub targets: Vec<MorphTarget>,
+}
+
+/// One shape of a [`Morph`]: offsets per vertex; an empty list offsets nothing.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct MorphTarget {
+    /// Offsets of positions.
+    pub positions: Vec<Vec3>,
+    /// Offsets of normals.
+    pub normals: Vec<Vec3>,
+    /// Offsets of tangents.
+    pub tangents: Vec<Vec3>,
+}
+
+/// A surface before skinning: the mesh's own attributes, or those after [`Morph`]s.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    /// One per vertex.
+    pub positions: &'a [Vec3],
+    /// One per vertex.
+    pub normals: &'a [Vec3],
+    /// One per vertex, or none at all.
+    pub tangents: Option<&'a [Vec4]>,
+}
+
+impl<'a> From<&'a Mesh> for Shape<'a> {
+    fn from(mesh: &'a Mesh) -> Shape<'a> {
+        Shape {
+            positions: &mesh.positions,
+            normals: &mesh.normals,
+            tangents: mesh.tangents(),
+        }
+    }
+}
+
+/// Buffers for a surface with its morphs applied; made once, refilled every frame without allocation.
+#[derive(Clone, Debug)]
+pub struct MorphedShape {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    tangents: Option<Vec<Vec4>>,
+}
+
+impl MorphedShape {
+    /// Buffers of the mesh's size, holding its rest shape.
+    pub fn new(mesh: &Mesh) -> MorphedShape {
+        MorphedShape {
+            positions: mesh.positions.clone(),
+            normals: mesh.normals.clone(),
+            tangents: mesh.tangents.clone(),
+        }
+    }
+
+    /// Rest shape plus Σ weight × target, summed in double precision order by target.
+    ///
+    /// Weights beyond the end of `weights` count as zero.
+    pub fn apply(&mut self, mesh: &Mesh, morphs: &[Morph], weights: &[f32]) {
+        self.positions.copy_from_slice(&mesh.positions);
+        self.normals.copy_from_slice(&mesh.normals);
+        if let (Some(tangents), Some(rest)) = (&mut self.tangents, &mesh.tangents) {
+            tangents.copy_from_slice(rest);
+        }
+        for morph in morphs {
+            for (index, target) in morph.targets.iter().enumerate() {
+                let weight = weights
+                    .get(morph.first_weight + index)
+                    .copied()
+                    .unwrap_or(0.0);
+                if weight == 0.0 {
+                    continue;
+                }
+                add_offsets(
+                    &mut self.positions,
+                    morph.first_vertex,
+                    &target.positions,
+                    weight,
+                );
+                add_offsets(
+                    &mut self.normals,
+                    morph.first_vertex,
+                    &target.normals,
+                    weight,
+                );
+                let tangents = self.tangents.iter_mut().flatten().skip(morph.first_vertex);
+                for (tangent, offset) in tangents.zip(&target.tangents) {
+                    *tangent += (*offset * weight).extend(0.0);
+                }
+            }
+        }
+    }
+
+    /// The current shape.
+    pub fn shape(&self) -> Shape<'_> {
+        Shape {
+            positions: &self.positions,
+            normals: &self.normals,
+            tangents: self.tangents.as_deref(),
+        }
+    }
+}
+
+fn add_offsets(values: &mut [Vec3], first: usize, offsets: &[Vec3], weight: f32) {
+    for (value, offset) in values.iter_mut().skip(first).zip(offsets) {
+        *value += *offset * weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn triangle() -> Mesh {
+        Mesh::new(
+            vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+            None,
+            None,
+            vec![[0, 1, 2]],
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn bad_meshes_are_named() {
+        let points = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+        let error = Mesh::new(points.clone(), None, None, vec![[0, 1, 2], [0, 3, 1]]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "triangle 1 names vertex 3, but there are 3 vertices"
+        );
+        let error = Mesh::new(points.clone(), Some(vec![Vec3::Z]), None, vec![]).unwrap_err();
+        assert_eq!(error.to_string(), "there are 1 normals for 3 vertices");
+        let bad = vec![Vec3::ZERO, Vec3::new(0.0, f32::NAN, 0.0)];
+        let error = Mesh::new(bad, None, None, vec![]).unwrap_err();
+        assert_eq!(error.to_string(), "the position of vertex 1 is not finite");
+    }
+
+    #[test]
+    fn morphs_add_weighted_offsets_to_their_own_vertices_only() {
+        let mesh = triangle();
+        let target = MorphTarget {
+            positions: vec![Vec3::Z, Vec3::Z * 2.0],
+            ..MorphTarget::default()
+        };
+        let morph = Morph {
+            first_vertex: 1,
+            first_weight: 2,
+            targets: vec![target],
+        };
+        let mut shape = MorphedShape::new(&mesh);
+        shape.apply(&mesh, std::slice::from_ref(&morph), &[9.0, 9.0, 0.5]);
+        let expected = [
+            Vec3::ZERO,
+            Vec3::new(1.0, 0.0, 0.5),
+            Vec3::new(0.0, 1.0, 1.0),
+        ];
+        assert_eq!(shape.shape().positions, expected);
+        shape.apply(&mesh, &[morph], &[]);
+        assert_eq!(shape.shape().positions, mesh.positions());
+    }
+}

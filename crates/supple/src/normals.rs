@@ -1,0 +1,73 @@
+//! Normals of a surface, computed from its triangles.
+
+use crate::adjacency::weld_positions;
+use glam::{DVec3, Vec3};
+
+/// Smooth normals: around each point of the surface, triangle normals weighted by area and corner angle.
+///
+/// Vertices at the same position share one normal, so that seams in texture coordinates stay invisible. A point
+/// without any triangle of positive area gets +Y.
+pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+    let weld = weld_positions(positions);
+    let mut sums = vec![DVec3::ZERO; weld.point_count()];
+    for corners in triangles {
+        let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
+        let area_normal = (b - a).cross(c - a);
+        let angles = [
+            angle(b - a, c - a),
+            angle(c - b, a - b),
+            angle(a - c, b - c),
+        ];
+        for (&corner, angle) in corners.iter().zip(angles) {
+            sums[weld.point_of(corner as usize)] += area_normal * angle;
+        }
+    }
+    (0..positions.len())
+        .map(|vertex| {
+            let sum = sums[weld.point_of(vertex)];
+            sum.try_normalize().unwrap_or(DVec3::Y).as_vec3()
+        })
+        .collect()
+}
+
+fn angle(a: DVec3, b: DVec3) -> f64 {
+    a.cross(b).length().atan2(a.dot(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cube_corner_points_along_the_diagonal_and_split_vertices_share_it() {
+        // Three unit squares around the origin, each cut by the diagonal through it.
+        let positions = vec![
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::new(1.0, 1.0, 0.0),
+            Vec3::Y,
+            Vec3::new(0.0, 1.0, 1.0),
+            Vec3::Z,
+            Vec3::new(1.0, 0.0, 1.0),
+            Vec3::ZERO, // a split vertex
+        ];
+        let triangles = [
+            [7, 3, 2],
+            [7, 2, 1],
+            [0, 5, 4],
+            [0, 4, 3],
+            [0, 1, 6],
+            [0, 6, 5],
+        ];
+        let normals = vertex_normals(&positions, &triangles);
+        let expected = Vec3::splat(-1.0).normalize();
+        assert!((normals[0] - expected).length() < 1e-6, "{}", normals[0]);
+        assert_eq!(normals[0], normals[7]);
+    }
+
+    #[test]
+    fn a_lonely_vertex_gets_a_unit_normal() {
+        assert_eq!(vertex_normals(&[Vec3::ZERO], &[]), [Vec3::Y]);
+        assert_eq!(vertex_normals(&[Vec3::ZERO], &[[0, 0, 0]]), [Vec3::Y]);
+    }
+}

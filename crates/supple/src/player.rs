@@ -1,0 +1,193 @@
+//! From a pose to a surface in one call, for a whole asset: morphs, kinematics, skinning, props.
+
+use crate::deform::{Method, Output, SizeMismatch, Skin};
+use crate::mesh::MorphedShape;
+use crate::pose::{Palette, Pose};
+use crate::rig::{Asset, Prop};
+use crate::transform::Affine;
+use glam::{DAffine3, Vec3, Vec4};
+
+/// An asset with its skin and all buffers that a frame needs: nothing is allocated once it is made.
+#[derive(Clone, Debug)]
+pub struct Player<'a> {
+    asset: &'a Asset,
+    skin: Skin,
+    shape: MorphedShape,
+    world_from_node: Vec<DAffine3>,
+    palette: Palette,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    tangents: Option<Vec<Vec4>>,
+    props: Vec<PosedProp<'a>>,
+}
+
+/// A prop where the pose puts it.
+#[derive(Clone, Debug)]
+pub struct PosedProp<'a> {
+    /// The prop itself.
+    pub prop: &'a Prop,
+    /// World positions.
+    pub positions: Vec<Vec3>,
+    /// World normals.
+    pub normals: Vec<Vec3>,
+    shape: MorphedShape,
+}
+
+impl<'a> Player<'a> {
+    /// Bakes the asset's rig for a method and poses it at rest.
+    pub fn new(asset: &'a Asset, method: &Method) -> Player<'a> {
+        let mesh = asset.rig.mesh();
+        let posed_prop = |prop: &'a Prop| PosedProp {
+            prop,
+            positions: prop.mesh.positions().to_vec(),
+            normals: prop.mesh.normals().to_vec(),
+            shape: MorphedShape::new(&prop.mesh),
+        };
+        let mut player = Player {
+            asset,
+            skin: Skin::bake(&asset.rig, method),
+            shape: MorphedShape::new(mesh),
+            world_from_node: Vec::with_capacity(asset.rig.skeleton().nodes().len()),
+            palette: Palette::identity(asset.rig.skeleton().joints().len()),
+            positions: mesh.positions().to_vec(),
+            normals: mesh.normals().to_vec(),
+            tangents: mesh.tangents().map(<[Vec4]>::to_vec),
+            props: asset.props.iter().map(posed_prop).collect(),
+        };
+        player.pose(&asset.rest_pose());
+        player
+    }
+
+    /// Moves everything into a pose of the asset's skeleton.
+    pub fn pose(&mut self, pose: &Pose) {
+        let skeleton = self.asset.rig.skeleton();
+        skeleton.forward_kinematics(pose, &mut self.world_from_node);
+        skeleton.fill_palette(&self.world_from_node, &mut self.palette);
+        self.shape
+            .apply(self.asset.rig.mesh(), &self.asset.morphs, &pose.morph_weights);
+        for posed in &mut self.props {
+            let Some(world) = self.world_from_node.get(posed.prop.node) else {
+                continue;
+            };
+            let world_from_prop = Affine::from_f64(world);
+            posed
+                .shape
+                .apply(&posed.prop.mesh, &posed.prop.morphs, &pose.morph_weights);
+            let shape = posed.shape.shape();
+            for (out, position) in posed.positions.iter_mut().zip(shape.positions) {
+                *out = world_from_prop.transform_point(*position);
+            }
+            for (out, normal) in posed.normals.iter_mut().zip(shape.normals) {
+                *out = world_from_prop.transform_normal(*normal);
+            }
+        }
+        // The palette and the buffers were made for this skin.
+        let fits = self.deform();
+        debug_assert_eq!(fits, Ok(()));
+    }
+
+    /// Moves the character by a palette from elsewhere; props and morphs stay as the last pose left them.
+    pub fn pose_by_palette(&mut self, palette: &Palette) -> Result<(), SizeMismatch> {
+        self.palette.clone_from(palette);
+        self.deform()
+    }
+
+    fn deform(&mut self) -> Result<(), SizeMismatch> {
+        let output = Output {
+            positions: &mut self.positions,
+            normals: Some(&mut self.normals),
+            tangents: self.tangents.as_deref_mut(),
+        };
+        self.skin.deform_shape(self.shape.shape(), &self.palette, output)
+    }
+
+    /// The asset that plays.
+    pub fn asset(&self) -> &'a Asset {
+        self.asset
+    }
+
+    /// World positions of the character.
+    pub fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
+    /// World normals of the character.
+    pub fn normals(&self) -> &[Vec3] {
+        &self.normals
+    }
+
+    /// World tangents of the character, where it has any.
+    pub fn tangents(&self) -> Option<&[Vec4]> {
+        self.tangents.as_deref()
+    }
+
+    /// The props where the pose puts them.
+    pub fn props(&self) -> &[PosedProp<'a>] {
+        &self.props
+    }
+
+    /// The world transform of every node.
+    pub fn world_from_node(&self) -> &[DAffine3] {
+        &self.world_from_node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{Mesh, Morph, MorphTarget};
+    use crate::rig::Rig;
+    use crate::skeleton::{Node, Skeleton};
+    use crate::transform::{Local, Trs};
+    use crate::weights::WeightsBuilder;
+    use glam::DVec3;
+
+    #[test]
+    fn morphs_come_before_joints_and_props_follow_their_node() {
+        let rest = Local::Trs(Trs::IDENTITY);
+        let node = Node {
+            name: String::new(),
+            parent: None,
+            rest,
+        };
+        let skeleton = Skeleton::bound_at_rest(vec![node], &[0]).unwrap();
+        let mesh = Mesh::new(vec![Vec3::X], None, None, vec![]).unwrap();
+        let mut weights = WeightsBuilder::new(1).unwrap();
+        weights.push([(0, 1.0)], 0).unwrap();
+        let morph = |first_weight| Morph {
+            first_vertex: 0,
+            first_weight,
+            targets: vec![MorphTarget {
+                positions: vec![Vec3::Y],
+                ..MorphTarget::default()
+            }],
+        };
+        let asset = Asset {
+            name: String::new(),
+            rig: Rig::new(mesh.clone(), skeleton, weights.finish().0).unwrap(),
+            parts: vec![],
+            morphs: vec![morph(0)],
+            rest_morph_weights: vec![0.0, 0.0],
+            clips: vec![],
+            props: vec![Prop {
+                name: String::new(),
+                node: 0,
+                mesh,
+                morphs: vec![morph(1)],
+                color: Vec3::ONE,
+            }],
+        };
+        let mut player = Player::new(&asset, &Method::Linear);
+        assert_eq!(player.positions(), [Vec3::X]);
+        let mut pose = asset.rest_pose();
+        pose.locals[0] = Local::Trs(Trs {
+            scale: DVec3::splat(2.0),
+            ..Trs::IDENTITY
+        });
+        pose.morph_weights = vec![0.5, 1.5];
+        player.pose(&pose);
+        assert_eq!(player.positions(), [Vec3::new(2.0, 1.0, 0.0)]);
+        assert_eq!(player.props()[0].positions, [Vec3::new(2.0, 3.0, 0.0)]);
+        assert!(player.pose_by_palette(&Palette::identity(2)).is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! A rig: mesh, skeleton and weights that fit each other; and the asset around it.
+
+use crate::clip::Clip;
+use crate::mesh::{Mesh, Morph, Part};
+use crate::pose::Pose;
+use crate::skeleton::Skeleton;
+use crate::weights::Weights;
+use thiserror::Error;
+
+/// A mesh bound to a skeleton: validated once, trusted afterwards.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rig {
+    mesh: Mesh,
+    skeleton: Skeleton,
+    weights: Weights,
+}
+
+/// Why three things do not make a [`Rig`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RigError {
+    /// Weights and mesh differ in size.
+    #[error("there are weights for {weights} vertices, but the mesh has {vertices}")]
+    VertexCount {
+        /// Rows of weights.
+        weights: usize,
+        /// Vertices of the mesh.
+        vertices: usize,
+    },
+    /// Weights name a joint that the skeleton does not have.
+    #[error("the weights name joint {joint}, but the skeleton has {joints} joints")]
+    JointOutOfRange {
+        /// The joint named.
+        joint: usize,
+        /// Joints of the skeleton.
+        joints: usize,
+    },
+}
+
+impl Rig {
+    /// Checks that the three fit together.
+    pub fn new(mesh: Mesh, skeleton: Skeleton, weights: Weights) -> Result<Rig, RigError> {
+        if weights.vertex_count() != mesh.vertex_count() {
+            return Err(RigError::VertexCount {
+                weights: weights.vertex_count(),
+                vertices: mesh.vertex_count(),
+            });
+        }
+        let joints = skeleton.joints().len();
+        if let Some(joint) = weights.max_joint().filter(|&joint| joint >= joints) {
+            return Err(RigError::JointOutOfRange { joint, joints });
+        }
+        Ok(Rig {
+            mesh,
+            skeleton,
+            weights,
+        })
+    }
+
+    /// The bind surface.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    /// The skeleton.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+}
+
+/// A character with all that came with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asset {
+    /// What the file or the built-in is called.
+    pub name: String,
+    /// The bound surface.
+    pub rig: Rig,
+    /// Where the runs of vertices and triangles came from, in order, covering the mesh.
+    pub parts: Vec<Part>,
+    /// Shapes added to the mesh before skinning.
+    pub morphs: Vec<Morph>,
+    /// The weights of all morph targets, props' included, when no clip plays.
+    pub rest_morph_weights: Vec<f32>,
+    /// Animations.
+    pub clips: Vec<Clip>,
+    /// Meshes that hang rigidly on nodes: hats, swords, the shell of a robot. Not part of the bound surface.
+    pub props: Vec<Prop>,
+}
+
+/// A mesh that follows one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prop {
+    /// What the file calls it.
+    pub name: String,
+    /// The node that it follows, an index into the skeleton's nodes.
+    pub node: usize,
+    /// The surface in the node's frame.
+    pub mesh: Mesh,
+    /// Shapes added before it is moved.
+    pub morphs: Vec<Morph>,
+    /// Linear base colour, for pictures.
+    pub color: glam::Vec3,
+}
+
+impl Asset {
+    /// The pose in which no clip plays, with the morph weights that the file starts with.
+    pub fn rest_pose(&self) -> Pose {
+        Pose {
+            morph_weights: self.rest_morph_weights.clone(),
+            ..self.rig.skeleton().rest_pose()
+        }
+    }
+
+    /// The pose at a time of a clip.
+    pub fn pose_at(&self, clip: &Clip, time: f64) -> Pose {
+        let mut pose = self.rest_pose();
+        clip.sample(time, &mut pose);
+        pose
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weights::WeightsBuilder;
+    use glam::Vec3;
+
+    #[test]
+    fn parts_that_do_not_fit_are_named() {
+        let mesh = Mesh::new(vec![Vec3::ZERO, Vec3::X], None, None, vec![]).unwrap();
+        let skeleton = Skeleton::new(vec![], vec![]).unwrap();
+        let weights = |rows: usize| {
+            let mut builder = WeightsBuilder::new(1).unwrap();
+            for _ in 0..rows {
+                builder.push([(0, 1.0)], 0).unwrap();
+            }
+            builder.finish().0
+        };
+        let error = Rig::new(mesh.clone(), skeleton.clone(), weights(1)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there are weights for 1 vertices, but the mesh has 2"
+        );
+        let error = Rig::new(mesh, skeleton, weights(2)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the weights name joint 0, but the skeleton has 0 joints"
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! Skeletons: a tree of nodes, some of which are joints that hold the surface.
+
+use crate::pose::{Palette, Pose};
+use crate::transform::{Affine, Local};
+use glam::DAffine3;
+use thiserror::Error;
+
+/// A tree of nodes, parents before children, and the joints among them.
+///
+/// Nodes are everything that moves: a file may animate a node above the joints, or between them. Joints are what
+/// weights name. Two joints may sit on the same node when a file binds it in two different ways.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skeleton {
+    nodes: Vec<Node>,
+    joints: Vec<Joint>,
+}
+
+/// A moving frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What the file calls it; may be empty.
+    pub name: String,
+    /// Index of the parent node, always lower than the node's own.
+    pub parent: Option<usize>,
+    /// The transform relative to the parent when no clip plays.
+    pub rest: Local,
+}
+
+/// A node that holds the surface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// The node that it follows.
+    pub node: usize,
+    /// The nearest joint above it, always lower than its own index.
+    pub parent: Option<usize>,
+    /// Takes a point of the bind surface into the node's frame (glTF's inverse bind matrix).
+    pub joint_from_bind: DAffine3,
+}
+
+/// Why nodes and joints do not make a [`Skeleton`].
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SkeletonError {
+    /// A node comes before its parent.
+    #[error("node {node} has the parent {parent}, which does not come before it")]
+    ParentNotFirst {
+        /// Which node.
+        node: usize,
+        /// Its parent.
+        parent: usize,
+    },
+    /// A joint names a node that does not exist, or joints are not in the order of their nodes.
+    #[error("joint {joint} sits on node {node}, out of order or out of range ({nodes} nodes)")]
+    JointOutOfOrder {
+        /// Which joint.
+        joint: usize,
+        /// Its node.
+        node: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A transform is NaN or infinite.
+    #[error("the {transform} of {what} {index} is not finite")]
+    NotFinite {
+        /// Rest transform or bind matrix.
+        transform: &'static str,
+        /// Node or joint.
+        what: &'static str,
+        /// Which one.
+        index: usize,
+    },
+}
+
+impl Skeleton {
+    /// Checks and takes a tree. `joints` are (node, joint_from_bind), in rising order of nodes, which
+    /// puts parents first; the parents of joints are found here.
+    pub fn new(
+        nodes: Vec<Node>,
+        joints: Vec<(usize, DAffine3)>,
+    ) -> Result<Skeleton, SkeletonError> {
+        for (index, node) in nodes.iter().enumerate() {
+            if let Some(parent) = node.parent.filter(|&parent| parent >= index) {
+                return Err(SkeletonError::ParentNotFirst {
+                    node: index,
+                    parent,
+                });
+            }
+            if !node.rest.is_finite() {
+                return Err(SkeletonError::NotFinite {
+                    transform: "rest transform",
+                    what: "node",
+                    index,
+                });
+            }
+        }
+        // The first joint on each node stands for it as a parent.
+        let mut joint_of_node: Vec<Option<usize>> = vec![None; nodes.len()];
+        let mut previous = 0;
+        for (index, (node, joint_from_bind)) in joints.iter().enumerate() {
+            if *node >= nodes.len() || *node < previous {
+                return Err(SkeletonError::JointOutOfOrder {
+                    joint: index,
+                    node: *node,
+                    nodes: nodes.len(),
+                });
+            }
+            if !joint_from_bind.is_finite() {
+                return Err(SkeletonError::NotFinite {
+                    transform: "bind matrix",
+                    what: "joint",
+                    index,
+                });
+            }
+            previous = *node;
+            joint_of_node[*node].get_or_insert(index);
+        }
+        let mut nearest_joint: Vec<Option<usize>> = Vec::with_capacity(nodes.len());
+        for (index, node) in nodes.iter().enumerate() {
+            let above = node.parent.and_then(|parent| nearest_joint[parent]);
+            nearest_joint.push(joint_of_node[index].or(above));
+        }
+        let joints = joints
+            .into_iter()
+            .map(|(node, joint_from_bind)| Joint {
+                node,
+                parent: nodes[node].parent.and_then(|parent| nearest_joint[parent]),
+                joint_from_bind,
+            })
+            .collect();
+        Ok(Skeleton { nodes, joints })
+    }
+
+    /// A skeleton whose bind pose is its rest pose: every node listed in `joints` is bound where it rests.
+    pub fn bound_at_rest(nodes: Vec<Node>, joints: &[usize]) -> Result<Skeleton, SkeletonError> {
+        let unbound = Skeleton::new(nodes, Vec::new())?;
+        let mut world_from_node = Vec::new();
+        unbound.forward_kinematics(&unbound.rest_pose(), &mut world_from_node);
+        let nodes = unbound.nodes.len();
+        let bound = joints
+            .iter()
+            .enumerate()
+            .map(|(joint, &node)| match world_from_node.get(node) {
+                Some(world) => Ok((node, world.inverse())),
+                None => Err(SkeletonError::JointOutOfOrder { joint, node, nodes }),
+            })
+            .collect::<Result<_, _>>()?;
+        Skeleton::new(unbound.nodes, bound)
+    }
+
+    /// All nodes, parents first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The joints, parents first.
+    pub fn joints(&self) -> &[Joint] {
+        &self.joints
+    }
+
+    /// The name of a joint's node.
+    pub fn joint_name(&self, joint: usize) -> &str {
+        &self.nodes[self.joints[joint].node].name
+    }
+
+    /// The pose in which nothing is animated.
+    pub fn rest_pose(&self) -> Pose {
+        Pose {
+            locals: self.nodes.iter().map(|node| node.rest).collect(),
+            morph_weights: Vec::new(),
+        }
+    }
+
+    /// Forward kinematics: the world transform of every node. `world_from_node` is refilled in place.
+    pub fn forward_kinematics(&self, pose: &Pose, world_from_node: &mut Vec<DAffine3>) {
+        world_from_node.clear();
+        for (node, local) in self.nodes.iter().zip(&pose.locals) {
+            let parent_from_node = local.to_affine();
+            world_from_node.push(match node.parent {
+                Some(parent) => world_from_node[parent] * parent_from_node,
+                None => parent_from_node,
+            });
+        }
+    }
+
+    /// `posed_from_bind` of every joint from the world transforms of the nodes; refills `palette` in place.
+    pub fn fill_palette(&self, world_from_node: &[DAffine3], palette: &mut Palette) {
+        palette.posed_from_bind.clear();
+        for joint in &self.joints {
+            let posed_from_bind = world_from_node[joint.node] * joint.joint_from_bind;
+            palette
+                .posed_from_bind
+                .push(Affine::from_f64(&posed_from_bind));
+        }
+    }
+
+    /// The palette of a pose: both steps above, with buffers of their own.
+    pub fn palette(&self, pose: &Pose) -> Palette {
+        let mut world_from_node = Vec::with_capacity(self.nodes.len());
+        let mut palette = Palette::default();
+        self.forward_kinematics(pose, &mut world_from_node);
+        self.fill_palette(&world_from_node, &mut palette);
+        palette
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transform::Trs;
+    use glam::{DQuat, DVec3};
+    use std::f64::consts::FRAC_PI_2;
+
+    fn node(name: &str, parent: Option<usize>, translation: DVec3) -> Node {
+        Node {
+            name: name.to_owned(),
+            parent,
+            rest: Local::Trs(Trs::from_translation(translation)),
+        }
+    }
+
+    #[test]
+    fn a_turned_elbow_carries_the_hand() {
+        let nodes = vec![
+            node("shoulder", None, DVec3::ZERO),
+            node("elbow", Some(0), DVec3::X),
+            node("hand", Some(1), DVec3::X),
+        ];
+        let skeleton = Skeleton::bound_at_rest(nodes, &[0, 1, 2]).unwrap();
+        let mut pose = skeleton.rest_pose();
+        pose.locals[1] = Local::Trs(Trs {
+            translation: DVec3::X,
+            rotation: DQuat::from_rotation_z(FRAC_PI_2),
+            scale: DVec3::ONE,
+        });
+        let palette = skeleton.palette(&pose);
+        let fingertip = palette.posed_from_bind[2].transform_point(glam::Vec3::new(3.0, 0.0, 0.0));
+        assert!((fingertip - glam::Vec3::new(1.0, 2.0, 0.0)).length() < 1e-6);
+    }
+
+    #[test]
+    fn joints_find_their_parents_across_plain_nodes() {
+        let nodes = vec![
+            node("scene", None, DVec3::ZERO),
+            node("hip", Some(0), DVec3::ZERO),
+            node("helper", Some(1), DVec3::ZERO),
+            node("knee", Some(2), DVec3::ZERO),
+        ];
+        let skeleton = Skeleton::bound_at_rest(nodes, &[1, 3]).unwrap();
+        let parents: Vec<_> = skeleton.joints().iter().map(|joint| joint.parent).collect();
+        assert_eq!(parents, [None, Some(0)]);
+        assert_eq!(skeleton.joint_name(1), "knee");
+    }
+
+    #[test]
+    fn bad_trees_are_named() {
+        let error = Skeleton::new(vec![node("a", Some(0), DVec3::ZERO)], vec![]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "node 0 has the parent 0, which does not come before it"
+        );
+        let nodes = vec![node("a", None, DVec3::ZERO)];
+        let error = Skeleton::bound_at_rest(nodes, &[3]).unwrap_err();
+        assert!(matches!(
+            error,
+            SkeletonError::JointOutOfOrder { node: 3, .. }
+        ));
+        let nodes = vec![node("a", None, DVec3::new(f64::NAN, 0.0, 0.0))];
+        let error = Skeleton::new(nodes, vec![]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the rest transform of node 0 is not finite"
+        );
+    }
+}

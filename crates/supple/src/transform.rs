@@ -1,0 +1,239 @@
+//! The transforms of the library: [`Affine`] at run time, [`Local`] and [`Trs`] in poses.
+//!
+//! Poses and kinematics run in `f64` (there are few joints), the palette and the vertex loop in `f32`.
+
+use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Mat3, Vec3, Vec4};
+
+/// A 3×4 affine map in `f32`, stored as three rows, as the papers write `T ∈ R^{3×4}`.
+///
+/// Rows make a blend twelve multiply-adds in three registers, and are the order of `--palette` files.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Affine {
+    /// The three rows; the fourth column is the translation.
+    pub rows: [Vec4; 3],
+}
+
+impl Affine {
+    /// The map that moves nothing.
+    pub const IDENTITY: Affine = Affine {
+        rows: [Vec4::X, Vec4::Y, Vec4::Z],
+    };
+
+    /// The zero map, from which blends start.
+    pub const ZERO: Affine = Affine {
+        rows: [Vec4::ZERO; 3],
+    };
+
+    /// Rounds a double precision map.
+    pub fn from_f64(map: &DAffine3) -> Affine {
+        let m = map.matrix3.transpose();
+        let t = map.translation;
+        let row = |r: DVec3, t: f64| r.extend(t).as_vec4();
+        Affine {
+            rows: [row(m.x_axis, t.x), row(m.y_axis, t.y), row(m.z_axis, t.z)],
+        }
+    }
+
+    /// The same map in double precision.
+    pub fn to_f64(&self) -> DAffine3 {
+        let [x, y, z] = self.rows.map(|row| row.as_dvec4());
+        DAffine3 {
+            matrix3: DMat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose(),
+            translation: DVec3::new(x.w, y.w, z.w),
+        }
+    }
+
+    /// `self + other * weight`: one term of eq. (1) of the course.
+    #[inline]
+    #[must_use]
+    pub fn add_scaled(&self, other: &Affine, weight: f32) -> Affine {
+        let w = Vec4::splat(weight);
+        Affine {
+            rows: [
+                self.rows[0] + other.rows[0] * w,
+                self.rows[1] + other.rows[1] * w,
+                self.rows[2] + other.rows[2] * w,
+            ],
+        }
+    }
+
+    /// Maps a point (the translation counts).
+    #[inline]
+    pub fn transform_point(&self, point: Vec3) -> Vec3 {
+        let p = point.extend(1.0);
+        Vec3::new(
+            self.rows[0].dot(p),
+            self.rows[1].dot(p),
+            self.rows[2].dot(p),
+        )
+    }
+
+    /// Maps a direction (the translation does not count).
+    #[inline]
+    pub fn transform_vector(&self, vector: Vec3) -> Vec3 {
+        let v = vector.extend(0.0);
+        Vec3::new(
+            self.rows[0].dot(v),
+            self.rows[1].dot(v),
+            self.rows[2].dot(v),
+        )
+    }
+
+    /// The linear part.
+    #[inline]
+    pub fn linear(&self) -> Mat3 {
+        let [x, y, z] = self.rows.map(|row| row.truncate());
+        Mat3::from_cols(x, y, z).transpose()
+    }
+
+    /// Maps a unit normal by the inverse transpose of the linear part, and normalises it.
+    ///
+    /// The inverse transpose of `A` is `cof(A) / det(A)`, and only its direction matters, so the
+    /// cofactors with the sign of the determinant do: they need no division and stay finite where `A` has
+    /// lost a dimension. Where even the cofactors vanish (the surface was crushed to a line) the
+    /// normal follows `A` itself, and where that vanishes too it stays as it was.
+    #[inline]
+    pub fn transform_normal(&self, normal: Vec3) -> Vec3 {
+        let [a, b, c] = self.rows.map(|row| row.truncate());
+        // Rows of the cofactor matrix of a matrix with rows a, b, c.
+        let (ca, cb, cc) = (b.cross(c), c.cross(a), a.cross(b));
+        let determinant = a.dot(ca);
+        let mapped = Vec3::new(ca.dot(normal), cb.dot(normal), cc.dot(normal));
+        let mapped = if determinant < 0.0 { -mapped } else { mapped };
+        mapped
+            .try_normalize()
+            .or_else(|| self.transform_vector(normal).try_normalize())
+            .unwrap_or(normal)
+    }
+}
+
+/// Translation, rotation and scale, applied as scale, then rotation, then translation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trs {
+    /// Applied last.
+    pub translation: DVec3,
+    /// A unit quaternion.
+    pub rotation: DQuat,
+    /// Applied first, along the local axes; may be negative.
+    pub scale: DVec3,
+}
+
+impl Trs {
+    /// The transform that moves nothing.
+    pub const IDENTITY: Trs = Trs {
+        translation: DVec3::ZERO,
+        rotation: DQuat::IDENTITY,
+        scale: DVec3::ONE,
+    };
+
+    /// A pure translation.
+    pub fn from_translation(translation: DVec3) -> Trs {
+        Trs {
+            translation,
+            ..Trs::IDENTITY
+        }
+    }
+
+    /// As an affine map.
+    pub fn to_affine(&self) -> DAffine3 {
+        DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
+    }
+}
+
+/// The transform of a node relative to its parent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Local {
+    /// What clips can move.
+    Trs(Trs),
+    /// A matrix as a file gave it; kept as it is, since it may hold shear that no [`Trs`] can express.
+    Matrix(DAffine3),
+}
+
+impl Local {
+    /// As an affine map.
+    pub fn to_affine(&self) -> DAffine3 {
+        match self {
+            Local::Trs(trs) => trs.to_affine(),
+            Local::Matrix(matrix) => *matrix,
+        }
+    }
+
+    /// The closest translation, rotation and scale: exact unless a matrix holds shear.
+    pub fn to_trs(&self) -> Trs {
+        match self {
+            Local::Trs(trs) => *trs,
+            Local::Matrix(matrix) => {
+                let (scale, rotation, translation) =
+                    DMat4::from(*matrix).to_scale_rotation_translation();
+                let rotation = if rotation.is_finite() {
+                    rotation
+                } else {
+                    DQuat::IDENTITY
+                };
+                Trs {
+                    translation,
+                    rotation,
+                    scale,
+                }
+            }
+        }
+    }
+
+    /// True if no entry is NaN or infinite.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Local::Trs(trs) => {
+                trs.translation.is_finite() && trs.rotation.is_finite() && trs.scale.is_finite()
+            }
+            Local::Matrix(matrix) => matrix.is_finite(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_normal_follows_the_inverse_transpose_also_under_mirroring() {
+        let maps = [
+            DAffine3::from_scale(DVec3::new(2.0, 0.5, 3.0)),
+            DAffine3::from_scale(DVec3::new(-1.0, 1.0, 1.0)),
+            DAffine3 {
+                matrix3: DMat3::from_cols_array(&[1.0, 0.3, -0.2, 0.7, -1.4, 0.1, 0.0, 0.6, 0.9]),
+                translation: DVec3::new(5.0, 6.0, 7.0),
+            },
+        ];
+        for map in maps {
+            let normal = DVec3::new(0.48, -0.6, 0.64);
+            let expected = (map.matrix3.inverse().transpose() * normal).normalize();
+            let found = Affine::from_f64(&map).transform_normal(normal.as_vec3());
+            assert!((found.as_dvec3() - expected).length() < 1e-6, "{map:?}");
+        }
+    }
+
+    #[test]
+    fn a_crushed_normal_stays_finite() {
+        let plane = Affine::from_f64(&DAffine3::from_scale(DVec3::new(1.0, 1.0, 0.0)));
+        assert_eq!(plane.transform_normal(Vec3::Z), Vec3::Z);
+        let line = Affine::from_f64(&DAffine3::from_scale(DVec3::new(1.0, 0.0, 0.0)));
+        assert_eq!(line.transform_normal(Vec3::X), Vec3::X);
+        assert_eq!(Affine::ZERO.transform_normal(Vec3::Y), Vec3::Y);
+    }
+
+    #[test]
+    fn rounding_and_widening_are_inverse() {
+        let map = DAffine3 {
+            matrix3: DMat3::from_cols_array(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
+            translation: DVec3::new(10.0, 11.0, 12.0),
+        };
+        let affine = Affine::from_f64(&map);
+        assert_eq!(affine.rows[0].to_array(), [1.0, 4.0, 7.0, 10.0]);
+        assert_eq!(affine.to_f64(), map);
+        assert_eq!(
+            affine.linear().transpose().x_axis,
+            affine.rows[0].truncate()
+        );
+    }
+}

@@ -1,0 +1,330 @@
+//! Skinning weights: any number of influences per vertex, in compressed rows.
+
+use thiserror::Error;
+
+/// Weights lie on a grid of this many steps, so that every sum of them is exact in `f32`.
+///
+/// Multiples of 2⁻²⁴ up to 1 are exactly the numbers whose sums, in any order, with or without
+/// fused multiply-add, do not round. So `Σ w = 1` holds to the bit, and with it the rest pose comes
+/// back to the bit. The grid is as fine as `f32` itself is just below 1 (an error of 3e-8).
+const GRID: f64 = (1u32 << 24) as f64;
+
+/// The influences of every vertex.
+///
+/// Within a vertex they are ordered by falling weight, ties by joint index; every weight is positive; their sum is
+/// exactly one. No vertex is without influence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    /// Where each vertex's row starts; one entry more than vertices.
+    row_starts: Vec<u32>,
+    joints: Vec<u16>,
+    values: Vec<f32>,
+}
+
+/// One joint's hold on a vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Influence {
+    /// Index of the joint in the skeleton.
+    pub joint: usize,
+    /// Its share, positive.
+    pub weight: f32,
+}
+
+/// Why numbers do not make [`Weights`].
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum WeightsError {
+    /// A weight is NaN or infinite.
+    #[error("vertex {vertex} has the weight {weight} for joint {joint}")]
+    NotFinite {
+        /// Which vertex.
+        vertex: usize,
+        /// Which joint.
+        joint: usize,
+        /// What was found.
+        weight: f32,
+    },
+    /// An influence names a joint that does not exist.
+    #[error(
+        "vertex {vertex} has the weight {weight} for joint {joint}, but there are {joints} joints"
+    )]
+    JointOutOfRange {
+        /// Which vertex.
+        vertex: usize,
+        /// The joint found.
+        joint: usize,
+        /// Its weight.
+        weight: f32,
+        /// How many joints there are.
+        joints: usize,
+    },
+    /// More joints than 16-bit indices can name.
+    #[error("{0} joints are more than the {max} that weights can name", max = 1 << 16)]
+    TooManyJoints(usize),
+    /// A vertex has no weight, and there is no joint to follow instead.
+    #[error("vertex {vertex} has no weight and there is no joint to follow")]
+    NoJoints {
+        /// Which vertex.
+        vertex: usize,
+    },
+}
+
+/// What had to be mended on the way in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WeightsReport {
+    /// Vertices whose weights did not sum to one.
+    pub unnormalised: usize,
+    /// The smallest and largest sum found among them.
+    pub sum_range: Option<(f64, f64)>,
+    /// Vertices without any weight: they follow the fallback joint.
+    pub without_weights: usize,
+    /// The first such vertex.
+    pub first_without_weights: Option<usize>,
+    /// Negative weights, taken as zero.
+    pub negative: usize,
+    /// Influences of weight zero whose joint does not exist.
+    pub out_of_range_unused: usize,
+}
+
+/// Builds [`Weights`] row by row, mending what can be mended and reporting it.
+#[derive(Debug)]
+pub struct WeightsBuilder {
+    weights: Weights,
+    report: WeightsReport,
+    joint_count: usize,
+    row: Vec<(u16, f64)>,
+}
+
+impl WeightsBuilder {
+    /// For a skeleton of `joint_count` joints.
+    pub fn new(joint_count: usize) -> Result<WeightsBuilder, WeightsError> {
+        if joint_count > 1 << 16 {
+            return Err(WeightsError::TooManyJoints(joint_count));
+        }
+        Ok(WeightsBuilder {
+            weights: Weights {
+                row_starts: vec![0],
+                joints: Vec::new(),
+                values: Vec::new(),
+            },
+            report: WeightsReport::default(),
+            joint_count,
+            row: Vec::new(),
+        })
+    }
+
+    /// Adds the influences of the next vertex, in any order, a joint possibly more than once.
+    ///
+    /// They are normalised to sum to one; without any, the vertex follows `fallback`.
+    pub fn push(
+        &mut self,
+        influences: impl IntoIterator<Item = (usize, f32)>,
+        fallback: usize,
+    ) -> Result<(), WeightsError> {
+        let vertex = self.weights.vertex_count();
+        self.row.clear();
+        for (joint, weight) in influences {
+            if !weight.is_finite() {
+                return Err(WeightsError::NotFinite {
+                    vertex,
+                    joint,
+                    weight,
+                });
+            }
+            if joint >= self.joint_count {
+                if weight != 0.0 {
+                    return Err(WeightsError::JointOutOfRange {
+                        vertex,
+                        joint,
+                        weight,
+                        joints: self.joint_count,
+                    });
+                }
+                self.report.out_of_range_unused += 1;
+                continue;
+            }
+            if weight < 0.0 {
+                self.report.negative += 1;
+            }
+            if weight > 0.0 {
+                let joint = joint as u16;
+                match self.row.iter_mut().find(|(other, _)| *other == joint) {
+                    Some((_, sum)) => *sum += f64::from(weight),
+                    None => self.row.push((joint, f64::from(weight))),
+                }
+            }
+        }
+        let sum: f64 = self.row.iter().map(|(_, weight)| weight).sum();
+        if self.row.is_empty() {
+            if fallback >= self.joint_count {
+                return Err(WeightsError::NoJoints { vertex });
+            }
+            self.report.without_weights += 1;
+            self.report.first_without_weights.get_or_insert(vertex);
+            self.row.push((fallback as u16, 1.0));
+        } else {
+            // What rounding each weight to f32 may leave: not worth telling anyone.
+            let rounding = 2e-7 * (1 + self.row.len()) as f64;
+            if (sum - 1.0).abs() > rounding {
+                self.report.unnormalised += 1;
+                let (low, high) = self.report.sum_range.unwrap_or((sum, sum));
+                self.report.sum_range = Some((low.min(sum), high.max(sum)));
+            }
+            for (_, weight) in &mut self.row {
+                *weight /= sum;
+            }
+        }
+        self.finish_row();
+        Ok(())
+    }
+
+    /// Orders the row, puts it on the grid and appends it.
+    fn finish_row(&mut self) {
+        self.row
+            .sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut steps: Vec<(u16, i64)> = Vec::with_capacity(self.row.len());
+        for &(joint, weight) in &self.row {
+            steps.push((joint, (weight * GRID).round() as i64));
+        }
+        let sum: i64 = steps.iter().map(|(_, step)| step).sum();
+        // The heaviest takes what rounding left over: at most half a step per influence.
+        steps[0].1 += GRID as i64 - sum;
+        steps.retain(|&(_, step)| step > 0);
+        steps.sort_by_key(|&(joint, step)| (-step, joint));
+        for (joint, step) in steps {
+            self.weights.joints.push(joint);
+            self.weights.values.push((step as f64 / GRID) as f32);
+        }
+        self.weights
+            .row_starts
+            .push(self.weights.joints.len() as u32);
+    }
+
+    /// The weights, and what was mended.
+    pub fn finish(self) -> (Weights, WeightsReport) {
+        (self.weights, self.report)
+    }
+}
+
+impl Weights {
+    /// The number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.row_starts.len() - 1
+    }
+
+    /// The influences of a vertex, heaviest first.
+    #[inline]
+    pub fn of(&self, vertex: usize) -> impl ExactSizeIterator<Item = Influence> + Clone + '_ {
+        let (joints, values) = self.row(vertex);
+        joints
+            .iter()
+            .zip(values)
+            .map(|(&joint, &weight)| Influence {
+                joint: usize::from(joint),
+                weight,
+            })
+    }
+
+    /// The joints and weights of a vertex as slices, heaviest first.
+    #[inline]
+    pub fn row(&self, vertex: usize) -> (&[u16], &[f32]) {
+        let row = self.row_starts[vertex] as usize..self.row_starts[vertex + 1] as usize;
+        (&self.joints[row.clone()], &self.values[row])
+    }
+
+    /// The largest number of influences at any vertex.
+    pub fn max_influences(&self) -> usize {
+        let starts = &self.row_starts;
+        let counts = starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        counts.max().unwrap_or(0)
+    }
+
+    /// The number of influences of all vertices together.
+    pub fn influence_count(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// The highest joint index in use.
+    pub fn max_joint(&self) -> Option<usize> {
+        self.joints.iter().max().map(|&joint| usize::from(joint))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn build(
+        rows: &[&[(usize, f32)]],
+        joints: usize,
+    ) -> Result<(Weights, WeightsReport), WeightsError> {
+        let mut builder = WeightsBuilder::new(joints)?;
+        for row in rows {
+            builder.push(row.iter().copied(), 0)?;
+        }
+        Ok(builder.finish())
+    }
+
+    #[test]
+    fn rows_are_ordered_merged_and_normalised() {
+        let (weights, report) = build(&[&[(2, 0.25), (0, 0.5), (2, 0.25), (1, 0.5)]], 3).unwrap();
+        let row: Vec<_> = weights.of(0).map(|i| i.joint).collect();
+        assert_eq!(row, [0, 1, 2]);
+        assert_eq!(report.unnormalised, 1);
+        assert_eq!(report.sum_range, Some((1.5, 1.5)));
+    }
+
+    #[test]
+    fn a_vertex_without_weights_follows_the_fallback_and_is_reported() {
+        let (weights, report) = build(&[&[(1, 1.0)], &[(1, 0.0)], &[]], 2).unwrap();
+        assert_eq!(weights.row(1), (&[0u16][..], &[1.0f32][..]));
+        assert_eq!(report.without_weights, 2);
+        assert_eq!(report.first_without_weights, Some(1));
+    }
+
+    #[test]
+    fn bad_weights_are_named() {
+        let error = build(&[&[(0, 1.0)], &[(5, 0.5)]], 2).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "vertex 1 has the weight 0.5 for joint 5, but there are 2 joints"
+        );
+        let error = build(&[&[(1, f32::NAN)]], 2).unwrap_err();
+        assert_eq!(error.to_string(), "vertex 0 has the weight NaN for joint 1");
+        assert!(
+            build(&[&[(5, 0.0), (0, 1.0)]], 2)
+                .unwrap()
+                .1
+                .out_of_range_unused
+                == 1
+        );
+        assert!(build(&[&[(1, -0.5), (0, 1.0)]], 2).unwrap().1.negative == 1);
+        assert_eq!(
+            build(&[&[]], 0).unwrap_err(),
+            WeightsError::NoJoints { vertex: 0 }
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_exactly_one_in_any_order_and_building_again_changes_nothing(
+            row in prop::collection::vec((0usize..300, 0.0f32..2.0), 1..40)
+        ) {
+            prop_assume!(row.iter().any(|(_, w)| *w > 1e-3));
+            let (weights, _) = build(&[&row], 300).unwrap();
+            let (joints, values) = weights.row(0);
+            prop_assert_eq!(values.iter().sum::<f32>(), 1.0);
+            prop_assert_eq!(values.iter().rev().sum::<f32>(), 1.0);
+            prop_assert!(values.is_sorted_by(|a, b| a >= b) && values.iter().all(|&w| w > 0.0));
+            let again: Vec<_> = joints.iter().map(|&j| usize::from(j)).zip(values.iter().copied()).collect();
+            let (second, report) = build(&[&again], 300).unwrap();
+            prop_assert_eq!(&second, &weights);
+            prop_assert_eq!(report, WeightsReport::default());
+            let total: f64 = row.iter().map(|(_, w)| f64::from(*w)).sum();
+            for influence in weights.of(0) {
+                let given: f64 = row.iter().filter(|(j, _)| *j == influence.joint).map(|(_, w)| f64::from(*w)).sum();
+                prop_assert!((f64::from(influence.weight) - given / total).abs() < 1.3e-6);
+            }
+        }
+    }
+}
