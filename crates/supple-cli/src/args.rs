@@ -6,19 +6,23 @@ use std::path::PathBuf;
 use supple::Method;
 use supple_render::View;
 
-const FILE_HELP: &str =
-    "A .glb or .gltf file, or a built-in character: @bar, @arm, @cloth, @figure (@figure:40000 for about that many vertices)";
+const FILE_HELP: &str = "A .glb or .gltf file, or a built-in character: @bar, @arm, @cloth, @figure (@figure:40000 for about that many vertices)";
 
 /// Load a rigged character, pose it, deform it, look at it.
 #[derive(Parser)]
-#[command(name = "supple", version, arg_required_else_help = true, after_help = "\
+#[command(
+    name = "supple",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
 Start here:
   supple demo                                a page of pictures to open in a browser
   supple info hero.glb                       what is in a file, and what is odd about it
   supple render hero.glb --clip Run -o run.gif
 
 Exit status: 0 done, 1 it could not be done, 2 the command line was wrong.
-Set NO_COLOR to do without colours.")]
+Set NO_COLOR to do without colours."
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -59,6 +63,7 @@ Examples:
 Examples:
   supple render @figure --clip walk -o walk.gif
   supple render hero.glb --clip Run --time 0.4 --overlay skeleton -o run.png
+  supple render @figure --clip fist --focus moving -o fist.gif
   supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
     Render(RenderOptions),
 
@@ -143,6 +148,9 @@ pub(crate) struct RenderOptions {
     /// From where to look: front, side, back, three-quarter, or degrees as YAW,PITCH
     #[arg(long, value_name = "VIEW", default_value = "three-quarter", value_parser = parse_view, allow_hyphen_values = true)]
     pub(crate) view: View,
+    /// What to show
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "all")]
+    pub(crate) focus: Focus,
     /// Where to write: .png for one moment, .gif for a clip
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
@@ -157,6 +165,15 @@ pub(crate) enum Overlay {
     Weights,
     /// The edges of the triangles
     Wireframe,
+}
+
+/// What the camera frames.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Focus {
+    /// The whole character
+    All,
+    /// What the clip moves
+    Moving,
 }
 
 #[derive(Args)]
@@ -216,11 +233,17 @@ fn parse_fps(text: &str) -> Result<f64, String> {
 }
 
 fn parse_size(text: &str) -> Result<(usize, usize), String> {
-    let side = |text: &str| text.parse::<usize>().ok().filter(|side| (1..=8192).contains(side));
+    let side = |text: &str| {
+        text.parse::<usize>()
+            .ok()
+            .filter(|side| (1..=8192).contains(side))
+    };
     let sides = text.split_once(['x', 'X', '×']);
     sides
         .and_then(|(width, height)| Some((side(width)?, side(height)?)))
-        .ok_or_else(|| "expected WIDTHxHEIGHT with sides from 1 to 8192, such as 800x600".to_owned())
+        .ok_or_else(|| {
+            "expected WIDTHxHEIGHT with sides from 1 to 8192, such as 800x600".to_owned()
+        })
 }
 
 fn parse_view(text: &str) -> Result<View, String> {
@@ -238,7 +261,9 @@ fn parse_view(text: &str) -> Result<View, String> {
                     pitch_degrees: degrees(pitch)?,
                 })
             });
-            view.ok_or_else(|| "expected front, side, back, three-quarter or YAW,PITCH in degrees".to_owned())
+            view.ok_or_else(|| {
+                "expected front, side, back, three-quarter or YAW,PITCH in degrees".to_owned()
+            })
         }
     }
 }

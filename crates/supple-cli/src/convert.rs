@@ -9,7 +9,10 @@ use supple_io::write_whole;
 
 pub(crate) fn run(options: &ConvertOptions) -> Result<(), Failure> {
     let kind = DocumentKind::of(&options.out).ok_or_else(|| {
-        Failure::usage(format!("{}: the ending must be .glb or .gltf", options.out.display()))
+        Failure::usage(format!(
+            "{}: the ending must be .glb or .gltf",
+            options.out.display()
+        ))
     })?;
     let source = Source::open(&options.file)?;
     let mut document = source.document()?;
@@ -38,7 +41,8 @@ impl DocumentKind {
             DocumentKind::Binary => document.to_glb()?,
             DocumentKind::Text => document.to_gltf(),
         };
-        write_whole(path, |out| out.write_all(&bytes)).map_err(|error| Failure::writing(path, error))
+        write_whole(path, |out| out.write_all(&bytes))
+            .map_err(|error| Failure::writing(path, error))
     }
 }
 

@@ -24,8 +24,12 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     let triangles = source.asset.rig.mesh().triangles();
     let written = match kind {
         OutputKind::Npy => write_whole(&options.out, |out| npy::write_positions(out, positions)),
-        OutputKind::Obj => write_whole(&options.out, |out| obj::write(out, positions, normals, triangles)),
-        OutputKind::Ply => write_whole(&options.out, |out| ply::write(out, positions, normals, triangles)),
+        OutputKind::Obj => write_whole(&options.out, |out| {
+            obj::write(out, positions, normals, triangles)
+        }),
+        OutputKind::Ply => write_whole(&options.out, |out| {
+            ply::write(out, positions, normals, triangles)
+        }),
         OutputKind::Document(kind) => {
             let surface = PosedSurface {
                 positions,
@@ -52,10 +56,15 @@ impl OutputKind {
             "npy" => Ok(OutputKind::Npy),
             "obj" => Ok(OutputKind::Obj),
             "ply" => Ok(OutputKind::Ply),
-            _ => DocumentKind::of(path).map(OutputKind::Document).ok_or_else(|| {
-                let message = format!("{}: the ending must be .npy, .obj, .ply, .glb or .gltf", path.display());
-                Failure::usage(message)
-            }),
+            _ => DocumentKind::of(path)
+                .map(OutputKind::Document)
+                .ok_or_else(|| {
+                    let message = format!(
+                        "{}: the ending must be .npy, .obj, .ply, .glb or .gltf",
+                        path.display()
+                    );
+                    Failure::usage(message)
+                }),
         }
     }
 }

@@ -1,22 +1,24 @@
 //! `supple demo`: the whole flow on built-in characters, ending in a page to open.
 
-use crate::args::DemoOptions;
+use crate::args::{DemoOptions, Focus};
 use crate::failure::Failure;
-use crate::render::{Picture, Shot, bounds};
+use crate::render::Picture;
 use crate::source::Source;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use supple::{Asset, Method, Player};
+use supple::{Asset, Method};
 use supple_io::write_whole;
 use supple_render::{Overlays, Settings, View};
 
 const PAGE: &str = include_str!("demo.html");
-const FIGURE: &str = "@figure:20000";
-const TOY: &str = "@bar:4000";
-const FPS: f64 = 20.0;
+const FIGURE: &str = "@figure:8000";
+/// Coarse enough that its triangles can be seen.
+const COARSE: &str = "@figure:2500";
+const TOY: &str = "@bar:2000";
+const FPS: f64 = 16.0;
 
 /// Square pictures of the grid.
-const TILE: (usize, usize) = (360, 400);
+const TILE: (usize, usize) = (340, 380);
 /// The one at the top.
 const HERO: (usize, usize) = (520, 640);
 
@@ -27,14 +29,22 @@ pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
     let toy = Source::open(TOY)?.asset;
 
     let hero = "figure-walk.gif";
-    let walk = figure.clips.iter().find(|clip| clip.name == "walk").or(figure.clips.first());
+    let walk = figure
+        .clips
+        .iter()
+        .find(|clip| clip.name == "walk")
+        .or(figure.clips.first());
     if let Some(walk) = walk {
-        picture(HERO, Overlays::default(), View::THREE_QUARTER)
-            .write_gif(&figure, walk, FPS, &folder.file(hero))?;
+        picture(HERO, Overlays::default(), View::THREE_QUARTER).write_gif(
+            &figure,
+            walk,
+            FPS,
+            &folder.file(hero),
+        )?;
     }
-    let inside = folder.overlays(&figure)?;
-    let clips = folder.clips(&figure, |name| name != "walk")?;
-    let toy = folder.clips(&toy, |_| true)?;
+    let inside = folder.overlays(&figure, &Source::open(COARSE)?.asset)?;
+    let clips = folder.clips(&figure, Focus::Moving, |name| name != "walk")?;
+    let toy = folder.clips(&toy, Focus::All, |_| true)?;
 
     let page = PAGE
         .replace("{{hero}}", hero)
@@ -44,7 +54,10 @@ pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
         .replace("{{inside}}", &inside)
         .replace("{{clips}}", &clips)
         .replace("{{toy}}", &toy)
-        .replace("{{seconds}}", &format!("{:.0}", started.elapsed().as_secs_f64().max(1.0)));
+        .replace(
+            "{{seconds}}",
+            &format!("{:.0}", started.elapsed().as_secs_f64().max(1.0)),
+        );
     let index = folder.file("index.html");
     write_whole(&index, |out| out.write_all(page.as_bytes()))
         .map_err(|error| Failure::writing(&index, error))?;
@@ -56,6 +69,7 @@ fn picture((width, height): (usize, usize), overlays: Overlays, view: View) -> P
         method: Method::Linear,
         overlays,
         view,
+        focus: Focus::All,
         settings: Settings {
             width,
             height,
@@ -72,7 +86,9 @@ fn facts(asset: &Asset) -> String {
         ("joints", skeleton.joints().len()),
         ("clips", asset.clips.len()),
     ];
-    facts.map(|(what, count)| format!("<dt>{what}</dt><dd>{count}</dd>")).concat()
+    facts
+        .map(|(what, count)| format!("<dt>{what}</dt><dd>{count}</dd>"))
+        .concat()
 }
 
 /// The folder that the demo fills.
@@ -93,34 +109,80 @@ impl Folder {
     }
 
     /// One still for every overlay; returns their tiles.
-    fn overlays(&self, asset: &Asset) -> Result<String, Failure> {
+    fn overlays(&self, figure: &Asset, coarse: &Asset) -> Result<String, Failure> {
         let none = Overlays::default();
+        let (wireframe, skeleton, weights) = (
+            Overlays {
+                wireframe: true,
+                ..none
+            },
+            Overlays {
+                skeleton: true,
+                ..none
+            },
+            Overlays {
+                weights: true,
+                ..none
+            },
+        );
+        let coarse_size = format!(
+            "one closed mesh of triangles, here with {} vertices",
+            coarse.rig.mesh().vertex_count()
+        );
         let kinds = [
-            ("surface", "The surface", "one closed mesh of triangles", Overlays { wireframe: true, ..none }),
-            ("skeleton", "The skeleton", "joints, each moving all below it", Overlays { skeleton: true, ..none }),
-            ("weights", "The weights", "each joint a colour, mixed where joints share the skin", Overlays { weights: true, ..none }),
+            (
+                "surface",
+                coarse,
+                "The surface",
+                coarse_size.as_str(),
+                wireframe,
+            ),
+            (
+                "skeleton",
+                figure,
+                "The skeleton",
+                "joints, each carrying all below it",
+                skeleton,
+            ),
+            (
+                "weights",
+                figure,
+                "The weights",
+                "each joint a colour, mixed where joints share the skin",
+                weights,
+            ),
         ];
-        let player = Player::new(asset, &Method::Linear);
         let mut tiles = String::new();
-        for (kind, title, caption, overlays) in kinds {
+        for (kind, asset, title, caption, overlays) in kinds {
             let name = format!("{}-{kind}.png", asset.name);
             let picture = picture(TILE, overlays, View::THREE_QUARTER);
-            let shot = Shot::new(&picture, std::iter::once(bounds(&player)));
-            picture.write_png(&player, &shot, &self.file(&name))?;
+            picture.write_png(asset, None, &asset.rest_pose(), &self.file(&name))?;
             tiles += &tile(&name, title, caption);
         }
         Ok(tiles)
     }
 
     /// One animation for every clip that is wanted; returns their tiles.
-    fn clips(&self, asset: &Asset, wanted: impl Fn(&str) -> bool) -> Result<String, Failure> {
+    fn clips(
+        &self,
+        asset: &Asset,
+        focus: Focus,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<String, Failure> {
         let mut tiles = String::new();
         for clip in asset.clips.iter().filter(|clip| wanted(&clip.name)) {
-            let name = format!("{}-{}.gif", asset.name, clip.name.replace(' ', "-"));
-            picture(TILE, Overlays::default(), View::THREE_QUARTER)
-                .write_gif(asset, clip, FPS, &self.file(&name))?;
-            let title = clip.name.replace(['_', '-'], " ");
-            tiles += &tile(&name, &title, &format!("@{} --clip {}", asset.name, clip.name));
+            let name = format!("{}-{}.gif", asset.name, clip.name);
+            let picture = Picture {
+                focus,
+                ..picture(TILE, Overlays::default(), View::THREE_QUARTER)
+            };
+            picture.write_gif(asset, clip, FPS, &self.file(&name))?;
+            let title = clip.name.replace(['-', '_'], " ");
+            tiles += &tile(
+                &name,
+                &title,
+                &format!("@{} --clip {}", asset.name, clip.name),
+            );
         }
         Ok(tiles)
     }

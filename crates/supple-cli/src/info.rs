@@ -15,7 +15,10 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let findings = Findings::of(&source.asset.rig);
     let oddities = oddities(&source.asset, &source.notes, &findings);
     let text = match options.json {
-        true => format!("{:#}\n", report_json(&options.file, &source.asset, &findings, &oddities)),
+        true => format!(
+            "{:#}\n",
+            report_json(&options.file, &source.asset, &findings, &oddities)
+        ),
         false => report_text(&options.file, &source.asset, &findings, &oddities),
     };
     crate::print(&text)
@@ -46,21 +49,54 @@ fn oddities(asset: &Asset, notes: &Notes, findings: &Findings) -> Vec<Oddity> {
     topology_oddities(findings, &mut note);
     skeleton_oddities(asset, findings, &mut note);
     if notes.unskinned {
-        note("no_skin", 1, "no skin: every mesh follows its own node".to_owned());
+        note(
+            "no_skin",
+            1,
+            "no skin: every mesh follows its own node".to_owned(),
+        );
     }
     let ignored = notes.ignored_channels;
-    note("ignored_channels", ignored, format!("{} drive something other than transforms and morphs, and are not played", many(ignored, "animation channel")));
+    note(
+        "ignored_channels",
+        ignored,
+        format!(
+            "{} drive something other than transforms and morphs, and are not played",
+            many(ignored, "animation channel")
+        ),
+    );
     let lines = notes.not_triangles;
-    note("not_triangles", lines, format!("{} of points or lines have no surface", many(lines, "primitive")));
+    note(
+        "not_triangles",
+        lines,
+        format!(
+            "{} of points or lines have no surface",
+            many(lines, "primitive")
+        ),
+    );
     let extensions = &notes.unknown_required_extensions;
-    note("unknown_extensions", extensions.len(), format!("the file requires {}, which Supple does not know", extensions.join(", ")));
+    note(
+        "unknown_extensions",
+        extensions.len(),
+        format!(
+            "the file requires {}, which Supple does not know",
+            extensions.join(", ")
+        ),
+    );
     found
 }
 
-fn weight_oddities(notes: &Notes, vertices: usize, note: &mut impl FnMut(&'static str, usize, String)) {
+fn weight_oddities(
+    notes: &Notes,
+    vertices: usize,
+    note: &mut impl FnMut(&'static str, usize, String),
+) {
     let weights = &notes.weights;
     if let Some((low, high)) = weights.sum_range {
-        let range = if low == high { format!("{low:.4}") } else { format!("{low:.4} to {high:.4}") };
+        let range = if low == high {
+            format!("{low:.4}")
+        } else {
+            format!("{low:.4} to {high:.4}")
+        };
         let of = format!("{} of {}", weights.unnormalised, many(vertices, "vertex"));
         note(
             "unnormalised_weights",
@@ -70,57 +106,149 @@ fn weight_oddities(notes: &Notes, vertices: usize, note: &mut impl FnMut(&'stati
     }
     let without = weights.without_weights;
     let first = weights.first_without_weights.unwrap_or(0);
-    note("no_weights", without, format!("{} without weights (the first is {first}) follow the root of the skeleton", many(without, "vertex")));
-    note("negative_weights", weights.negative, format!("{} were taken as zero", many(weights.negative, "negative weight")));
+    note(
+        "no_weights",
+        without,
+        format!(
+            "{} without weights (the first is {first}) follow the root of the skeleton",
+            many(without, "vertex")
+        ),
+    );
+    note(
+        "negative_weights",
+        weights.negative,
+        format!(
+            "{} were taken as zero",
+            many(weights.negative, "negative weight")
+        ),
+    );
     let unused = weights.out_of_range_unused;
-    note("joints_out_of_range", unused, format!("{} of weight zero name joints that do not exist; they were ignored", many(unused, "influence")));
+    note(
+        "joints_out_of_range",
+        unused,
+        format!(
+            "{} of weight zero name joints that do not exist; they were ignored",
+            many(unused, "influence")
+        ),
+    );
 }
 
 fn topology_oddities(findings: &Findings, note: &mut impl FnMut(&'static str, usize, String)) {
     let topology = &findings.topology;
     let flat = topology.degenerate_triangles;
-    note("degenerate_triangles", flat, format!("{} of no area", many(flat, "triangle")));
+    note(
+        "degenerate_triangles",
+        flat,
+        format!("{} of no area", many(flat, "triangle")),
+    );
     if topology.components > 1 {
-        note("components", topology.components, format!("the surface has {} unconnected pieces", topology.components));
+        note(
+            "components",
+            topology.components,
+            format!("the surface has {} unconnected pieces", topology.components),
+        );
     }
     let open = topology.open_edges;
-    note("open_edges", open, format!("{}: the surface has holes or borders", many(open, "open edge")));
+    note(
+        "open_edges",
+        open,
+        format!(
+            "{}: the surface has holes or borders",
+            many(open, "open edge")
+        ),
+    );
     let crowded = topology.non_manifold_edges;
-    note("non_manifold_edges", crowded, format!("{} with three triangles or more", many(crowded, "edge")));
+    note(
+        "non_manifold_edges",
+        crowded,
+        format!("{} with three triangles or more", many(crowded, "edge")),
+    );
     let turned = topology.inconsistent_edges;
-    note("inconsistent_edges", turned, format!("{} between triangles that face opposite ways", many(turned, "edge")));
+    note(
+        "inconsistent_edges",
+        turned,
+        format!(
+            "{} between triangles that face opposite ways",
+            many(turned, "edge")
+        ),
+    );
 }
 
-fn skeleton_oddities(asset: &Asset, findings: &Findings, note: &mut impl FnMut(&'static str, usize, String)) {
+fn skeleton_oddities(
+    asset: &Asset,
+    findings: &Findings,
+    note: &mut impl FnMut(&'static str, usize, String),
+) {
     let skeleton = asset.rig.skeleton();
     let names = |nodes: &[usize]| {
-        let shown = nodes.iter().take(3).map(|&node| match skeleton.nodes()[node].name.as_str() {
-            "" => format!("node {node}"),
-            name => format!("'{name}'"),
-        });
+        let shown = nodes
+            .iter()
+            .take(3)
+            .map(|&node| match skeleton.nodes()[node].name.as_str() {
+                "" => format!("node {node}"),
+                name => format!("'{name}'"),
+            });
         let list = shown.collect::<Vec<_>>().join(", ");
-        if nodes.len() > 3 { format!("{list}, …") } else { list }
+        if nodes.len() > 3 {
+            format!("{list}, …")
+        } else {
+            list
+        }
     };
     let scale = &findings.rest_scale;
     let kinds = [
         ("non_uniform_scale", &scale.non_uniform, "scaled unevenly"),
-        ("negative_scale", &scale.negative, "mirrored (negative scale)"),
+        (
+            "negative_scale",
+            &scale.negative,
+            "mirrored (negative scale)",
+        ),
         ("shear", &scale.sheared, "sheared"),
         ("zero_scale", &scale.collapsed, "scaled to nothing"),
     ];
     for (kind, nodes, what) in kinds {
         let count = nodes.len();
-        note(kind, count, format!("{} {what} in the rest pose: {}", many(count, "node"), names(nodes)));
+        note(
+            kind,
+            count,
+            format!(
+                "{} {what} in the rest pose: {}",
+                many(count, "node"),
+                names(nodes)
+            ),
+        );
     }
     if findings.root_joints > 1 {
-        note("several_roots", findings.root_joints, format!("{} joints have no joint above them", findings.root_joints));
+        note(
+            "several_roots",
+            findings.root_joints,
+            format!("{} joints have no joint above them", findings.root_joints),
+        );
     }
     let idle = findings.joints_without_weights;
-    note("joints_without_weights", idle, format!("{} without any vertex", many(idle, "joint")));
-    let extent = asset.rig.mesh().bounds().map_or(0.0, |bounds| bounds.extent());
+    note(
+        "joints_without_weights",
+        idle,
+        format!("{} without any vertex", many(idle, "joint")),
+    );
+    let extent = asset
+        .rig
+        .mesh()
+        .bounds()
+        .map_or(0.0, |bounds| bounds.extent());
     if findings.rest_distance > 1e-4 * extent {
-        let share = if extent > 0.0 { 100.0 * findings.rest_distance / extent } else { 100.0 };
-        note("rest_is_not_bind", 1, format!("the rest pose is not the bind pose: vertices move by up to {share:.1} % of the size"));
+        let share = if extent > 0.0 {
+            100.0 * findings.rest_distance / extent
+        } else {
+            100.0
+        };
+        note(
+            "rest_is_not_bind",
+            1,
+            format!(
+                "the rest pose is not the bind pose: vertices move by up to {share:.1} % of the size"
+            ),
+        );
     }
 }
 
@@ -131,7 +259,11 @@ fn many(count: usize, noun: &str) -> String {
         "mesh" => "meshes".to_owned(),
         _ => format!("{noun}s"),
     };
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {plural}") }
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {plural}")
+    }
 }
 
 fn mean_influences(asset: &Asset) -> f64 {
@@ -153,32 +285,88 @@ fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
         (true, pieces) => format!("{pieces} closed surfaces"),
         (false, _) => "open".to_owned(),
     };
-    row("surface", format!("{}, {} ({}), {surface}", many(mesh.vertex_count(), "vertex"), many(mesh.triangles().len(), "triangle"), many(topology.points, "distinct point")));
+    row(
+        "surface",
+        format!(
+            "{}, {} ({}), {surface}",
+            many(mesh.vertex_count(), "vertex"),
+            many(mesh.triangles().len(), "triangle"),
+            many(topology.points, "distinct point")
+        ),
+    );
     if let Some(bounds) = mesh.bounds() {
         let size = bounds.max - bounds.min;
-        row("size", format!("{:.3} × {:.3} × {:.3}", size.x, size.y, size.z));
+        row(
+            "size",
+            format!("{:.3} × {:.3} × {:.3}", size.x, size.y, size.z),
+        );
     }
     if asset.parts.len() > 1 {
-        row("parts", asset.parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(", "));
+        row(
+            "parts",
+            asset
+                .parts
+                .iter()
+                .map(|part| part.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+        );
     }
-    row("skeleton", format!("{} among {}", many(skeleton.joints().len(), "joint"), many(skeleton.nodes().len(), "node")));
-    let counts = findings.influence_counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    let counts = counts.map(|(index, count)| format!("{}: {count}", index + 1)).collect::<Vec<_>>().join(", ");
-    row("influences", format!("at most {}, {:.2} on average ({counts})", weights.max_influences(), mean_influences(asset)));
+    row(
+        "skeleton",
+        format!(
+            "{} among {}",
+            many(skeleton.joints().len(), "joint"),
+            many(skeleton.nodes().len(), "node")
+        ),
+    );
+    let counts = findings
+        .influence_counts
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count > 0);
+    let counts = counts
+        .map(|(index, count)| format!("{}: {count}", index + 1))
+        .collect::<Vec<_>>()
+        .join(", ");
+    row(
+        "influences",
+        format!(
+            "at most {}, {:.2} on average ({counts})",
+            weights.max_influences(),
+            mean_influences(asset)
+        ),
+    );
     let targets: usize = asset.rest_morph_weights.len();
     if targets > 0 {
         row("morphs", many(targets, "target"));
     }
     if !asset.props.is_empty() {
-        let names = asset.props.iter().map(|prop| prop.name.as_str()).collect::<Vec<_>>().join(", ");
-        row("props", format!("{}, not skinned: {names}", many(asset.props.len(), "mesh")));
+        let names = asset
+            .props
+            .iter()
+            .map(|prop| prop.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ");
+        row(
+            "props",
+            format!("{}, not skinned: {names}", many(asset.props.len(), "mesh")),
+        );
     }
     match asset.clips.len() {
         0 => row("clips", "none".to_owned()),
         count => row("clips", count.to_string()),
     }
     for clip in &asset.clips {
-        row("", format!("{} ({:.2} s, {})", clip.name, clip.duration(), many(clip.tracks.len(), "track")));
+        row(
+            "",
+            format!(
+                "{} ({:.2} s, {})",
+                clip.name,
+                clip.duration(),
+                many(clip.tracks.len(), "track")
+            ),
+        );
     }
     match oddities.len() {
         0 => row("odd", "nothing".to_owned()),
@@ -202,9 +390,9 @@ fn report_json(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
     let joints = (0..skeleton.joints().len()).map(|joint| {
         json!({ "name": skeleton.joint_name(joint), "parent": skeleton.joints()[joint].parent })
     });
-    let odd = oddities.iter().map(|oddity| {
-        json!({ "kind": oddity.kind, "count": oddity.count, "message": oddity.message })
-    });
+    let odd = oddities.iter().map(
+        |oddity| json!({ "kind": oddity.kind, "count": oddity.count, "message": oddity.message }),
+    );
     json!({
         "file": file,
         "vertices": mesh.vertex_count(),

@@ -6,18 +6,34 @@ use supple::clip::Clip;
 use supple::{Asset, Pose};
 
 /// The clip that the user asked for: by name, or by number. None without a wish.
-pub(crate) fn wanted_clip<'a>(asset: &'a Asset, moment: &Moment) -> Result<Option<&'a Clip>, Failure> {
+pub(crate) fn wanted_clip<'a>(
+    asset: &'a Asset,
+    moment: &Moment,
+) -> Result<Option<&'a Clip>, Failure> {
     let Some(wish) = &moment.clip else {
         let timed = moment.time.is_some() || moment.frame.is_some();
         if timed && asset.clips.is_empty() {
-            return Err(Failure::new("a time was given, but there is no clip to take it from"));
+            return Err(Failure::new(
+                "a time was given, but there is no clip to take it from",
+            ));
         }
         return Ok(asset.clips.first().filter(|_| timed));
     };
-    let by_name = asset.clips.iter().find(|clip| clip.name == *wish);
+    let exact = asset.clips.iter().find(|clip| clip.name == *wish);
+    let alike = || {
+        asset
+            .clips
+            .iter()
+            .find(|clip| plain(&clip.name) == plain(wish))
+    };
     let by_number = || asset.clips.get(wish.parse::<usize>().ok()?);
-    let found = by_name.or_else(by_number);
+    let found = exact.or_else(alike).or_else(by_number);
     found.map(Some).ok_or_else(|| no_such_clip(asset, wish))
+}
+
+/// A name without regard to case and to how its words are joined.
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace([' ', '-'], "_")
 }
 
 fn no_such_clip(asset: &Asset, wish: &str) -> Failure {

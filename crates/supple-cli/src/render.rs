@@ -1,21 +1,34 @@
 //! `supple render`: a PNG of one moment, or a GIF of a clip.
 
-use crate::args::{Overlay, RenderOptions};
+use crate::args::{Focus, Overlay, RenderOptions};
 use crate::convert::ending;
 use crate::failure::Failure;
 use crate::source::Source;
 use crate::{posing, progress};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use supple::clip::Clip;
-use supple::{Asset, Bounds, Method, Player};
+use supple::{Asset, Bounds, Method, Player, Pose};
 use supple_io::write_whole;
 use supple_render::{
-    Camera, GifWriter, Image, Look, Overlays, Palette, Settings, View, render, visible_points,
+    Camera, GifWriter, Image, Lamps, Look, Overlays, Palette, Settings, Silhouette, View, render,
 };
 
 /// A palette is chosen from this many frames, spread over the clip.
 const PALETTE_FRAMES: usize = 6;
+
+/// A vertex that moves by more than this share of the character's size is worth looking at.
+const MOVING: f32 = 0.01;
+
+/// If what moves is larger than this share of the whole, the whole is shown.
+const CLOSE_UP: f32 = 0.6;
+
+/// How much wider than what moves a close-up is.
+const SURROUNDINGS: f32 = 1.25;
+
+/// How finely a clip is searched for what moves, when only one picture is made.
+const FOCUS_FPS: f64 = 10.0;
 
 pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
     let animated = match ending(&options.out).as_str() {
@@ -31,6 +44,7 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
         method: options.method.method,
         overlays: overlays(&options.overlay),
         view: options.view,
+        focus: options.focus,
         settings: Settings {
             width: options.size.0,
             height: options.size.1,
@@ -40,16 +54,14 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
     let asset = &source.asset;
     if animated {
         let wished = posing::wanted_clip(asset, &options.moment)?;
-        let clip = wished.or(asset.clips.first()).ok_or_else(|| {
-            Failure::new("there is no clip to play").hint("write a .png instead")
-        })?;
+        let clip = wished
+            .or(asset.clips.first())
+            .ok_or_else(|| Failure::new("there is no clip to play").hint("write a .png instead"))?;
         return picture.write_gif(asset, clip, options.moment.fps, &options.out);
     }
+    let clip = posing::wanted_clip(asset, &options.moment)?;
     let pose = posing::wanted_pose(asset, &options.moment)?;
-    let mut player = Player::new(asset, &picture.method);
-    player.pose(&pose);
-    let camera = Shot::new(&picture, std::iter::once(bounds(&player)));
-    picture.write_png(&player, &camera, &options.out)
+    picture.write_png(asset, clip, &pose, &options.out)
 }
 
 fn overlays(wanted: &[Overlay]) -> Overlays {
@@ -65,82 +77,156 @@ pub(crate) struct Picture {
     pub(crate) method: Method,
     pub(crate) overlays: Overlays,
     pub(crate) view: View,
+    pub(crate) focus: Focus,
     pub(crate) settings: Settings,
 }
 
+/// A clip cut into frames of equal length; the end, where a clip that loops is back at its start, is left out.
+struct Frames<'a> {
+    clip: &'a Clip,
+    fps: f64,
+    count: usize,
+}
+
+impl<'a> Frames<'a> {
+    fn of(clip: &'a Clip, fps: f64) -> Frames<'a> {
+        Frames {
+            clip,
+            fps,
+            count: ((clip.duration() * fps).round() as usize).max(1),
+        }
+    }
+
+    fn show(&self, frame: usize, player: &mut Player<'_>) {
+        let pose = player.asset().pose_at(self.clip, frame as f64 / self.fps);
+        player.pose(&pose);
+    }
+}
+
 /// A camera and the ground under what it shows.
-pub(crate) struct Shot {
+struct Shot {
     camera: Camera,
     ground: Option<f32>,
 }
 
 impl Shot {
-    /// Frames boxes around everything that will be shown.
-    pub(crate) fn new(picture: &Picture, boxes: impl Iterator<Item = Option<Bounds>>) -> Shot {
-        let all = boxes.flatten().reduce(|a, b| a.union(&b));
-        let corners = all.iter().flat_map(|all| {
-            let side = |high: bool| if high { all.max } else { all.min };
-            (0..8).map(move |corner| {
-                glam::Vec3::new(side(corner & 1 > 0).x, side(corner & 2 > 0).y, side(corner & 4 > 0).z)
-            })
-        });
+    /// Frames what every frame shows, or the part of it that moves.
+    fn of(picture: &Picture, player: &mut Player<'_>, frames: Option<&Frames<'_>>) -> Shot {
+        let mut whole = Silhouette::default();
+        whole.add(player);
+        let mut moving = Silhouette::default();
+        if let Some(frames) = frames {
+            (0..frames.count).for_each(|frame| {
+                frames.show(frame, player);
+                whole.add(player);
+            });
+            if picture.focus == Focus::Moving {
+                add_moving(&mut moving, player, frames);
+            }
+        }
+        let framed = close_up(&moving, &whole).unwrap_or_else(|| whole.points().collect());
         Shot {
-            camera: Camera::framing(corners, picture.view, picture.settings.aspect()),
-            ground: all.map(|all| all.min.y),
+            camera: Camera::framing(framed, picture.view, picture.settings.aspect()),
+            ground: whole.ground(),
         }
     }
 }
 
-/// The box around everything that a frame shows.
-pub(crate) fn bounds(player: &Player<'_>) -> Option<Bounds> {
-    Bounds::around(visible_points(player))
+/// Points around what moves, with some of what does not; nothing if that would be nearly everything.
+fn close_up(moving: &Silhouette, whole: &Silhouette) -> Option<Vec<glam::Vec3>> {
+    let part = Bounds::around(moving.points())?;
+    let all = Bounds::around(whole.points())?;
+    let is_part = part.extent() < CLOSE_UP * all.extent();
+    let around = |point: glam::Vec3| part.center() + (point - part.center()) * SURROUNDINGS;
+    is_part.then(|| moving.points().map(around).collect())
+}
+
+/// Adds the vertices that leave their place at any time of the clip, wherever they go.
+fn add_moving(moving: &mut Silhouette, player: &mut Player<'_>, frames: &Frames<'_>) {
+    frames.show(0, player);
+    let start = player.positions().to_vec();
+    let extent = Bounds::around(start.iter().copied()).map_or(0.0, |bounds| bounds.extent());
+    let mut moves = vec![false; start.len()];
+    for frame in 0..frames.count {
+        frames.show(frame, player);
+        for (moves, (now, then)) in moves.iter_mut().zip(player.positions().iter().zip(&start)) {
+            *moves |= now.distance(*then) > MOVING * extent;
+        }
+    }
+    for frame in 0..frames.count {
+        frames.show(frame, player);
+        let points = player.positions().iter().zip(&moves);
+        let points: Vec<_> = points
+            .filter(|(_, moves)| **moves)
+            .map(|(point, _)| *point)
+            .collect();
+        moving.add_points(&points);
+    }
 }
 
 impl Picture {
-    pub(crate) fn draw(&self, player: &Player<'_>, look: &Look, shot: &Shot) -> Image {
-        render(&look.scene(player, shot.ground), &shot.camera, &self.settings)
+    fn draw(&self, settings: &Settings, player: &Player<'_>, look: &Look, shot: &Shot) -> Image {
+        render(&look.scene(player, shot.ground), &shot.camera, settings)
     }
 
-    pub(crate) fn write_png(&self, player: &Player<'_>, shot: &Shot, path: &Path) -> Result<(), Failure> {
-        let look = Look::new(player.asset(), self.overlays);
-        let image = self.draw(player, &look, shot);
+    /// Draws one pose; `clip` tells what moves, for those who want to see only that.
+    pub(crate) fn write_png(
+        &self,
+        asset: &Asset,
+        clip: Option<&Clip>,
+        pose: &Pose,
+        path: &Path,
+    ) -> Result<(), Failure> {
+        let mut player = Player::new(asset, &self.method);
+        player.pose(pose);
+        let frames = clip
+            .filter(|_| self.focus == Focus::Moving)
+            .map(|clip| Frames::of(clip, FOCUS_FPS));
+        let shot = Shot::of(self, &mut player, frames.as_ref());
+        player.pose(pose);
+        let look = Look::new(asset, self.overlays);
+        let image = self.draw(&self.settings, &player, &look, &shot);
         write_whole(path, |out| image.write_png(out).map_err(io::Error::other))
             .map_err(|error| Failure::writing(path, error))
     }
 
     /// Plays a clip into a GIF, under one camera.
-    pub(crate) fn write_gif(&self, asset: &Asset, clip: &Clip, fps: f64, path: &Path) -> Result<(), Failure> {
+    pub(crate) fn write_gif(
+        &self,
+        asset: &Asset,
+        clip: &Clip,
+        fps: f64,
+        path: &Path,
+    ) -> Result<(), Failure> {
+        let settings = Settings {
+            samples_per_axis: 3,
+            lamps: Lamps::FEW,
+            ..self.settings
+        };
         // A GIF cannot hold more than 50 frames a second.
         let fps = fps.min(50.0);
-        let count = ((clip.duration() * fps).round() as usize).max(1);
+        let frames = Frames::of(clip, fps);
         let mut player = Player::new(asset, &self.method);
+        frames.show(0, &mut player);
+        let shot = Shot::of(self, &mut player, Some(&frames));
         let look = Look::new(asset, self.overlays);
-        let mut boxes = Vec::with_capacity(count);
-        let mut pose = asset.rest_pose();
-        let mut go_to = |player: &mut Player<'_>, frame: usize| {
-            clip.sample(frame as f64 / fps, &mut pose);
-            player.pose(&pose);
+        let bar = progress::bar(frames.count, &format!("drawing {}", clip.name));
+        let mut draw = |frame: usize| {
+            frames.show(frame, &mut player);
+            self.draw(&settings, &player, &look, &shot)
         };
-        for frame in 0..count {
-            go_to(&mut player, frame);
-            boxes.push(bounds(&player));
-        }
-        let shot = Shot::new(self, boxes.into_iter());
-        let sampled = PALETTE_FRAMES.min(count);
-        let bar = progress::bar(sampled + count, &format!("drawing {}", clip.name));
-        let mut samples = Vec::with_capacity(sampled);
-        for sample in 0..sampled {
-            go_to(&mut player, sample * count / sampled);
-            samples.push(self.draw(&player, &look, &shot));
-            bar.inc(1);
-        }
-        let palette = Palette::of(&samples);
+        let every = frames.count.div_ceil(PALETTE_FRAMES);
+        let mut samples: BTreeMap<usize, Image> = (0..frames.count)
+            .step_by(every)
+            .map(|frame| (frame, draw(frame)))
+            .collect();
+        let palette = Palette::of(samples.values());
         let written = write_whole(path, |out| {
-            let Settings { width, height, .. } = self.settings;
-            let mut gif = GifWriter::new(out, width, height, palette, fps).map_err(io::Error::other)?;
-            for frame in 0..count {
-                go_to(&mut player, frame);
-                gif.push(&self.draw(&player, &look, &shot)).map_err(io::Error::other)?;
+            let mut gif = GifWriter::new(out, settings.width, settings.height, palette, fps)
+                .map_err(io::Error::other)?;
+            for frame in 0..frames.count {
+                let image = samples.remove(&frame).unwrap_or_else(|| draw(frame));
+                gif.push(&image).map_err(io::Error::other)?;
                 bar.inc(1);
             }
             gif.finish().map_err(io::Error::other)?.flush()

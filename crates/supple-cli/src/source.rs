@@ -30,9 +30,9 @@ impl Source {
     }
 
     fn built_in(spec: &str) -> Result<Source, Failure> {
-        let spec: CharacterSpec = spec.parse().map_err(|error| {
-            Failure::usage(format!("{error}"))
-        })?;
+        let spec: CharacterSpec = spec
+            .parse()
+            .map_err(|error| Failure::usage(format!("{error}")))?;
         let spinner = progress::spinner(&format!("building @{}", spec.character.name()));
         let asset = characters::build(spec.character, spec.vertices)?;
         spinner.finish_and_clear();

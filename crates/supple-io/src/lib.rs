@@ -53,33 +53,41 @@ pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, LoadError> {
 }
 
 /// Writes a file so that it is there whole or not at all: into a temporary beside it, then renamed.
+///
+/// A link is followed, so that the file behind it is replaced; a pipe or a device is written to as it is.
 pub fn write_whole(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let folder = match path.parent() {
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match std::fs::metadata(&place) {
+        Ok(found) if found.is_dir() => return Err(io::Error::other("this is a folder")),
+        Ok(found) if !found.is_file() => {
+            let mut open = io::BufWriter::new(std::fs::File::create(&place)?);
+            content(&mut open)?;
+            return open.flush();
+        }
+        _ => {}
+    }
+    let folder = match place.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".supple-")
-        .permissions(new_file_permissions())
-        .tempfile_in(folder)?;
+    let mut temporary = tempfile::Builder::new();
+    temporary.prefix(".supple-");
+    #[cfg(unix)]
+    {
+        // As for any new file, so that the user's umask decides; temporary files are private otherwise.
+        use std::os::unix::fs::PermissionsExt;
+        temporary.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut temporary = temporary.tempfile_in(folder)?;
     let mut buffered = io::BufWriter::new(temporary.as_file_mut());
     content(&mut buffered)?;
     buffered.flush()?;
     drop(buffered);
-    temporary.persist(path).map_err(|error| error.error)?;
+    temporary.persist(&place).map_err(|error| error.error)?;
     Ok(())
-}
-
-/// As for any new file, so that the user's umask decides (temporary files are private otherwise).
-fn new_file_permissions() -> std::fs::Permissions {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::Permissions::from_mode(0o666)
-    }
 }
 
 #[cfg(test)]
@@ -98,5 +106,20 @@ mod tests {
         assert_eq!(error.unwrap_err().to_string(), "disk on fire");
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_folders_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        assert!(link.is_symlink());
+        let refused = write_whole(folder.path(), |out| out.write_all(b"new"));
+        assert_eq!(refused.unwrap_err().to_string(), "this is a folder");
+        write_whole(Path::new("/dev/null"), |out| out.write_all(b"gone")).unwrap();
     }
 }

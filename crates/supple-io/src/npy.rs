@@ -35,33 +35,64 @@ fn parse_palette(bytes: &[u8]) -> Result<Vec<Affine>, (String, String)> {
     let rows = match shape[..] {
         [_, rows @ (3 | 4), 4] => rows as usize,
         _ => {
-            return Err(header(format!("the shape is {shape:?}, expected (joints, 3, 4)")));
+            return Err(header(format!(
+                "the shape is {shape:?}, expected (joints, 3, 4)"
+            )));
         }
     };
     if file.order() != npyz::Order::C {
-        return Err(header("column-major (fortran_order); save it with numpy.ascontiguousarray".to_owned()));
+        return Err(header(
+            "column-major (fortran_order); save it with numpy.ascontiguousarray".to_owned(),
+        ));
     }
-    let count = shape.iter().try_fold(1u64, |product, &side| product.checked_mul(side));
+    let count = shape
+        .iter()
+        .try_fold(1u64, |product, &side| product.checked_mul(side));
     // No number is smaller than two bytes, so this bounds what the reader below allocates.
     let Some(count) = count.filter(|count| count.saturating_mul(2) <= bytes.len() as u64) else {
-        return Err(header(format!("the shape {shape:?} claims more numbers than the file has bytes")));
+        return Err(header(format!(
+            "the shape {shape:?} claims more numbers than the file has bytes"
+        )));
     };
     let size = match file.dtype() {
         DType::Plain(kind) => kind.to_string(),
-        other => return Err(header(format!("the type is {}, expected float32 or float64", other.descr()))),
+        other => {
+            return Err(header(format!(
+                "the type is {}, expected float32 or float64",
+                other.descr()
+            )));
+        }
     };
     let content = |error: io::Error| ("data".to_owned(), error.to_string());
     let numbers: Vec<f64> = match size.trim_start_matches(['<', '>', '=', '|']) {
-        "f4" => file.into_vec::<f32>().map_err(content)?.into_iter().map(f64::from).collect(),
+        "f4" => file
+            .into_vec::<f32>()
+            .map_err(content)?
+            .into_iter()
+            .map(f64::from)
+            .collect(),
         "f8" => file.into_vec::<f64>().map_err(content)?,
-        _ => return Err(header(format!("the type is '{size}', expected float32 or float64"))),
+        _ => {
+            return Err(header(format!(
+                "the type is '{size}', expected float32 or float64"
+            )));
+        }
     };
     if numbers.len() as u64 != count {
-        return Err(("data".to_owned(), format!("{} numbers, expected {count}", numbers.len())));
+        return Err((
+            "data".to_owned(),
+            format!("{} numbers, expected {count}", numbers.len()),
+        ));
     }
-    if let Some(at) = numbers.iter().position(|&number| !(number as f32).is_finite()) {
+    if let Some(at) = numbers
+        .iter()
+        .position(|&number| !(number as f32).is_finite())
+    {
         let joint = at / (rows * 4);
-        return Err(("data".to_owned(), format!("the matrix of joint {joint} holds {}", numbers[at])));
+        return Err((
+            "data".to_owned(),
+            format!("the matrix of joint {joint} holds {}", numbers[at]),
+        ));
     }
     let row = |row: &[f64]| Vec4::from_slice(&[row[0], row[1], row[2], row[3]].map(|x| x as f32));
     let matrix = |matrix: &[f64]| Affine {
@@ -104,7 +135,10 @@ mod tests {
         assert!(problem(&npy(&[2, 6], &[0.0; 12])).contains("[2, 6], expected (joints, 3, 4)"));
         let mut values = [0.0; 24];
         values[13] = f64::NAN;
-        assert_eq!(problem(&npy(&[2, 3, 4], &values)), "the matrix of joint 1 holds NaN");
+        assert_eq!(
+            problem(&npy(&[2, 3, 4], &values)),
+            "the matrix of joint 1 holds NaN"
+        );
         let whole = npy(&[2, 3, 4], &[0.0; 24]);
         assert!(parse_palette(&whole[..whole.len() - 3]).is_err());
         assert!(parse_palette(b"not numpy").is_err());
@@ -116,6 +150,9 @@ mod tests {
         write_positions(&mut bytes, &[Vec3::ZERO, Vec3::new(1.0, 2.0, 3.0)]).unwrap();
         let file = NpyFile::new(&bytes[..]).unwrap();
         assert_eq!(file.shape(), [2, 3]);
-        assert_eq!(file.into_vec::<f32>().unwrap(), [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(
+            file.into_vec::<f32>().unwrap(),
+            [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]
+        );
     }
 }

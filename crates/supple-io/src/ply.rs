@@ -10,7 +10,11 @@ pub fn write(
     normals: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> io::Result<()> {
-    writeln!(out, "ply\nformat binary_little_endian 1.0\nelement vertex {}", positions.len())?;
+    writeln!(
+        out,
+        "ply\nformat binary_little_endian 1.0\nelement vertex {}",
+        positions.len()
+    )?;
     let attributes: &[&str] = if normals.is_empty() {
         &["x", "y", "z"]
     } else {
@@ -19,12 +23,19 @@ pub fn write(
     for name in attributes {
         writeln!(out, "property float {name}")?;
     }
-    writeln!(out, "element face {}\nproperty list uchar uint vertex_indices\nend_header", triangles.len())?;
+    writeln!(
+        out,
+        "element face {}\nproperty list uchar uint vertex_indices\nend_header",
+        triangles.len()
+    )?;
     for (vertex, position) in positions.iter().enumerate() {
         for value in position.to_array() {
             out.write_all(&value.to_le_bytes())?;
         }
-        for value in normals.get(vertex).map_or([].as_slice(), |normal| normal.as_ref()) {
+        for value in normals
+            .get(vertex)
+            .map_or([].as_slice(), |normal| normal.as_ref())
+        {
             out.write_all(&value.to_le_bytes())?;
         }
     }

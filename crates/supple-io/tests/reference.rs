@@ -57,7 +57,9 @@ impl Subject {
             tangents: None,
         };
         let palette = asset.rig.skeleton().palette(pose);
-        self.skin.deform_shape(morphed.shape(), &palette, output).unwrap();
+        self.skin
+            .deform_shape(morphed.shape(), &palette, output)
+            .unwrap();
         surface
     }
 
@@ -73,20 +75,32 @@ fn extent(points: impl Iterator<Item = DVec3> + Clone) -> f64 {
     (high - low).length()
 }
 
-fn largest_distance<'a>(a: impl IntoIterator<Item = &'a Vec3>, b: impl IntoIterator<Item = DVec3>) -> f64 {
+fn largest_distance<'a>(
+    a: impl IntoIterator<Item = &'a Vec3>,
+    b: impl IntoIterator<Item = DVec3>,
+) -> f64 {
     let pairs = a.into_iter().zip(b);
     pairs.fold(0.0, |largest: f64, (a, b)| {
         let distance = a.as_dvec3().distance(b);
         // NaN is the largest error of all.
-        if distance > largest || distance.is_nan() { distance } else { largest }
+        if distance > largest || distance.is_nan() {
+            distance
+        } else {
+            largest
+        }
     })
 }
 
 fn assert_close(found: &Surface, expected: &[Moved], what: &str) {
     assert_eq!(found.positions.len(), expected.len(), "{what}: vertices");
-    let expected = expected.iter().map(|vertex| DVec3::from_array(vertex.position));
+    let expected = expected
+        .iter()
+        .map(|vertex| DVec3::from_array(vertex.position));
     let relative = largest_distance(&found.positions, expected.clone()) / extent(expected);
-    assert!(relative <= TOLERANCE, "{what}: off by {relative:e} of the extent");
+    assert!(
+        relative <= TOLERANCE,
+        "{what}: off by {relative:e} of the extent"
+    );
 }
 
 #[test]
@@ -96,16 +110,33 @@ fn every_model_deforms_as_equation_1_says() {
         let subject = Subject::load(&path);
         let plain = PlainFile::open(&path);
         let asset = &subject.loaded.asset;
-        assert_close(&subject.deform(&asset.rest_pose()), &plain.pose(None), &format!("{name} at rest"));
+        assert_close(
+            &subject.deform(&asset.rest_pose()),
+            &plain.pose(None),
+            &format!("{name} at rest"),
+        );
         assert_eq!(asset.clips.len(), plain.clip_count(), "{name}");
         let many = asset.clips.len() > MANY_CLIPS;
-        let fractions = if many { &FEW_FRACTIONS[..] } else { &FRACTIONS[..] };
+        let fractions = if many {
+            &FEW_FRACTIONS[..]
+        } else {
+            &FRACTIONS[..]
+        };
         for (index, clip) in asset.clips.iter().enumerate() {
-            assert_eq!(clip.duration(), plain.duration(index), "{name}: {}", clip.name);
+            assert_eq!(
+                clip.duration(),
+                plain.duration(index),
+                "{name}: {}",
+                clip.name
+            );
             for fraction in fractions {
                 let time = fraction * clip.duration();
                 let what = format!("{name}: '{}' at {time} s", clip.name);
-                assert_close(&subject.at(index, time), &plain.pose(Some((index, time))), &what);
+                assert_close(
+                    &subject.at(index, time),
+                    &plain.pose(Some((index, time))),
+                    &what,
+                );
             }
         }
     }
@@ -133,7 +164,10 @@ fn normals_follow_the_inverse_transpose_of_the_blend() {
             let linear = DMat3::from_cols(rows[0], rows[1], rows[2]).transpose();
             let expected = (linear.inverse().transpose() * bind).normalize();
             let error = surface.normals[vertex].as_dvec3().distance(expected);
-            assert!(error <= TOLERANCE, "{name}: the normal of vertex {vertex} is off by {error:e}");
+            assert!(
+                error <= TOLERANCE,
+                "{name}: the normal of vertex {vertex} is off by {error:e}"
+            );
         }
     }
 }
@@ -141,9 +175,16 @@ fn normals_follow_the_inverse_transpose_of_the_blend() {
 /// Two models of the same rig at the same times, and the extent of the first.
 fn both(first: &str, second: &str, mut compare: impl FnMut(&Surface, &Surface, f64)) {
     let models = common::models();
-    let find = |name: &str| models.iter().find(|path| path.file_name().is_some_and(|file| file == name));
+    let find = |name: &str| {
+        models
+            .iter()
+            .find(|path| path.file_name().is_some_and(|file| file == name))
+    };
     let (Some(first), Some(second)) = (find(first), find(second)) else {
-        assert!(models.is_empty(), "{first} and {second} are among the models");
+        assert!(
+            models.is_empty(),
+            "{first} and {second} are among the models"
+        );
         return;
     };
     let (first, second) = (Subject::load(first), Subject::load(second));
@@ -181,8 +222,12 @@ fn a_mirror_above_the_skeleton_mirrors_surface_and_normals_exactly() {
 
 #[test]
 fn sparse_accessors_give_the_same_surface_exactly() {
-    both("RiggedSimple.glb", "RiggedSimple_sparse.glb", |plain, sparse, _| {
-        assert_eq!(plain.positions, sparse.positions);
-        assert_eq!(plain.normals, sparse.normals);
-    });
+    both(
+        "RiggedSimple.glb",
+        "RiggedSimple_sparse.glb",
+        |plain, sparse, _| {
+            assert_eq!(plain.positions, sparse.positions);
+            assert_eq!(plain.normals, sparse.normals);
+        },
+    );
 }

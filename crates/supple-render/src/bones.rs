@@ -53,8 +53,16 @@ pub fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) -> Vec<
     let known = places.iter().flatten().map(|place| place.as_vec3());
     let extent = supple::Bounds::around(known).map_or(0.0, |bounds| bounds.extent());
 
+    let mut child_counts = vec![0; joints.len()];
+    for parent in joints.iter().filter_map(|joint| joint.parent) {
+        child_counts[parent] += 1;
+    }
+    // A root whose only child branches (hips, with spine and legs) marks the character's place on the ground: no bone.
+    let only_marks_the_place = |root: usize, child: usize| {
+        joints[root].parent.is_none() && child_counts[root] == 1 && child_counts[child] > 1
+    };
+
     let mut bones = Vec::new();
-    let mut has_child = vec![false; joints.len()];
     // A knob is as thick as the bone that ends in it.
     let mut thickness = vec![extent * THICKEST * 0.5; joints.len()];
     for (joint, place) in places.iter().enumerate() {
@@ -64,9 +72,8 @@ pub fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) -> Vec<
         let (Some(from), Some(to)) = (places[parent], *place) else {
             continue;
         };
-        has_child[parent] = true;
         let radius = (from.distance(to) as f32 * SLENDERNESS).min(extent * THICKEST);
-        if radius > extent * 1e-5 {
+        if radius > extent * 1e-5 && !only_marks_the_place(parent, joint) {
             thickness[joint] = radius;
             bones.push(Bone {
                 from: from.as_vec3(),
@@ -77,7 +84,7 @@ pub fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) -> Vec<
         }
     }
     for (joint, place) in places.iter().enumerate() {
-        if let Some(place) = place.filter(|_| !has_child[joint]) {
+        if let Some(place) = place.filter(|_| child_counts[joint] == 0) {
             bones.push(Bone {
                 from: place.as_vec3(),
                 to: place.as_vec3(),
@@ -227,33 +234,44 @@ mod tests {
     use supple::skeleton::Node;
     use supple::{Local, Trs};
 
-    #[test]
-    fn bones_join_joints_and_leaves_get_knobs() {
-        let node = |parent, translation| Node {
+    fn bones_of(tree: &[(Option<usize>, DVec3)]) -> Vec<(Vec3, Vec3)> {
+        let nodes = tree.iter().map(|&(parent, translation)| Node {
             name: String::new(),
             parent,
             rest: Local::Trs(Trs::from_translation(translation)),
-        };
-        let nodes = vec![
-            node(None, DVec3::ZERO),
-            node(Some(0), DVec3::X),
-            node(Some(1), DVec3::X),
-            node(Some(1), DVec3::Y),
-        ];
-        let skeleton = Skeleton::bound_at_rest(nodes, &[0, 1, 2, 3]).unwrap();
+        });
+        let joints: Vec<_> = (0..tree.len()).collect();
+        let skeleton = Skeleton::bound_at_rest(nodes.collect(), &joints).unwrap();
         let mut world_from_node = Vec::new();
         skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world_from_node);
         let bones = skeleton_bones(&skeleton, &world_from_node);
-        let ends: Vec<_> = bones.iter().map(|bone| (bone.from, bone.to)).collect();
-        let (tip, top) = (Vec3::X * 2.0, Vec3::new(1.0, 1.0, 0.0));
-        let expected = [
-            (Vec3::ZERO, Vec3::X),
-            (Vec3::X, tip),
-            (Vec3::X, top),
-            (tip, tip),
-            (top, top),
-        ];
-        assert_eq!(ends, expected);
         assert!(bones.iter().all(|bone| bone.radius > 0.0));
+        bones.iter().map(|bone| (bone.from, bone.to)).collect()
+    }
+
+    #[test]
+    fn bones_join_joints_and_leaves_get_knobs() {
+        let chain = [
+            (None, DVec3::ZERO),
+            (Some(0), DVec3::X),
+            (Some(1), DVec3::X),
+        ];
+        let tip = Vec3::X * 2.0;
+        let expected = [(Vec3::ZERO, Vec3::X), (Vec3::X, tip), (tip, tip)];
+        assert_eq!(bones_of(&chain), expected);
+    }
+
+    #[test]
+    fn a_root_on_the_ground_below_the_hips_is_no_bone() {
+        let figure = [
+            (None, DVec3::ZERO),
+            (Some(0), DVec3::Y),
+            (Some(1), DVec3::Y),
+            (Some(1), DVec3::X),
+        ];
+        let hips = Vec3::Y;
+        let (head, leg) = (Vec3::Y * 2.0, Vec3::new(1.0, 1.0, 0.0));
+        let expected = [(hips, head), (hips, leg), (head, head), (leg, leg)];
+        assert_eq!(bones_of(&figure), expected);
     }
 }

@@ -13,7 +13,7 @@ pub fn joint_color(joint: usize) -> Vec3 {
     // Three steps of lightness tell apart those hues that come round again.
     let lightness = [0.70, 0.80, 0.61][joint % 3];
     let hue = 0.45 + GOLDEN_ANGLE * joint as f64;
-    linear_from_oklch(lightness, 0.135, hue)
+    linear_from_oklch(lightness, 0.15, hue)
 }
 
 /// The colours of a surface's vertices: joint colours blended by the weights.

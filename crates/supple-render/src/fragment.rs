@@ -3,7 +3,7 @@
 //! Light is computed per fragment rather than per sample: most pixels need one, silhouettes and creases two or
 //! three, however many triangles they hold.
 
-use crate::light::Receiver;
+use crate::light::{Receiver, SURFACE_LIFT};
 use crate::raster::{NEAR, NOTHING, Projected, Samples};
 use crate::scene::Wireframe;
 use crate::stage::{Lens, Stage};
@@ -101,7 +101,9 @@ impl Fragment {
         let coverage = self.coverage + other.coverage;
         let share = other.coverage / coverage;
         self.coverage = coverage;
-        let Receiver { position, normal } = &mut self.receiver;
+        let Receiver {
+            position, normal, ..
+        } = &mut self.receiver;
         *position = position.lerp(other.receiver.position, share);
         *normal = normal
             .lerp(other.receiver.normal, share)
@@ -157,6 +159,7 @@ fn fragment_at(
         receiver: Receiver {
             position: lifted.sum(),
             normal: smooth * flip,
+            lift: SURFACE_LIFT,
         },
         toward_eye,
         color: blend(&stage.colors),
@@ -208,6 +211,6 @@ fn ink_at(pixels: [Vec3; 3]) -> f32 {
         .perp_dot(points[2] - points[0])
         .abs();
     // Where triangles are only a few pixels high, full lines would turn the surface black.
-    let crowding = ((doubled_area / longest - 1.0) / 8.0).clamp(0.06, 1.0);
+    let crowding = ((doubled_area / longest - 0.5) / 5.0).clamp(0.1, 1.0);
     (WIRE_HALF_WIDTH + 0.5 - nearest).clamp(0.0, 1.0) * crowding
 }

@@ -49,6 +49,7 @@ pub use camera::{Camera, View};
 pub use color::{joint_color, weight_colors};
 pub use gif::{GifError, GifWriter, Palette, write_gif};
 pub use image::{Image, ImageError};
+pub use light::Lamps;
 pub use render::{Background, Settings, render};
 pub use scene::{Paint, Scene, Surface, Wireframe};
-pub use staging::{Look, Overlays, visible_points};
+pub use staging::{Look, Overlays, Silhouette};

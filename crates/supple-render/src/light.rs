@@ -7,12 +7,6 @@ use crate::stage::Stage;
 use glam::{Vec2, Vec3};
 use supple::exec;
 
-/// Lamps of the key light, spread over a disc in the sky.
-const KEY_LAMPS: usize = 24;
-
-/// Lamps of the dome, spread over all directions.
-const DOME_LAMPS: usize = 72;
-
 /// How far the shadows of neighbouring lamps blur into each other.
 const OVERLAP: f32 = 1.6;
 
@@ -34,8 +28,11 @@ const BLOCK: usize = 16;
 const MIN_BLUR: f32 = 0.8;
 const MAX_BLUR: f32 = 15.0;
 
-/// Points are lifted off their surface by this many texels, which hides the steps of the map.
-const LIFT: f32 = 1.8;
+/// The lift of points on surfaces that are themselves in the maps: it hides the steps of the maps.
+pub(crate) const SURFACE_LIFT: f32 = 1.8;
+
+/// The lift of points on the ground, which is in no map: a little below what rests on it, so that no light leaks in.
+pub(crate) const GROUND_LIFT: f32 = -0.5;
 
 /// Where shadow casters are looked for, in a unit disc.
 const SEARCH: [[f32; 2]; 7] = [
@@ -82,6 +79,22 @@ const FLOOR: Vec3 = Vec3::new(0.17, 0.16, 0.15);
 /// The dome is brighter than average by this much where the fill light stands.
 const FILL: f32 = 0.35;
 
+/// How many lamps make up the light: shadows are softer and truer the more there are, and pictures slower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lamps {
+    /// Lamps that stand close together as the main light.
+    pub key: usize,
+    /// Lamps all around.
+    pub dome: usize,
+}
+
+impl Lamps {
+    /// For stills.
+    pub const MANY: Lamps = Lamps { key: 24, dome: 72 };
+    /// For the frames of an animation.
+    pub const FEW: Lamps = Lamps { key: 6, dome: 24 };
+}
+
 /// All lamps of a picture.
 pub(crate) struct Lights {
     key_lamps: Vec<Lamp>,
@@ -101,6 +114,8 @@ pub(crate) struct Receiver {
     pub position: Vec3,
     /// Of unit length.
     pub normal: Vec3,
+    /// How far it is lifted off its surface before looking around, in texels of the maps.
+    pub lift: f32,
 }
 
 /// Light that arrives at a point.
@@ -116,12 +131,13 @@ pub(crate) struct Arriving {
 
 impl Lights {
     /// Sets up the lamps relative to the camera, so that every view is lit from its upper left, and draws their maps.
-    pub fn new(stage: &Stage, camera_right: Vec3) -> Lights {
+    pub fn new(stage: &Stage, camera_right: Vec3, lamps: Lamps) -> Lights {
+        let (key_count, dome_count) = (lamps.key.max(1), lamps.dome.max(1));
         let toward_viewer = camera_right.cross(Vec3::Y);
         let place = |right: f32, up: f32, front: f32| {
             (camera_right * right + Vec3::Y * up + toward_viewer * front).normalize_or(Vec3::Y)
         };
-        let key = place(-0.62, 1.0, 0.62);
+        let key = place(-0.6, 1.15, 0.62);
         let fill = place(0.9, 0.25, 0.6);
         let (key_right, key_up) = key.any_orthonormal_pair();
         let reach = stage
@@ -131,20 +147,20 @@ impl Lights {
             .fold(1.0f32, |reach, position| reach.max(position.length()))
             .min(FARTHEST_CASTER);
 
-        let key_spacing = OVERLAP * KEY_SPREAD / (KEY_LAMPS as f32).sqrt();
-        let key_lamps = exec::map(KEY_LAMPS, |i| {
-            let radius = KEY_SPREAD * ((i as f32 + 0.5) / KEY_LAMPS as f32).sqrt();
+        let key_spacing = OVERLAP * KEY_SPREAD / (key_count as f32).sqrt();
+        let key_lamps = exec::map(key_count, |i| {
+            let radius = KEY_SPREAD * ((i as f32 + 0.5) / key_count as f32).sqrt();
             let (sin, cos) = golden_turn(i).sin_cos();
             let toward = (key + (key_right * cos + key_up * sin) * radius).normalize_or(key);
             Lamp {
-                color: KEY / KEY_LAMPS as f32,
+                color: KEY / key_count as f32,
                 map: DepthMap::new(stage, toward, key_spacing, reach),
             }
         });
 
-        let dome_spacing = OVERLAP * 2.0 / (DOME_LAMPS as f32).sqrt();
-        let dome_lamps = exec::map(DOME_LAMPS, |i| {
-            let up = 1.0 - 2.0 * (i as f32 + 0.5) / DOME_LAMPS as f32;
+        let dome_spacing = OVERLAP * 2.0 / (dome_count as f32).sqrt();
+        let dome_lamps = exec::map(dome_count, |i| {
+            let up = 1.0 - 2.0 * (i as f32 + 0.5) / dome_count as f32;
             let around = (1.0 - up * up).sqrt();
             let (sin, cos) = golden_turn(i).sin_cos();
             let toward = place(around * cos, up, around * sin);
@@ -155,7 +171,7 @@ impl Lights {
             };
             let filled = sky * (1.0 + FILL * toward.dot(fill));
             Lamp {
-                color: filled * 4.0 / DOME_LAMPS as f32,
+                color: filled * 4.0 / dome_count as f32,
                 map: DepthMap::new(stage, toward, dome_spacing, reach),
             }
         });
@@ -180,7 +196,7 @@ impl Lights {
             .map(|(key, shared)| Arriving {
                 diffuse: key.diffuse + from_dome[shared].diffuse,
                 unblocked: key.unblocked + from_dome[shared].unblocked,
-                key: key.key / KEY_LAMPS as f32,
+                key: key.key / self.key_lamps.len() as f32,
             })
             .collect()
     }
@@ -238,6 +254,7 @@ fn share(points: &[(usize, Receiver)], width: usize) -> (Vec<Receiver>, Vec<usiz
     let receivers = merged.iter().map(|merged| Receiver {
         position: merged.positions / merged.count,
         normal: merged.normals.normalize_or(merged.first.normal),
+        lift: merged.first.lift,
     });
     (receivers.collect(), share_of)
 }
@@ -359,8 +376,12 @@ impl DepthMap {
     ///
     /// Shadows blur with the distance of what casts them, just enough to run into those of the next lamps.
     fn visible(&self, receiver: &Receiver, cosine: f32) -> f32 {
-        let Receiver { position, normal } = *receiver;
-        let lifted = position + normal * (LIFT * self.texel);
+        let Receiver {
+            position,
+            normal,
+            lift,
+        } = *receiver;
+        let lifted = position + normal * (lift * self.texel);
         let at = self.place(lifted);
         let border = BLOCK as f32;
         let limit = (MAP_SIZE - BLOCK) as f32;

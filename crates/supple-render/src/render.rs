@@ -5,7 +5,7 @@ use crate::camera::Camera;
 use crate::color::srgb_from_linear;
 use crate::fragment::cut;
 use crate::image::Image;
-use crate::light::{Arriving, Lights, Receiver};
+use crate::light::{Arriving, GROUND_LIFT, Lamps, Lights, Receiver};
 use crate::raster::{BAND_ROWS, Projected, Samples};
 use crate::scene::Scene;
 use crate::shade::shade;
@@ -40,6 +40,8 @@ pub struct Settings {
     pub height: usize,
     /// Samples along one side of a pixel, from 1 (jagged) to 8.
     pub samples_per_axis: usize,
+    /// The light.
+    pub lamps: Lamps,
     /// What shows behind the scene.
     pub background: Background,
 }
@@ -59,6 +61,7 @@ impl Default for Settings {
             width: 800,
             height: 800,
             samples_per_axis: 4,
+            lamps: Lamps::MANY,
             background: Background::default(),
         }
     }
@@ -90,7 +93,7 @@ pub fn render(scene: &Scene, camera: &Camera, settings: &Settings) -> Image {
     let stage = Stage::new(&scene.surfaces, camera);
     let painter = Painter {
         scene,
-        lights: Lights::new(&stage, lens.camera_from_stage.row(0)),
+        lights: Lights::new(&stage, lens.camera_from_stage.row(0), settings.lamps),
         projected: Projected::new(&stage, &lens),
         stage,
         ground: scene
@@ -164,8 +167,12 @@ impl Painter<'_> {
         let mut caught = Vec::new();
         for (pixel, &free) in free.iter().enumerate() {
             if let Some(position) = self.ground_at(center_of(pixel)).filter(|_| free > 1e-3) {
-                let normal = Vec3::Y;
-                caught.push((pixel, Receiver { position, normal }));
+                let receiver = Receiver {
+                    position,
+                    normal: Vec3::Y,
+                    lift: GROUND_LIFT,
+                };
+                caught.push((pixel, receiver));
             }
         }
         let mut dimming = vec![Vec3::ONE; colors.len()];

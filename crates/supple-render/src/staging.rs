@@ -83,8 +83,64 @@ impl Look {
     }
 }
 
-/// Every point that a picture of the current frame should show.
-pub fn visible_points<'a>(player: &'a Player<'_>) -> impl Iterator<Item = Vec3> + 'a {
-    let props = player.props().iter().flat_map(|posed| &posed.positions);
-    player.positions().iter().chain(props).copied()
+/// The outermost points of everything that a picture, or all frames of a clip, will show.
+///
+/// Enough to frame a camera tightly from any side, and far fewer than all points of all frames.
+#[derive(Clone, Debug)]
+pub struct Silhouette {
+    /// The farthest point found along each direction.
+    farthest: Vec<(Vec3, Option<Vec3>)>,
+}
+
+/// Directions per edge of the cube that they are taken from.
+const DIRECTIONS_PER_EDGE: i32 = 4;
+
+impl Default for Silhouette {
+    fn default() -> Silhouette {
+        // All points of a cubic lattice that lie on the cube's surface.
+        let half = DIRECTIONS_PER_EDGE;
+        let side = || (-half..=half).step_by(2);
+        let lattice = side().flat_map(|x| side().flat_map(move |y| side().map(move |z| [x, y, z])));
+        let surface = lattice.filter(|point| point.iter().any(|x| x.abs() == half));
+        let direction = |point: [i32; 3]| Vec3::from_array(point.map(|x| x as f32)).normalize();
+        Silhouette {
+            farthest: surface.map(|point| (direction(point), None)).collect(),
+        }
+    }
+}
+
+impl Silhouette {
+    /// Takes the frame that `player` is in into account.
+    pub fn add(&mut self, player: &Player<'_>) {
+        let props = player.props().iter().flat_map(|posed| &posed.positions);
+        let points: Vec<Vec3> = player.positions().iter().chain(props).copied().collect();
+        self.add_points(&points);
+    }
+
+    /// Takes some points into account.
+    pub fn add_points(&mut self, points: &[Vec3]) {
+        let farthest = supple::exec::map(self.farthest.len(), |index| {
+            let (direction, before) = self.farthest[index];
+            let candidates = before.iter().chain(points).copied();
+            let farther = |a: Vec3, b: Vec3| {
+                if b.dot(direction) > a.dot(direction) {
+                    b
+                } else {
+                    a
+                }
+            };
+            (direction, candidates.reduce(farther))
+        });
+        self.farthest = farthest;
+    }
+
+    /// The outermost points.
+    pub fn points(&self) -> impl Iterator<Item = Vec3> + '_ {
+        self.farthest.iter().filter_map(|(_, point)| *point)
+    }
+
+    /// The lowest height, where a ground would be.
+    pub fn ground(&self) -> Option<f32> {
+        self.points().map(|point| point.y).reduce(f32::min)
+    }
 }

@@ -1,7 +1,9 @@
 //! Connectivity: welding, components, and edges that are open, crowded or turned around.
 
+use crate::weights::Weights;
 use glam::Vec3;
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Which points of the surface the vertices of a file stand for.
 ///
@@ -27,14 +29,31 @@ impl Weld {
 
 /// Welds vertices whose positions are the same to the bit (`-0.0` counts as `0.0`).
 pub fn weld_positions(positions: &[Vec3]) -> Weld {
-    let mut points: HashMap<[u32; 3], u32> = HashMap::with_capacity(positions.len());
-    let point_of_vertex = positions
-        .iter()
-        .map(|position| {
+    weld_by(positions.len(), |vertex| position_bits(positions[vertex]))
+}
+
+/// Welds vertices whose positions and weights are the same: one point of the surface that moves as one.
+///
+/// Two instances of a mesh in the same place, bound to different joints, stay apart.
+pub fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
+    weld_by(positions.len(), |vertex| {
+        let (joints, values) = weights.row(vertex);
+        let values: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
+        (position_bits(positions[vertex]), joints, values)
+    })
+}
+
+/// Adding zero turns -0.0 into 0.0.
+fn position_bits(position: Vec3) -> [u32; 3] {
+    position.to_array().map(|x| (x + 0.0).to_bits())
+}
+
+fn weld_by<K: Eq + Hash>(count: usize, key: impl Fn(usize) -> K) -> Weld {
+    let mut points: HashMap<K, u32> = HashMap::with_capacity(count);
+    let point_of_vertex = (0..count)
+        .map(|vertex| {
             let next = points.len() as u32;
-            // Adding zero turns -0.0 into 0.0.
-            let key = position.to_array().map(|x| (x + 0.0).to_bits());
-            *points.entry(key).or_insert(next)
+            *points.entry(key(vertex)).or_insert(next)
         })
         .collect();
     Weld {
@@ -54,7 +73,7 @@ pub struct Topology {
     pub open_edges: usize,
     /// Edges with three triangles or more.
     pub non_manifold_edges: usize,
-    /// Edges whose two triangles run along it in the same direction.
+    /// Edges along which several triangles run in the same direction (counted twice if in both directions).
     pub inconsistent_edges: usize,
     /// Triangles of no area: two equal corners, or all three on a line.
     pub degenerate_triangles: usize,
@@ -62,8 +81,7 @@ pub struct Topology {
 
 impl Topology {
     /// Counts over a triangle list. Triangles with two equal (welded) corners have no edges to count.
-    pub fn of(positions: &[Vec3], triangles: &[[u32; 3]]) -> Topology {
-        let weld = weld_positions(positions);
+    pub fn of(positions: &[Vec3], triangles: &[[u32; 3]], weld: &Weld) -> Topology {
         // (lower point, higher point, runs upwards), sorted: equal edges become neighbours.
         let mut edges: Vec<(u32, u32, bool)> = Vec::with_capacity(triangles.len() * 3);
         let mut pieces = DisjointSets::new(weld.point_count());
@@ -93,12 +111,12 @@ impl Topology {
             ..Topology::default()
         };
         for run in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            match run {
-                [_] => topology.open_edges += 1,
-                [first, second] if first.2 == second.2 => topology.inconsistent_edges += 1,
-                [_, _] => {}
-                _ => topology.non_manifold_edges += 1,
-            }
+            topology.open_edges += usize::from(run.len() == 1);
+            topology.non_manifold_edges += usize::from(run.len() > 2);
+            // Two triangles that face the same way run along their edge in opposite directions.
+            let upwards = run.iter().filter(|edge| edge.2).count();
+            let downwards = run.len() - upwards;
+            topology.inconsistent_edges += usize::from(upwards > 1) + usize::from(downwards > 1);
         }
         for (point, used) in used.into_iter().enumerate() {
             if used {
@@ -145,11 +163,16 @@ impl DisjointSets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weights::WeightsBuilder;
 
     const TETRAHEDRON: [[u32; 3]; 4] = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
 
     fn corners() -> Vec<Vec3> {
         vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z]
+    }
+
+    fn by_position(positions: &[Vec3], triangles: &[[u32; 3]]) -> Topology {
+        Topology::of(positions, triangles, &weld_positions(positions))
     }
 
     #[test]
@@ -159,14 +182,14 @@ mod tests {
             components: 1,
             ..Topology::default()
         };
-        assert_eq!(Topology::of(&corners(), &TETRAHEDRON), expected);
+        assert_eq!(by_position(&corners(), &TETRAHEDRON), expected);
         let positions: Vec<Vec3> = TETRAHEDRON
             .iter()
             .flatten()
             .map(|&corner| corners()[corner as usize])
             .collect();
         let triangles = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]];
-        let split = Topology::of(&positions, &triangles);
+        let split = by_position(&positions, &triangles);
         assert_eq!(split, expected);
         assert!(split.is_closed_manifold());
     }
@@ -180,14 +203,29 @@ mod tests {
         triangles[2] = [2, 1, 3]; // turned around
         triangles.push([0, 1, 4]);
         triangles.push([5, 6, 7]);
-        let topology = Topology::of(&positions, &triangles);
+        let topology = by_position(&positions, &triangles);
         assert_eq!(topology.points, 8);
         assert_eq!(topology.components, 2);
         assert_eq!(topology.non_manifold_edges, 1);
         assert_eq!(topology.open_edges, 2 + 3);
-        assert_eq!(topology.inconsistent_edges, 3);
+        assert_eq!(
+            topology.inconsistent_edges,
+            3 + 1,
+            "the turned triangle, and the fin"
+        );
         assert_eq!(topology.degenerate_triangles, 1);
         assert!(!topology.is_closed_manifold());
+    }
+
+    #[test]
+    fn points_that_move_apart_are_not_welded() {
+        let mut weights = WeightsBuilder::new(2).unwrap();
+        for joint in [0, 0, 1] {
+            weights.push([(joint, 1.0)], 0).unwrap();
+        }
+        let weld = weld_bound(&[Vec3::X; 3], &weights.finish().0);
+        assert_eq!(weld.point_count(), 2);
+        assert_eq!([0, 1, 2].map(|vertex| weld.point_of(vertex)), [0, 0, 1]);
     }
 
     #[test]

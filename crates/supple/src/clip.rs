@@ -518,7 +518,10 @@ mod tests {
         let error = new(&[1.0, 0.5], &[1.0, 2.0]).unwrap_err();
         assert_eq!(error.to_string(), "key 1 is at 0.5 s, after a key at 1 s");
         let jump = new(&[0.0, 1.0, 1.0, 2.0], &[0.0, 2.0, 5.0, 6.0]).unwrap();
-        assert_eq!([at(&jump, 0.5), at(&jump, 1.0), at(&jump, 1.5)], [1.0, 5.0, 5.5]);
+        assert_eq!(
+            [at(&jump, 0.5), at(&jump, 1.0), at(&jump, 1.5)],
+            [1.0, 5.0, 5.5]
+        );
         assert!(matches!(
             new(&[0.0], &[1.0, 2.0]),
             Err(CurveError::WrongLength { .. })

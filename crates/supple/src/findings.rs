@@ -1,6 +1,6 @@
 //! What is worth knowing about a rig before one trusts it: its surface, its joints, its rest pose.
 
-use crate::adjacency::Topology;
+use crate::adjacency::{Topology, weld_bound};
 use crate::deform::{Method, Output, Skin};
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
@@ -49,9 +49,16 @@ impl Findings {
             influence_counts[influences.len() - 1] += 1;
             influences.for_each(|influence| used[influence.joint] = true);
         }
-        let roots = skeleton.joints().iter().filter(|joint| joint.parent.is_none());
+        let roots = skeleton
+            .joints()
+            .iter()
+            .filter(|joint| joint.parent.is_none());
         Findings {
-            topology: Topology::of(mesh.positions(), mesh.triangles()),
+            topology: Topology::of(
+                mesh.positions(),
+                mesh.triangles(),
+                &weld_bound(mesh.positions(), weights),
+            ),
             joints_without_weights: used.into_iter().filter(|used| !used).count(),
             root_joints: roots.count(),
             influence_counts,
@@ -91,7 +98,11 @@ impl RestScale {
             if linear.determinant() < 0.0 {
                 found.negative.push(index);
             }
-            let [x, y, z] = [axes[0] / lengths[0], axes[1] / lengths[1], axes[2] / lengths[2]];
+            let [x, y, z] = [
+                axes[0] / lengths[0],
+                axes[1] / lengths[1],
+                axes[2] / lengths[2],
+            ];
             let skew = x.dot(y).abs().max(y.dot(z).abs()).max(z.dot(x).abs());
             if skew > TOLERANCE {
                 found.sheared.push(index);
@@ -111,11 +122,16 @@ fn rest_distance(rig: &Rig) -> f32 {
         tangents: None,
     };
     // Sizes are the rig's own, so this cannot fail; a skin that did would have moved nothing.
-    if Skin::bake(rig, &Method::Linear).deform(&palette, output).is_err() {
+    if Skin::bake(rig, &Method::Linear)
+        .deform(&palette, output)
+        .is_err()
+    {
         return 0.0;
     }
     let pairs = positions.iter().zip(rig.mesh().positions());
-    pairs.map(|(posed, stored)| posed.distance(*stored)).fold(0.0, f32::max)
+    pairs
+        .map(|(posed, stored)| posed.distance(*stored))
+        .fold(0.0, f32::max)
 }
 
 #[cfg(test)]
@@ -152,7 +168,8 @@ mod tests {
             node(Some(1), Local::Matrix(shear)),
             node(Some(0), scaled(DVec3::splat(-3.0))), // nothing hangs on it
         ];
-        let skeleton = Skeleton::new(nodes, vec![(2, DAffine3::from_translation(DVec3::X))]).unwrap();
+        let skeleton =
+            Skeleton::new(nodes, vec![(2, DAffine3::from_translation(DVec3::X))]).unwrap();
         let mesh = Mesh::new(vec![Vec3::ZERO], None, None, vec![]).unwrap();
         let mut weights = WeightsBuilder::new(1).unwrap();
         weights.push([(0, 1.0)], 0).unwrap();

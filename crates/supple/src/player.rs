@@ -63,8 +63,11 @@ impl<'a> Player<'a> {
         let skeleton = self.asset.rig.skeleton();
         skeleton.forward_kinematics(pose, &mut self.world_from_node);
         skeleton.fill_palette(&self.world_from_node, &mut self.palette);
-        self.shape
-            .apply(self.asset.rig.mesh(), &self.asset.morphs, &pose.morph_weights);
+        self.shape.apply(
+            self.asset.rig.mesh(),
+            &self.asset.morphs,
+            &pose.morph_weights,
+        );
         for posed in &mut self.props {
             let Some(world) = self.world_from_node.get(posed.prop.node) else {
                 continue;
@@ -88,7 +91,9 @@ impl<'a> Player<'a> {
 
     /// Moves the character by a palette from elsewhere; props and morphs stay as the last pose left them.
     pub fn pose_by_palette(&mut self, palette: &Palette) -> Result<(), SizeMismatch> {
-        self.palette.clone_from(palette);
+        self.palette
+            .posed_from_bind
+            .clone_from(&palette.posed_from_bind);
         self.deform()
     }
 
@@ -98,7 +103,8 @@ impl<'a> Player<'a> {
             normals: Some(&mut self.normals),
             tangents: self.tangents.as_deref_mut(),
         };
-        self.skin.deform_shape(self.shape.shape(), &self.palette, output)
+        self.skin
+            .deform_shape(self.shape.shape(), &self.palette, output)
     }
 
     /// The asset that plays.

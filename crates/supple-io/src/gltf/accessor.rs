@@ -55,13 +55,28 @@ impl<'a> Accessors<'a> {
     /// Three numbers per element.
     pub(super) fn vec3s(&self, index: usize, place: &str) -> Result<Vec<Vec3>, Fault> {
         let floats = self.floats(index, Type::Vec3, Numbers::AsDeclared, place)?;
-        Ok(floats.as_chunks().0.iter().map(|&v| Vec3::from_array(v)).collect())
+        Ok(floats
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&v| Vec3::from_array(v))
+            .collect())
     }
 
     /// Four numbers per element.
-    pub(super) fn vec4s(&self, index: usize, numbers: Numbers, place: &str) -> Result<Vec<Vec4>, Fault> {
+    pub(super) fn vec4s(
+        &self,
+        index: usize,
+        numbers: Numbers,
+        place: &str,
+    ) -> Result<Vec<Vec4>, Fault> {
         let floats = self.floats(index, Type::Vec4, numbers, place)?;
-        Ok(floats.as_chunks().0.iter().map(|&v| Vec4::from_array(v)).collect())
+        Ok(floats
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&v| Vec4::from_array(v))
+            .collect())
     }
 
     /// Any number of floats per element, all finite.
@@ -93,7 +108,12 @@ impl<'a> Accessors<'a> {
     }
 
     /// Unsigned integers: indices and joints.
-    pub(super) fn integers(&self, index: usize, wanted: Type, place: &str) -> Result<Vec<u32>, Fault> {
+    pub(super) fn integers(
+        &self,
+        index: usize,
+        wanted: Type,
+        place: &str,
+    ) -> Result<Vec<u32>, Fault> {
         let source = self.resolve(index, wanted, place)?;
         let integral = matches!(
             source.component,
@@ -112,7 +132,10 @@ impl<'a> Accessors<'a> {
 
     fn get(&self, index: usize, place: &str) -> Result<&Accessor, Fault> {
         let missing = || {
-            let problem = format!("names accessor {index}, but there are {}", self.accessors.len());
+            let problem = format!(
+                "names accessor {index}, but there are {}",
+                self.accessors.len()
+            );
             Fault::new(place, problem)
         };
         self.accessors.get(index).ok_or_else(missing)
@@ -187,7 +210,10 @@ impl<'a> Accessors<'a> {
         let positions: Vec<usize> = (0..replaced as usize)
             .map(|entry| integer(indices.element(entry, size)) as usize)
             .collect();
-        if let Some(entry) = positions.iter().position(|&position| position as u64 >= count) {
+        if let Some(entry) = positions
+            .iter()
+            .position(|&position| position as u64 >= count)
+        {
             let problem = format!(
                 "entry {entry} replaces element {}, but there are {count}",
                 positions[entry]
@@ -225,7 +251,10 @@ impl<'a> Accessors<'a> {
         };
         let view_offset = view.byte_offset.map_or(0, |offset| offset.0);
         let view_length = view.byte_length.0;
-        if view_offset.checked_add(view_length).is_none_or(|end| end > buffer_length) {
+        if view_offset
+            .checked_add(view_length)
+            .is_none_or(|end| end > buffer_length)
+        {
             let problem = format!(
                 "claims {view_length} bytes from byte {view_offset}, but buffer {buffer_index} has {buffer_length}"
             );
@@ -315,7 +344,10 @@ impl Source<'_> {
     /// Where an element is stored, for error messages.
     fn locate(&self, element: usize) -> String {
         let replaced = self.sparse.as_ref().and_then(|sparse| {
-            let entry = sparse.positions.iter().rposition(|&position| position == element)?;
+            let entry = sparse
+                .positions
+                .iter()
+                .rposition(|&position| position == element)?;
             Some((&sparse.values, entry))
         });
         match replaced.or(self.base.as_ref().map(|base| (base, element))) {
@@ -350,5 +382,8 @@ fn float(component: ComponentType, normalized: bool, bytes: &[u8]) -> f32 {
 
 /// A little-endian unsigned integer of one, two or four bytes.
 fn integer(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |value, &byte| (value << 8) | u32::from(byte))
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |value, &byte| (value << 8) | u32::from(byte))
 }

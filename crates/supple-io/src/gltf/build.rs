@@ -13,10 +13,14 @@ impl Document {
         let mesh = asset.rig.mesh();
         let skeleton = asset.rig.skeleton();
         let joints: Vec<usize> = skeleton.joints().iter().map(|joint| joint.node).collect();
-        let roots = (0..skeleton.nodes().len()).filter(|&node| skeleton.nodes()[node].parent.is_none());
+        let roots =
+            (0..skeleton.nodes().len()).filter(|&node| skeleton.nodes()[node].parent.is_none());
         let mesh_node = skeleton.nodes().len();
         let scene: Vec<usize> = roots.chain([mesh_node]).collect();
-        let color = asset.parts.first().map_or([1.0; 3], |part| part.color.to_array());
+        let color = asset
+            .parts
+            .first()
+            .map_or([1.0; 3], |part| part.color.to_array());
         let [r, g, b] = color;
         let mut document = Document {
             json: json!({
@@ -47,6 +51,7 @@ impl Document {
                 instances: vec![Instance {
                     node: mesh_node,
                     mesh: 0,
+                    skinned: true,
                     joint_of_skin: (0..joints.len()).collect(),
                     primitives: std::iter::once(0..mesh.vertex_count()).collect(),
                 }],
@@ -56,20 +61,35 @@ impl Document {
         document.set_attribute(0, 0, "POSITION", Accessor::positions(mesh.positions()));
         let normals = Accessor::floats("VEC3", 3, &flatten(mesh.normals()));
         document.set_attribute(0, 0, "NORMAL", normals);
-        let indices: Vec<u8> = mesh.triangles().iter().flatten().flat_map(|i| i.to_le_bytes()).collect();
+        let indices: Vec<u8> = mesh
+            .triangles()
+            .iter()
+            .flatten()
+            .flat_map(|i| i.to_le_bytes())
+            .collect();
         let indices = Accessor::new("SCALAR", UNSIGNED_INT, indices.len() / 4, indices);
         let indices = document.append(indices.index_data());
         document.json["meshes"][0]["primitives"][0]["indices"] = json!(indices);
         let matrices: Vec<f32> = skeleton
             .joints()
             .iter()
-            .flat_map(|joint| glam::DMat4::from(joint.joint_from_bind).as_mat4().to_cols_array())
+            .flat_map(|joint| {
+                glam::DMat4::from(joint.joint_from_bind)
+                    .as_mat4()
+                    .to_cols_array()
+            })
             .collect();
         let matrices = document.append(Accessor::floats("MAT4", 16, &matrices));
         document.json["skins"][0]["inverseBindMatrices"] = json!(matrices);
         for clip in &asset.clips {
             let animation = document.animation(clip);
-            document.push("animations", animation);
+            // The format has no animation without channels.
+            if animation["channels"]
+                .as_array()
+                .is_some_and(|channels| !channels.is_empty())
+            {
+                document.push("animations", animation);
+            }
         }
         document.set_weights(asset.rig.weights())?;
         Ok(document)
@@ -89,8 +109,11 @@ impl Document {
             let input = self.append(Accessor::times(track.curve.times()));
             let (values, interpolation) = keys(&track.curve, width);
             let output = self.append(Accessor::floats(kind, width, &values));
-            channels.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }));
-            samplers.push(json!({ "input": input, "output": output, "interpolation": interpolation }));
+            channels.push(
+                json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }),
+            );
+            samplers
+                .push(json!({ "input": input, "output": output, "interpolation": interpolation }));
         }
         json!({ "name": clip.name, "channels": channels, "samplers": samplers })
     }
@@ -111,7 +134,10 @@ fn nodes(asset: &Asset) -> Vec<Value> {
     for (child, node) in skeleton.nodes().iter().enumerate() {
         if let Some(parent) = node.parent {
             let children = nodes[parent].entry("children").or_insert_with(|| json!([]));
-            children.as_array_mut().into_iter().for_each(|list| list.push(json!(child)));
+            children
+                .as_array_mut()
+                .into_iter()
+                .for_each(|list| list.push(json!(child)));
         }
     }
     let mut nodes: Vec<Value> = nodes.into_iter().map(Value::Object).collect();

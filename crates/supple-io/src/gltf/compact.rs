@@ -21,7 +21,11 @@ impl Document {
     /// An extension that is not known may refer to anything, so a file that uses one is left as it is.
     pub(super) fn drop_unused(&mut self) {
         let used = self.json.get("extensionsUsed").and_then(Value::as_array);
-        let harmless = |name: &str| WITHOUT_REFERENCES.iter().any(|known| name.starts_with(known));
+        let harmless = |name: &str| {
+            WITHOUT_REFERENCES
+                .iter()
+                .any(|known| name.starts_with(known))
+        };
         let mut names = used.into_iter().flatten().filter_map(Value::as_str);
         if !names.all(harmless) {
             return;
@@ -35,12 +39,23 @@ impl Document {
 
     /// Moves the bytes of the buffer views together, in their order, buffer by buffer.
     fn repack(&mut self, json: &mut Value) {
+        // Views may overlap: then moving them apart would make the file larger, not smaller.
+        let length = |view: &mut Value| view["byteLength"].as_u64().unwrap_or(0);
+        let views = elements(json, "bufferViews").map(length);
+        let claimed = views.fold(0, u64::saturating_add);
+        let stored: u64 = self.buffers.iter().map(|bytes| bytes.len() as u64).sum();
+        if claimed > stored {
+            return;
+        }
         let old = std::mem::take(&mut self.buffers);
         let mut packed: Vec<Vec<u8>> = vec![Vec::new(); old.len()];
         for view in elements(json, "bufferViews") {
             let number = |key: &str| view[key].as_u64().unwrap_or(0) as usize;
-            let (buffer, offset, length) = (number("buffer"), number("byteOffset"), number("byteLength"));
-            let bytes = old.get(buffer).and_then(|bytes| bytes.get(offset..offset + length));
+            let (buffer, offset, length) =
+                (number("buffer"), number("byteOffset"), number("byteLength"));
+            let bytes = old
+                .get(buffer)
+                .and_then(|bytes| bytes.get(offset..offset.checked_add(length)?));
             let (Some(bytes), Some(packed)) = (bytes, packed.get_mut(buffer)) else {
                 continue;
             };
@@ -55,12 +70,18 @@ impl Document {
     }
 }
 
+/// Hands every reference to one kind of element to a visitor.
+type References = fn(&mut Value, &mut dyn FnMut(&mut Value));
+
 /// Removes the unused elements of a top-level array and renumbers what refers to it.
-fn keep_used(json: &mut Value, key: &str, references: fn(&mut Value, &mut dyn FnMut(&mut Value))) {
+fn keep_used(json: &mut Value, key: &str, references: References) {
     let count = elements(json, key).count();
     let mut used = vec![false; count];
     references(json, &mut |reference| {
-        if let Some(slot) = reference.as_u64().and_then(|index| used.get_mut(index as usize)) {
+        if let Some(slot) = reference
+            .as_u64()
+            .and_then(|index| used.get_mut(index as usize))
+        {
             *slot = true;
         }
     });
@@ -73,7 +94,10 @@ fn keep_used(json: &mut Value, key: &str, references: fn(&mut Value, &mut dyn Fn
         })
         .collect();
     references(json, &mut |reference| {
-        if let Some(index) = reference.as_u64().and_then(|index| renumbered.get(index as usize)) {
+        if let Some(index) = reference
+            .as_u64()
+            .and_then(|index| renumbered.get(index as usize))
+        {
             *reference = json!(index);
         }
     });
@@ -87,15 +111,23 @@ fn accessor_references(json: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
     for mesh in elements(json, "meshes") {
         for primitive in elements(mesh, "primitives") {
             members(primitive, "attributes").for_each(&mut *visit);
-            primitive.get_mut("indices").into_iter().for_each(&mut *visit);
+            primitive
+                .get_mut("indices")
+                .into_iter()
+                .for_each(&mut *visit);
             for target in elements(primitive, "targets") {
-                let offsets = target.as_object_mut().into_iter().flat_map(|target| target.values_mut());
+                let offsets = target
+                    .as_object_mut()
+                    .into_iter()
+                    .flat_map(|target| target.values_mut());
                 offsets.for_each(&mut *visit);
             }
         }
     }
     for skin in elements(json, "skins") {
-        skin.get_mut("inverseBindMatrices").into_iter().for_each(&mut *visit);
+        skin.get_mut("inverseBindMatrices")
+            .into_iter()
+            .for_each(&mut *visit);
     }
     for animation in elements(json, "animations") {
         for sampler in elements(animation, "samplers") {
@@ -108,13 +140,19 @@ fn accessor_references(json: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
 
 fn view_references(json: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
     for accessor in elements(json, "accessors") {
-        accessor.get_mut("bufferView").into_iter().for_each(&mut *visit);
+        accessor
+            .get_mut("bufferView")
+            .into_iter()
+            .for_each(&mut *visit);
         for part in ["/sparse/indices/bufferView", "/sparse/values/bufferView"] {
             accessor.pointer_mut(part).into_iter().for_each(&mut *visit);
         }
     }
     for image in elements(json, "images") {
-        image.get_mut("bufferView").into_iter().for_each(&mut *visit);
+        image
+            .get_mut("bufferView")
+            .into_iter()
+            .for_each(&mut *visit);
     }
 }
 

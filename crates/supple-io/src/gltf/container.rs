@@ -100,7 +100,9 @@ fn split_glb(bytes: &[u8]) -> Result<Chunks<'_>, Fault> {
         let claimed = word(at)? as usize;
         let kind = word(at + 4)?;
         let start = at + 8;
-        let Some(content) = start.checked_add(claimed).and_then(|end| bytes[..length].get(start..end))
+        let Some(content) = start
+            .checked_add(claimed)
+            .and_then(|end| bytes[..length].get(start..end))
         else {
             let problem = format!(
                 "chunk {index} claims {claimed} bytes, but {} are left",
@@ -111,7 +113,10 @@ fn split_glb(bytes: &[u8]) -> Result<Chunks<'_>, Fault> {
         match (index, kind) {
             (0, CHUNK_JSON) => chunks.json = content,
             (0, _) => {
-                return Err(Fault::new(format!("byte {}", at + 4), "the first chunk is not JSON"));
+                return Err(Fault::new(
+                    format!("byte {}", at + 4),
+                    "the first chunk is not JSON",
+                ));
             }
             (1, CHUNK_BIN) => chunks.bin = Some(content),
             _ => chunks.extra.push((kind, content.to_vec())),
@@ -138,12 +143,18 @@ fn read_buffers(
         let place = format!("buffers[{index}]");
         let content = match &buffer.uri {
             None if index == 0 && bin.is_some() => Arc::new(bin.unwrap_or_default().to_vec()),
-            None => return Err(Fault::new(place, "no URI, and the file has no BIN chunk for it")),
+            None => {
+                return Err(Fault::new(
+                    place,
+                    "no URI, and the file has no BIN chunk for it",
+                ));
+            }
             Some(uri) if is_data_uri(uri) => {
                 Arc::new(decode_data_uri(uri).map_err(|problem| Fault::new(&place, problem))?)
             }
             Some(uri) => {
-                let path = resolve_uri(uri, folder).map_err(|problem| Fault::new(&place, problem))?;
+                let path =
+                    resolve_uri(uri, folder).map_err(|problem| Fault::new(&place, problem))?;
                 match files.get(&path) {
                     Some(content) => content.clone(),
                     None => {
@@ -177,12 +188,15 @@ fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     }
     let mut content = Vec::new();
     let mut limited = file.take(metadata.len());
-    limited.read_to_end(&mut content).map_err(|error| error.to_string())?;
+    limited
+        .read_to_end(&mut content)
+        .map_err(|error| error.to_string())?;
     Ok(content)
 }
 
 pub(super) fn is_data_uri(uri: &str) -> bool {
-    uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    uri.get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
 fn decode_data_uri(uri: &str) -> Result<Vec<u8>, String> {
@@ -202,7 +216,9 @@ pub(super) fn resolve_uri(uri: &str, folder: Option<&Path>) -> Result<PathBuf, S
         .map_err(|_| format!("'{uri}' is not UTF-8"))?;
     let scheme = decoded.split(['/', '\\']).next().unwrap_or_default();
     if scheme.contains(':') {
-        return Err(format!("'{uri}' is an address; only files beside this one are read"));
+        return Err(format!(
+            "'{uri}' is an address; only files beside this one are read"
+        ));
     }
     let relative = Path::new(decoded.as_ref());
     let stays_inside = !decoded.contains(['\\', '\0'])
@@ -258,7 +274,8 @@ mod tests {
         }
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(folder.path().join("out.bin"), inside.join("link.bin")).unwrap();
+            std::os::unix::fs::symlink(folder.path().join("out.bin"), inside.join("link.bin"))
+                .unwrap();
             let error = resolve_uri("link.bin", Some(&inside)).unwrap_err();
             assert!(error.contains("leaves the file's own folder"));
         }

@@ -80,6 +80,8 @@ struct Binding {
 struct Instance {
     node: usize,
     mesh: usize,
+    /// False in a file without skins.
+    skinned: bool,
     /// The skeleton's joint for each joint of the node's skin.
     joint_of_skin: Vec<usize>,
     /// The vertices of each primitive.

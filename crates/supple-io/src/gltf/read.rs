@@ -36,7 +36,11 @@ const UNREADABLE: [&str; 3] = [
 ];
 
 /// Reads the character of a file.
-pub(super) fn character(container: &Container, file_size: usize, name: &str) -> Result<Character, Fault> {
+pub(super) fn character(
+    container: &Container,
+    file_size: usize,
+    name: &str,
+) -> Result<Character, Fault> {
     let json = &container.json;
     let file = File {
         accessors: Accessors::new(container, file_size)?,
@@ -56,7 +60,10 @@ pub(super) fn character(container: &Container, file_size: usize, name: &str) -> 
         .iter()
         .partition(|node| notes.unskinned || node.skin.is_some());
     if bound.is_empty() {
-        return Err(Fault::new("nodes", "no node has a mesh: there is no character here"));
+        return Err(Fault::new(
+            "nodes",
+            "no node has a mesh: there is no character here",
+        ));
     }
 
     let joints = Joints::new(&file, &tree, &bound)?;
@@ -67,47 +74,48 @@ pub(super) fn character(container: &Container, file_size: usize, name: &str) -> 
     let mut morph_weights = MorphWeights::default();
     let mut instances = Vec::new();
     for (index, node) in bound.iter().enumerate() {
-        let weights = morph_weights.add(&file, node);
+        let weights = morph_weights.add(&file, node)?;
         let skin_joints = &joints.of_mesh_node[index];
         let primitives = surface.add(node, Some(skin_joints), weights.start, &mut notes)?;
         instances.push(Instance {
             node: node.node,
             mesh: node.mesh,
+            skinned: node.skin.is_some(),
             joint_of_skin: skin_joints.joints.clone(),
             primitives,
         });
     }
-    let (mesh, parts, morphs, weights) = surface.finish(&mut notes)?;
+    let surface = surface.finish(&mut notes)?;
 
     let mut props = Vec::new();
     let mut prop_bindings = Vec::new();
     for node in &hung {
-        let weights = morph_weights.add(&file, node);
+        let weights = morph_weights.add(&file, node)?;
         let mut surface = SurfaceReader::new(&file, 1)?;
         surface.add(node, None, weights.start, &mut notes)?;
         prop_bindings.push(PropBinding {
             node: node.node,
             morph_weights: weights,
         });
-        let (mesh, parts, morphs, _) = surface.finish(&mut Notes::default())?;
+        let surface = surface.finish(&mut Notes::default())?;
         props.push(Prop {
             name: file.node_name(node),
             node: tree.order_of[node.node],
-            mesh,
-            morphs,
-            color: parts.first().map_or(CLAY, |part| part.color),
+            mesh: surface.mesh,
+            morphs: surface.morphs,
+            color: surface.parts.first().map_or(CLAY, |part| part.color),
         });
     }
 
     let clips = clips(&file, &tree, &morph_weights, &mut notes)?;
-    let rig = Rig::new(mesh, skeleton, weights)
+    let rig = Rig::new(surface.mesh, skeleton, surface.weights)
         .map_err(|error| Fault::new("meshes", error.to_string()))?;
     Ok(Character {
         asset: Asset {
             name: name.to_owned(),
             rig,
-            parts,
-            morphs,
+            parts: surface.parts,
+            morphs: surface.morphs,
             rest_morph_weights: morph_weights.rest,
             clips,
             props,
@@ -142,7 +150,9 @@ fn required_extensions(json: &Value) -> Result<Vec<String>, Fault> {
     let required = json.get("extensionsRequired").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
         if UNREADABLE.contains(&name) {
-            let problem = format!("{name} is compressed geometry, which Supple cannot decode; export without compression");
+            let problem = format!(
+                "{name} is compressed geometry, which Supple cannot decode; export without compression"
+            );
             return Err(Fault::new("extensionsRequired", problem));
         }
         let harmless = name == "KHR_mesh_quantization"
@@ -197,7 +207,9 @@ impl File<'_> {
     fn node_name(&self, node: &MeshNode) -> String {
         let names = [&self.nodes[node.node].name, &self.meshes[node.mesh].name];
         let given = names.into_iter().flatten().find(|name| !name.is_empty());
-        given.cloned().unwrap_or_else(|| format!("mesh {}", node.mesh))
+        given
+            .cloned()
+            .unwrap_or_else(|| format!("mesh {}", node.mesh))
     }
 
     fn material_color(&self, material: Option<usize>) -> Vec3 {
@@ -208,7 +220,9 @@ impl File<'_> {
         let factor = pbr.get("baseColorFactor").and_then(Value::as_array);
         let channel = |i: usize| factor?.get(i)?.as_f64().map(|x| x.clamp(0.0, 1.0) as f32);
         match (channel(0), channel(1), channel(2)) {
-            (Some(r), Some(g), Some(b)) if pbr.get("baseColorTexture").is_none() && r.min(g).min(b) < 0.95 => {
+            (Some(r), Some(g), Some(b))
+                if pbr.get("baseColorTexture").is_none() && r.min(g).min(b) < 0.95 =>
+            {
                 Vec3::new(r, g, b)
             }
             _ => CLAY,
@@ -218,7 +232,9 @@ impl File<'_> {
     /// How many morph targets a mesh has: as many as its first primitive (all must have the same).
     fn morph_count(&self, mesh: usize) -> usize {
         let first = self.meshes[mesh].primitives.first();
-        first.and_then(|primitive| primitive.targets.as_ref()).map_or(0, Vec::len)
+        first
+            .and_then(|primitive| primitive.targets.as_ref())
+            .map_or(0, Vec::len)
     }
 }
 
@@ -226,7 +242,10 @@ fn in_range(index: usize, count: usize, what: &str, place: &str) -> Result<(), F
     if index < count {
         return Ok(());
     }
-    Err(Fault::new(place, format!("names {what} {index}, but there are {count}")))
+    Err(Fault::new(
+        place,
+        format!("names {what} {index}, but there are {count}"),
+    ))
 }
 
 /// The nodes of a file, parents first.
@@ -256,7 +275,10 @@ impl Tree {
         // Depth first from the roots, without recursion: files may nest as deep as they like.
         let mut file_node = Vec::with_capacity(count);
         let mut order_of = vec![usize::MAX; count];
-        let mut pending: Vec<usize> = (0..count).rev().filter(|&n| parent_of[n].is_none()).collect();
+        let mut pending: Vec<usize> = (0..count)
+            .rev()
+            .filter(|&n| parent_of[n].is_none())
+            .collect();
         while let Some(node) = pending.pop() {
             order_of[node] = file_node.len();
             file_node.push(node);
@@ -289,12 +311,15 @@ fn rest_transform(node: &FileNode) -> Local {
     if let Some(matrix) = node.matrix {
         return Local::Matrix(affine(&matrix));
     }
-    let vector = |v: Option<[f32; 3]>, default: DVec3| {
-        v.map_or(default, |v| Vec3::from_array(v).as_dvec3())
-    };
+    let vector =
+        |v: Option<[f32; 3]>, default: DVec3| v.map_or(default, |v| Vec3::from_array(v).as_dvec3());
     let rotation = node.rotation.map_or(DQuat::IDENTITY, |q| {
         let q = DQuat::from_array(q.0.map(f64::from));
-        if q.length_squared() > 0.0 { q.normalize() } else { DQuat::IDENTITY }
+        if q.length_squared() > 0.0 {
+            q.normalize()
+        } else {
+            DQuat::IDENTITY
+        }
     });
     Local::Trs(Trs {
         translation: vector(node.translation, DVec3::ZERO),
@@ -388,16 +413,28 @@ fn inverse_bind_matrices(file: &File, skin_index: usize) -> Result<Vec<[f32; 16]
     let skin = &file.skins[skin_index];
     let place = format!("skins[{skin_index}]");
     if skin.joints.is_empty() {
-        return Err(Fault::new(format!("{place}.joints"), "a skin without joints"));
+        return Err(Fault::new(
+            format!("{place}.joints"),
+            "a skin without joints",
+        ));
     }
     let Some(accessor) = skin.inverse_bind_matrices else {
-        return Ok(vec![DMat4::IDENTITY.as_mat4().to_cols_array(); skin.joints.len()]);
+        return Ok(vec![
+            DMat4::IDENTITY.as_mat4().to_cols_array();
+            skin.joints.len()
+        ]);
     };
     let place = format!("{place}.inverseBindMatrices");
-    let numbers = file.accessors.floats(accessor.value(), Type::Mat4, Numbers::AsDeclared, &place)?;
+    let numbers =
+        file.accessors
+            .floats(accessor.value(), Type::Mat4, Numbers::AsDeclared, &place)?;
     let matrices = numbers.as_chunks::<16>().0.to_vec();
     if matrices.len() < skin.joints.len() {
-        let problem = format!("{} matrices for {} joints", matrices.len(), skin.joints.len());
+        let problem = format!(
+            "{} matrices for {} joints",
+            matrices.len(),
+            skin.joints.len()
+        );
         return Err(Fault::new(place, problem));
     }
     Ok(matrices)
@@ -412,7 +449,9 @@ fn skin_root(list: &[usize], listed: &[(usize, [f32; 16])], tree: &Tree) -> usiz
     // Parents come first, so one pass tells of every node whether a joint is above it.
     let mut below_joint = vec![false; tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate() {
-        below_joint[index] = node.parent.is_some_and(|parent| below_joint[parent] || in_skin[parent]);
+        below_joint[index] = node
+            .parent
+            .is_some_and(|parent| below_joint[parent] || in_skin[parent]);
     }
     let top = list.iter().find(|&&joint| !below_joint[listed[joint].0]);
     *top.unwrap_or(&list[0])
@@ -426,16 +465,34 @@ struct MorphWeights {
 }
 
 impl MorphWeights {
-    fn add(&mut self, file: &File, node: &MeshNode) -> std::ops::Range<usize> {
+    fn add(&mut self, file: &File, node: &MeshNode) -> Result<std::ops::Range<usize>, Fault> {
         let start = self.rest.len();
         let count = file.morph_count(node.mesh);
         let own = file.nodes[node.node].weights.as_ref();
         let given = own.or(file.meshes[node.mesh].weights.as_ref());
+        if let Some(at) =
+            given.and_then(|weights| weights.iter().position(|weight| !weight.is_finite()))
+        {
+            let place = match own {
+                Some(_) => format!("nodes[{}].weights", node.node),
+                None => format!("meshes[{}].weights", node.mesh),
+            };
+            return Err(Fault::new(place, format!("weight {at} is not finite")));
+        }
         let weight = |index: usize| given.and_then(|weights| weights.get(index)).copied();
-        self.rest.extend((0..count).map(|index| weight(index).unwrap_or(0.0)));
+        self.rest
+            .extend((0..count).map(|index| weight(index).unwrap_or(0.0)));
         self.of_node.insert(node.node, start..start + count);
-        start..start + count
+        Ok(start..start + count)
     }
+}
+
+/// Primitives put together.
+struct BoundSurface {
+    mesh: Mesh,
+    parts: Vec<Part>,
+    morphs: Vec<Morph>,
+    weights: supple::Weights,
 }
 
 /// Collects primitives into one surface.
@@ -483,6 +540,13 @@ impl<'a> SurfaceReader<'a> {
                 1 => name.clone(),
                 _ => format!("{name} {index}"),
             };
+            let targets = primitive.targets.as_ref().map_or(0, Vec::len);
+            let expected = self.file.morph_count(node.mesh);
+            if targets != expected {
+                let problem =
+                    format!("{targets} morph targets, but the first primitive has {expected}");
+                return Err(Fault::new(format!("{place}.targets"), problem));
+            }
             let range = self.add_primitive(primitive, &place, part_name, notes)?;
             self.add_morphs(primitive, &place, &range, first_weight)?;
             match joints.filter(|_| node.skin.is_some()) {
@@ -513,10 +577,15 @@ impl<'a> SurfaceReader<'a> {
             return Err(Fault::new(place, "has no POSITION"));
         };
         let first = self.positions.len();
-        let positions = file.accessors.vec3s(position, &format!("{place}.POSITION"))?;
+        let positions = file
+            .accessors
+            .vec3s(position, &format!("{place}.POSITION"))?;
         let count = positions.len();
         if u32::try_from(first + count).is_err() {
-            return Err(Fault::new(place, "more vertices than 32-bit indices can name"));
+            return Err(Fault::new(
+                place,
+                "more vertices than 32-bit indices can name",
+            ));
         }
         self.positions.extend(positions);
         let normals = match attribute(primitive, Semantic::Normals) {
@@ -531,7 +600,9 @@ impl<'a> SurfaceReader<'a> {
         let tangents = match attribute(primitive, Semantic::Tangents) {
             Some(accessor) => {
                 let there = format!("{place}.TANGENT");
-                let tangents = file.accessors.vec4s(accessor, Numbers::AsDeclared, &there)?;
+                let tangents = file
+                    .accessors
+                    .vec4s(accessor, Numbers::AsDeclared, &there)?;
                 Some(same_length(tangents, count, &there)?)
             }
             None => None,
@@ -560,7 +631,9 @@ impl<'a> SurfaceReader<'a> {
         let indices = match primitive.indices {
             Some(accessor) => {
                 let accessor = accessor.value();
-                self.file.accessors.integers(accessor, Type::Scalar, &place)?
+                self.file
+                    .accessors
+                    .integers(accessor, Type::Scalar, &place)?
             }
             None => (0..count as u32).collect(),
         };
@@ -580,12 +653,18 @@ impl<'a> SurfaceReader<'a> {
                     let problem = format!("{} indices do not make whole triangles", indices.len());
                     return Err(Fault::new(place, problem));
                 }
-                let shifted = triangles.iter().map(|t| t.map(|index| first as u32 + index));
+                let shifted = triangles
+                    .iter()
+                    .map(|t| t.map(|index| first as u32 + index));
                 self.triangles.extend(shifted);
             }
             // Every other triangle of a strip is turned around, to keep its winding.
             Checked::Valid(Mode::TriangleStrip) => self.triangles.extend((0..runs).map(|i| {
-                let (b, c) = if i % 2 == 0 { (i + 1, i + 2) } else { (i + 2, i + 1) };
+                let (b, c) = if i % 2 == 0 {
+                    (i + 1, i + 2)
+                } else {
+                    (i + 2, i + 1)
+                };
                 [corner(i), corner(b), corner(c)]
             })),
             Checked::Valid(Mode::TriangleFan) => {
@@ -649,10 +728,19 @@ impl<'a> SurfaceReader<'a> {
             let (Some(joints), Some(weights)) = (joints, weights) else {
                 continue;
             };
-            let (joints_place, weights_place) = (format!("{place}.JOINTS_{set}"), format!("{place}.WEIGHTS_{set}"));
-            let indices = self.file.accessors.integers(joints, Type::Vec4, &joints_place)?;
+            let (joints_place, weights_place) = (
+                format!("{place}.JOINTS_{set}"),
+                format!("{place}.WEIGHTS_{set}"),
+            );
+            let indices = self
+                .file
+                .accessors
+                .integers(joints, Type::Vec4, &joints_place)?;
             let indices = indices.as_chunks::<4>().0.to_vec();
-            let weights = self.file.accessors.vec4s(weights, Numbers::Fractions, &weights_place)?;
+            let weights = self
+                .file
+                .accessors
+                .vec4s(weights, Numbers::Fractions, &weights_place)?;
             sets.push((
                 same_length(indices, count, &joints_place)?,
                 same_length(weights, count, &weights_place)?,
@@ -664,9 +752,9 @@ impl<'a> SurfaceReader<'a> {
                 pairs.map(|(local, weight)| (local as usize, weight))
             });
             let skeleton_joint = |local: usize| joints.joints.get(local).copied();
-            let missing = influences.clone().find(|&(local, weight)| {
-                weight != 0.0 && skeleton_joint(local).is_none()
-            });
+            let missing = influences
+                .clone()
+                .find(|&(local, weight)| weight != 0.0 && skeleton_joint(local).is_none());
             if let Some((local, weight)) = missing {
                 let problem = format!(
                     "vertex {vertex} has the weight {weight} for joint {local}, but the skin has {} joints",
@@ -683,8 +771,7 @@ impl<'a> SurfaceReader<'a> {
         Ok(())
     }
 
-    #[allow(clippy::type_complexity)]
-    fn finish(self, notes: &mut Notes) -> Result<(Mesh, Vec<Part>, Vec<Morph>, supple::Weights), Fault> {
+    fn finish(self, notes: &mut Notes) -> Result<BoundSurface, Fault> {
         let normals = if self.normals.iter().all(Option::is_none) {
             None
         } else {
@@ -697,20 +784,28 @@ impl<'a> SurfaceReader<'a> {
             }
             Some(all)
         };
-        let tangents = if self.tangents.iter().all(Option::is_none) {
-            None
-        } else {
-            let mut all = Vec::with_capacity(self.positions.len());
-            for (part, given) in self.parts.iter().zip(self.tangents) {
-                all.extend(given.unwrap_or_else(|| vec![Vec4::new(1.0, 0.0, 0.0, 1.0); part.vertices.len()]));
-            }
-            Some(all)
-        };
+        let tangents =
+            if self.tangents.iter().all(Option::is_none) {
+                None
+            } else {
+                let mut all = Vec::with_capacity(self.positions.len());
+                for (part, given) in self.parts.iter().zip(self.tangents) {
+                    all.extend(given.unwrap_or_else(|| {
+                        vec![Vec4::new(1.0, 0.0, 0.0, 1.0); part.vertices.len()]
+                    }));
+                }
+                Some(all)
+            };
         let mesh = Mesh::new(self.positions, normals, tangents, self.triangles)
             .map_err(|error| Fault::new("meshes", error.to_string()))?;
         let (weights, report) = self.weights.finish();
         notes.weights = report;
-        Ok((mesh, self.parts, self.morphs, weights))
+        Ok(BoundSurface {
+            mesh,
+            parts: self.parts,
+            morphs: self.morphs,
+            weights,
+        })
     }
 }
 
@@ -762,7 +857,9 @@ fn clips(
             let node = channel.target.node.value();
             in_range(node, file.nodes.len(), "node", &format!("{place}.target"))?;
             let driven = match channel.target.path {
-                Checked::Valid(path) => driven(path, tree.order_of[node], morph_weights.of_node.get(&node)),
+                Checked::Valid(path) => {
+                    driven(path, tree.order_of[node], morph_weights.of_node.get(&node))
+                }
                 Checked::Invalid => None,
             };
             let Some(driven) = driven else {
@@ -798,7 +895,12 @@ fn driven(
     })
 }
 
-fn curve(file: &File, sampler: &animation::Sampler, channel: &Channel, place: &str) -> Result<Curve, Fault> {
+fn curve(
+    file: &File,
+    sampler: &animation::Sampler,
+    channel: &Channel,
+    place: &str,
+) -> Result<Curve, Fault> {
     let interpolation = match sampler.interpolation {
         Checked::Valid(animation::Interpolation::Step) => Interpolation::Step,
         Checked::Valid(animation::Interpolation::Linear) => Interpolation::Linear,
@@ -810,9 +912,16 @@ fn curve(file: &File, sampler: &animation::Sampler, channel: &Channel, place: &s
         Channel::Rotation { .. } => Type::Vec4,
         Channel::MorphWeights { .. } => Type::Scalar,
     };
-    let times = file.accessors.scalars(sampler.input.value(), &format!("{place} input"))?;
+    let times = file
+        .accessors
+        .scalars(sampler.input.value(), &format!("{place} input"))?;
     let output = sampler.output.value();
-    let values = file.accessors.floats(output, element, Numbers::AsDeclared, &format!("{place} output"))?;
+    let values = file.accessors.floats(
+        output,
+        element,
+        Numbers::AsDeclared,
+        &format!("{place} output"),
+    )?;
     Curve::new(times, values, channel.width(), interpolation)
         .map_err(|error| Fault::new(place, error.to_string()))
 }

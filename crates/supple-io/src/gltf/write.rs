@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use glam::{Vec3, Vec4};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ pub(super) const UNSIGNED_INT: u32 = 5125;
 pub(super) const UNSIGNED_SHORT: u32 = 5123;
 pub(super) const UNSIGNED_BYTE: u32 = 5121;
 const ARRAY_BUFFER: u32 = 34962;
+const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 /// Why a document could not be changed or written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -34,7 +35,9 @@ pub enum SaveError {
         expected: usize,
     },
     /// A vertex is bound to a joint that its skin does not list.
-    #[error("vertex {vertex} is bound to joint {joint}, which the skin of node {node} does not list")]
+    #[error(
+        "vertex {vertex} is bound to joint {joint}, which the skin of node {node} does not list"
+    )]
     JointNotInSkin {
         /// Which vertex of the character.
         vertex: usize,
@@ -66,17 +69,22 @@ impl Document {
     pub fn set_weights(&mut self, weights: &Weights) -> Result<(), SaveError> {
         self.check_vertex_count("weights", weights.vertex_count())?;
         let instances = self.binding.instances.clone();
+        // All of them before anything is changed: on an error the document stays as it was.
+        let mut all_sets = Vec::with_capacity(instances.len());
+        for instance in &instances {
+            let primitives = instance.primitives.iter();
+            let sets = primitives.map(|vertices| InfluenceSets::new(weights, vertices, instance));
+            all_sets.push(match instance.skinned {
+                true => Some(sets.collect::<Result<Vec<_>, _>>()?),
+                false => None,
+            });
+        }
         // The versions of each mesh written so far: (index of the mesh, its influences).
         let mut written: HashMap<usize, Vec<(usize, Vec<InfluenceSets>)>> = HashMap::new();
-        for (position, instance) in instances.iter().enumerate() {
-            if self.json["nodes"][instance.node].get("skin").is_none() {
+        for ((position, instance), sets) in instances.iter().enumerate().zip(all_sets) {
+            let Some(sets) = sets else {
                 continue;
-            }
-            let sets = instance
-                .primitives
-                .iter()
-                .map(|vertices| InfluenceSets::new(weights, vertices, instance))
-                .collect::<Result<Vec<_>, _>>()?;
+            };
             let versions = written.entry(instance.mesh).or_default();
             let same = versions.iter().find(|(_, other)| *other == sets);
             let mesh = match same {
@@ -102,24 +110,27 @@ impl Document {
 
     /// The same file frozen in a pose: deformed meshes at the top of the scene, everything else where the pose puts it,
     /// no skins, morph targets or animations.
-    pub fn posed(&self, asset: &Asset, pose: &Pose, surface: PosedSurface<'_>) -> Result<Document, SaveError> {
+    pub fn posed(
+        &self,
+        asset: &Asset,
+        pose: &Pose,
+        surface: PosedSurface<'_>,
+    ) -> Result<Document, SaveError> {
         self.check_vertex_count("positions", surface.positions.len())?;
         self.check_vertex_count("normals", surface.normals.len())?;
         let mut posed = self.clone();
         posed.freeze_nodes(asset, pose);
-        let mut taken: Vec<usize> = posed.meshes_of_props();
+        let mut taken: HashSet<usize> = posed.meshes_of_props();
+        let roots = self.roots_of_nodes(asset);
         for (index, instance) in self.binding.instances.iter().enumerate() {
             // The first to come keeps the mesh's place; props and other instances need it as it was.
-            let mesh = if taken.contains(&instance.mesh) {
-                let copy = posed.duplicate("meshes", instance.mesh);
-                posed.json["meshes"][copy] = self.json["meshes"][instance.mesh].clone();
-                copy
-            } else {
-                taken.push(instance.mesh);
+            let mesh = if taken.insert(instance.mesh) {
                 instance.mesh
+            } else {
+                posed.push("meshes", self.json["meshes"][instance.mesh].clone())
             };
             posed.freeze_mesh(mesh, instance, surface);
-            posed.hang_on_top(instance.node, mesh);
+            posed.hang_on_top(instance.node, roots[instance.node], mesh);
             posed.binding.instances[index].mesh = mesh;
         }
         if let Some(root) = posed.json.as_object_mut() {
@@ -143,7 +154,11 @@ impl Document {
         }
         let extra = self.extra_chunks.iter().cloned();
         chunks.extend(extra.map(|(kind, content)| (kind, padded(content, 0))));
-        let length = 12 + chunks.iter().map(|(_, content)| 8 + content.len() as u64).sum::<u64>();
+        let length = 12
+            + chunks
+                .iter()
+                .map(|(_, content)| 8 + content.len() as u64)
+                .sum::<u64>();
         let length = u32::try_from(length).map_err(|_| SaveError::TooLarge(length))?;
         let mut out = Vec::with_capacity(length as usize);
         out.extend_from_slice(MAGIC);
@@ -163,13 +178,18 @@ impl Document {
         if !bin.is_empty() {
             json["buffers"][0]["byteLength"] = json!(bin.len());
             let encoded = STANDARD.encode(bin);
-            json["buffers"][0]["uri"] = json!(format!("data:application/octet-stream;base64,{encoded}"));
+            json["buffers"][0]["uri"] =
+                json!(format!("data:application/octet-stream;base64,{encoded}"));
         }
         format!("{json:#}\n").into_bytes()
     }
 
     fn check_vertex_count(&self, what: &'static str, found: usize) -> Result<(), SaveError> {
-        let primitives = self.binding.instances.iter().flat_map(|instance| &instance.primitives);
+        let primitives = self
+            .binding
+            .instances
+            .iter()
+            .flat_map(|instance| &instance.primitives);
         let expected = primitives.map(|vertices| vertices.end).max().unwrap_or(0);
         if found == expected {
             return Ok(());
@@ -203,13 +223,17 @@ impl Document {
 
     fn write_influences(&mut self, mesh: usize, primitive: usize, sets: &InfluenceSets) {
         self.remove_attributes(mesh, primitive, &["JOINTS_", "WEIGHTS_"]);
-        for (set, (joints, weights)) in sets.sets.iter().enumerate() {
+        for (set, InfluenceSet { joints, weights }) in sets.sets.iter().enumerate() {
             let fits_byte = joints.iter().flatten().all(|&joint| joint <= 255);
             let joints: Accessor = if fits_byte {
                 let bytes = joints.iter().flatten().map(|&joint| joint as u8).collect();
                 Accessor::new("VEC4", UNSIGNED_BYTE, joints.len(), bytes)
             } else {
-                let bytes = joints.iter().flatten().flat_map(|joint| joint.to_le_bytes()).collect();
+                let bytes = joints
+                    .iter()
+                    .flatten()
+                    .flat_map(|joint| joint.to_le_bytes())
+                    .collect();
                 Accessor::new("VEC4", UNSIGNED_SHORT, joints.len(), bytes)
             };
             let floats: Vec<f32> = weights.iter().flatten().copied().collect();
@@ -231,7 +255,9 @@ impl Document {
     /// Writes the pose into the nodes that it moves, and prop's morph weights beside them.
     fn freeze_nodes(&mut self, asset: &Asset, pose: &Pose) {
         let nodes = asset.rig.skeleton().nodes();
-        for ((node, local), &file_node) in nodes.iter().zip(&pose.locals).zip(&self.binding.file_node) {
+        for ((node, local), &file_node) in
+            nodes.iter().zip(&pose.locals).zip(&self.binding.file_node)
+        {
             if *local == node.rest {
                 continue;
             }
@@ -251,7 +277,20 @@ impl Document {
         }
     }
 
-    fn meshes_of_props(&self) -> Vec<usize> {
+    /// The topmost node above (or at) each of the file's nodes.
+    fn roots_of_nodes(&self, asset: &Asset) -> Vec<usize> {
+        let file_node = &self.binding.file_node;
+        let mut roots = vec![0; file_node.len()];
+        for (node, &here) in asset.rig.skeleton().nodes().iter().zip(file_node) {
+            roots[here] = node.parent.map_or(here, |parent| roots[file_node[parent]]);
+        }
+        // The mesh node of a built-in character stands beside its skeleton.
+        let nodes = self.json["nodes"].as_array().map_or(0, Vec::len);
+        roots.extend(file_node.len()..nodes);
+        roots
+    }
+
+    fn meshes_of_props(&self) -> HashSet<usize> {
         let meshes = self.binding.props.iter().filter_map(|prop| {
             let mesh = self.json["nodes"][prop.node]["mesh"].as_u64()?;
             Some(mesh as usize)
@@ -274,22 +313,38 @@ impl Document {
             let positions = &surface.positions[vertices.clone()];
             self.set_attribute(mesh, primitive, "POSITION", Accessor::positions(positions));
             let normals: Vec<f32> = flatten(&surface.normals[vertices.clone()]);
-            self.set_attribute(mesh, primitive, "NORMAL", Accessor::floats("VEC3", 3, &normals));
+            self.set_attribute(
+                mesh,
+                primitive,
+                "NORMAL",
+                Accessor::floats("VEC3", 3, &normals),
+            );
             if let Some(tangents) = surface.tangents.filter(|_| has_tangents) {
                 let tangents = tangents[vertices.clone()].iter().flat_map(|t| t.to_array());
                 let tangents: Vec<f32> = tangents.collect();
-                self.set_attribute(mesh, primitive, "TANGENT", Accessor::floats("VEC4", 4, &tangents));
+                self.set_attribute(
+                    mesh,
+                    primitive,
+                    "TANGENT",
+                    Accessor::floats("VEC4", 4, &tangents),
+                );
             }
         }
     }
 
-    pub(super) fn set_attribute(&mut self, mesh: usize, primitive: usize, name: &str, accessor: Accessor) {
+    pub(super) fn set_attribute(
+        &mut self,
+        mesh: usize,
+        primitive: usize,
+        name: &str,
+        accessor: Accessor,
+    ) {
         let accessor = self.append(accessor.vertex_data());
         self.json["meshes"][mesh]["primitives"][primitive]["attributes"][name] = json!(accessor);
     }
 
     /// Moves the mesh of a node to a new node without a parent, in every scene that shows the old one.
-    fn hang_on_top(&mut self, node: usize, mesh: usize) {
+    fn hang_on_top(&mut self, node: usize, root: usize, mesh: usize) {
         let mut shown = json!({ "mesh": mesh });
         if let Some(old) = self.json["nodes"][node].as_object_mut() {
             if let Some(name) = old.get("name") {
@@ -300,29 +355,13 @@ impl Document {
             }
         }
         let top = self.push("nodes", shown);
-        let root = self.root_of(node);
         let scenes = self.json["scenes"].as_array_mut();
         for scene in scenes.into_iter().flatten() {
-            if let Some(nodes) = scene["nodes"].as_array_mut().filter(|nodes| nodes.contains(&json!(root))) {
+            let nodes = scene.get_mut("nodes").and_then(Value::as_array_mut);
+            if let Some(nodes) = nodes.filter(|nodes| nodes.contains(&json!(root))) {
                 nodes.push(json!(top));
             }
         }
-    }
-
-    fn root_of(&self, node: usize) -> usize {
-        let nodes = self.json["nodes"].as_array();
-        let parent_of = |child: usize| {
-            let mut nodes = nodes.into_iter().flatten();
-            nodes.position(|node| {
-                let children = node["children"].as_array();
-                children.is_some_and(|children| children.contains(&json!(child)))
-            })
-        };
-        let mut root = node;
-        while let Some(parent) = parent_of(root) {
-            root = parent;
-        }
-        root
     }
 
     /// Stores an accessor at the end of the last buffer; returns its index.
@@ -332,17 +371,17 @@ impl Document {
             self.json["buffers"] = json!([{ "byteLength": 0 }]);
         }
         let buffer = self.buffers.len() - 1;
-        let declared = self.json["buffers"][buffer]["byteLength"].as_u64().unwrap_or(0) as usize;
+        let declared = self.json["buffers"][buffer]["byteLength"]
+            .as_u64()
+            .unwrap_or(0) as usize;
         let bytes = Arc::make_mut(&mut self.buffers[buffer]);
         bytes.truncate(declared);
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         let offset = bytes.len();
         bytes.extend_from_slice(&accessor.bytes);
         self.json["buffers"][buffer]["byteLength"] = json!(bytes.len());
-        let mut view = json!({ "buffer": buffer, "byteOffset": offset, "byteLength": accessor.bytes.len() });
-        if let Some(stride) = accessor.stride {
-            view["byteStride"] = json!(stride);
-        }
+        let mut view =
+            json!({ "buffer": buffer, "byteOffset": offset, "byteLength": accessor.bytes.len() });
         if let Some(target) = accessor.target {
             view["target"] = json!(target);
         }
@@ -361,7 +400,9 @@ impl Document {
         for (index, buffer) in whole.buffers.iter().enumerate() {
             bin.resize(bin.len().next_multiple_of(4), 0);
             starts.push(bin.len() as u64);
-            let declared = whole.json["buffers"][index]["byteLength"].as_u64().unwrap_or(0);
+            let declared = whole.json["buffers"][index]["byteLength"]
+                .as_u64()
+                .unwrap_or(0);
             bin.extend_from_slice(&buffer[..declared as usize]);
         }
         let mut json = whole.json;
@@ -369,7 +410,10 @@ impl Document {
         for view in views.into_iter().flatten() {
             let buffer = view["buffer"].as_u64().unwrap_or(0) as usize;
             let start = starts.get(buffer).copied().unwrap_or(0);
-            let offset = view["byteOffset"].as_u64().unwrap_or(0) + start;
+            let offset = view["byteOffset"]
+                .as_u64()
+                .unwrap_or(0)
+                .saturating_add(start);
             view["buffer"] = json!(0);
             if offset > 0 {
                 view["byteOffset"] = json!(offset);
@@ -396,7 +440,8 @@ impl Document {
             let Some(uri) = uri.filter(|uri| !container::is_data_uri(uri)) else {
                 continue;
             };
-            let Some(mime) = image_type(uri) else {
+            let given = self.json["images"][index]["mimeType"].as_str();
+            let Some(mime) = given.or_else(|| image_type(uri)).map(str::to_owned) else {
                 continue;
             };
             let path = container::resolve_uri(uri, self.folder.as_deref());
@@ -450,7 +495,10 @@ pub(super) fn write_local(json: &mut Map<String, Value>, local: &Local) {
 }
 
 pub(super) fn flatten(vectors: &[Vec3]) -> Vec<f32> {
-    vectors.iter().flat_map(|vector| vector.to_array()).collect()
+    vectors
+        .iter()
+        .flat_map(|vector| vector.to_array())
+        .collect()
 }
 
 /// Numbers on their way into a buffer.
@@ -458,7 +506,6 @@ pub(super) struct Accessor {
     json: Value,
     bytes: Vec<u8>,
     target: Option<u32>,
-    stride: Option<usize>,
 }
 
 impl Accessor {
@@ -467,12 +514,14 @@ impl Accessor {
             json: json!({ "componentType": component, "count": count, "type": kind }),
             bytes,
             target: None,
-            stride: None,
         }
     }
 
     pub(super) fn floats(kind: &str, width: usize, values: &[f32]) -> Accessor {
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
         Accessor::new(kind, FLOAT, values.len() / width.max(1), bytes)
     }
 
@@ -502,7 +551,7 @@ impl Accessor {
 
     /// Marks the data as triangle indices.
     pub(super) fn index_data(mut self) -> Accessor {
-        self.target = Some(34963);
+        self.target = Some(ELEMENT_ARRAY_BUFFER);
         self
     }
 }
@@ -510,11 +559,22 @@ impl Accessor {
 /// The influences of a primitive in glTF's sets of four; unused places hold joint 0 and weight 0.
 #[derive(Clone, Debug, PartialEq)]
 struct InfluenceSets {
-    sets: Vec<(Vec<[u16; 4]>, Vec<[f32; 4]>)>,
+    sets: Vec<InfluenceSet>,
+}
+
+/// One JOINTS_n with its WEIGHTS_n.
+#[derive(Clone, Debug, PartialEq)]
+struct InfluenceSet {
+    joints: Vec<[u16; 4]>,
+    weights: Vec<[f32; 4]>,
 }
 
 impl InfluenceSets {
-    fn new(weights: &Weights, vertices: &Range<usize>, instance: &Instance) -> Result<InfluenceSets, SaveError> {
+    fn new(
+        weights: &Weights,
+        vertices: &Range<usize>,
+        instance: &Instance,
+    ) -> Result<InfluenceSets, SaveError> {
         let local_of: HashMap<usize, u16> = instance
             .joint_of_skin
             .iter()
@@ -522,9 +582,15 @@ impl InfluenceSets {
             .rev() // of a joint that is listed twice, the first place counts
             .map(|(local, &joint)| (joint, local as u16))
             .collect();
-        let most = vertices.clone().map(|vertex| weights.of(vertex).len()).max();
+        let most = vertices
+            .clone()
+            .map(|vertex| weights.of(vertex).len())
+            .max();
         let set_count = most.unwrap_or(0).div_ceil(4).max(1);
-        let empty = (vec![[0; 4]; vertices.len()], vec![[0.0; 4]; vertices.len()]);
+        let empty = InfluenceSet {
+            joints: vec![[0; 4]; vertices.len()],
+            weights: vec![[0.0; 4]; vertices.len()],
+        };
         let mut sets = vec![empty; set_count];
         for (row, vertex) in vertices.clone().enumerate() {
             for (slot, influence) in weights.of(vertex).enumerate() {
@@ -535,8 +601,8 @@ impl InfluenceSets {
                         node: instance.node,
                     });
                 };
-                sets[slot / 4].0[row][slot % 4] = local;
-                sets[slot / 4].1[row][slot % 4] = influence.weight;
+                sets[slot / 4].joints[row][slot % 4] = local;
+                sets[slot / 4].weights[row][slot % 4] = influence.weight;
             }
         }
         Ok(InfluenceSets { sets })

@@ -72,8 +72,15 @@ impl PlainFile {
         let with_skin = |node: &usize| nodes[*node].get("skin").is_some();
         let mesh_nodes: Vec<usize> = (0..nodes.len()).filter(with_mesh).collect();
         let skinned: Vec<usize> = mesh_nodes.iter().copied().filter(with_skin).collect();
-        let chosen = if skinned.is_empty() { mesh_nodes } else { skinned };
-        let instances = chosen.into_iter().map(|node| source.instance(node)).collect();
+        let chosen = if skinned.is_empty() {
+            mesh_nodes
+        } else {
+            skinned
+        };
+        let instances = chosen
+            .into_iter()
+            .map(|node| source.instance(node))
+            .collect();
         PlainFile { source, instances }
     }
 
@@ -105,7 +112,9 @@ impl PlainFile {
             let weights = animated[instance.node].weights.as_ref();
             let weights = weights.unwrap_or(&instance.default_weights);
             let joints = instance.joints.iter();
-            let palette: Vec<Matrix> = joints.map(|(node, bind)| product(&world[*node], bind)).collect();
+            let palette: Vec<Matrix> = joints
+                .map(|(node, bind)| product(&world[*node], bind))
+                .collect();
             for primitive in &instance.primitives {
                 for (vertex, influences) in primitive.influences.iter().enumerate() {
                     let mut position = primitive.positions[vertex];
@@ -120,7 +129,11 @@ impl PlainFile {
                     }
                     let mut blend = [[0.0; 4]; 3];
                     for (joint, weight) in influences {
-                        for (sum, entry) in blend.iter_mut().flatten().zip(palette[*joint].iter().flatten()) {
+                        for (sum, entry) in blend
+                            .iter_mut()
+                            .flatten()
+                            .zip(palette[*joint].iter().flatten())
+                        {
                             *sum += weight * entry;
                         }
                     }
@@ -152,7 +165,9 @@ impl Source {
             buffers.push(match buffer["uri"].as_str() {
                 None => binary.to_vec(),
                 Some(uri) => match uri.split_once(";base64,") {
-                    Some((_, data)) => base64::engine::general_purpose::STANDARD.decode(data).unwrap(),
+                    Some((_, data)) => base64::engine::general_purpose::STANDARD
+                        .decode(data)
+                        .unwrap(),
                     None => std::fs::read(path.with_file_name(uri)).unwrap(),
                 },
             });
@@ -171,10 +186,18 @@ impl Source {
             None => vec![(node_index, IDENTITY)],
             Some(skin) => {
                 let skin = &self.json["skins"][index(skin)];
-                let matrices = skin.get("inverseBindMatrices").map(|accessor| self.accessor(index(accessor)));
-                let bind = |joint: usize| matrices.as_ref().map_or(IDENTITY, |all| from_columns(&all[joint]));
+                let matrices = skin
+                    .get("inverseBindMatrices")
+                    .map(|accessor| self.accessor(index(accessor)));
+                let bind = |joint: usize| {
+                    matrices
+                        .as_ref()
+                        .map_or(IDENTITY, |all| from_columns(&all[joint]))
+                };
                 let joints = skin["joints"].as_array().unwrap().iter().enumerate();
-                joints.map(|(joint, node)| (index(node), bind(joint))).collect()
+                joints
+                    .map(|(joint, node)| (index(node), bind(joint)))
+                    .collect()
             }
         };
         let primitives = mesh["primitives"].as_array().unwrap();
@@ -183,7 +206,10 @@ impl Source {
         Instance {
             node: node_index,
             default_weights: default_weights.map_or(vec![0.0; target_count], numbers),
-            primitives: primitives.iter().map(|primitive| self.primitive(primitive, node.get("skin").is_some())).collect(),
+            primitives: primitives
+                .iter()
+                .map(|primitive| self.primitive(primitive, node.get("skin").is_some()))
+                .collect(),
             joints,
         }
     }
@@ -192,7 +218,11 @@ impl Source {
         let vectors = |attributes: &Value, name: &str| {
             let accessor = attributes.get(name)?;
             let rows = self.accessor(index(accessor));
-            Some(rows.into_iter().map(|row| [row[0], row[1], row[2]]).collect::<Vec<Vector>>())
+            Some(
+                rows.into_iter()
+                    .map(|row| [row[0], row[1], row[2]])
+                    .collect::<Vec<Vector>>(),
+            )
         };
         let attributes = &primitive["attributes"];
         let positions = vectors(attributes, "POSITION").unwrap();
@@ -220,7 +250,9 @@ impl Source {
         let targets = targets.into_iter().flatten();
         Primitive {
             normals: vectors(attributes, "NORMAL"),
-            targets: targets.map(|target| [vectors(target, "POSITION"), vectors(target, "NORMAL")]).collect(),
+            targets: targets
+                .map(|target| [vectors(target, "POSITION"), vectors(target, "NORMAL")])
+                .collect(),
             positions,
             influences,
         }
@@ -242,13 +274,17 @@ impl Source {
         let normalized = accessor["normalized"].as_bool().unwrap_or(false);
         let row = |bytes: &[u8]| -> Vec<f64> {
             let components = bytes[..size * width].chunks_exact(size);
-            components.map(|bytes| number(component, normalized, bytes)).collect()
+            components
+                .map(|bytes| number(component, normalized, bytes))
+                .collect()
         };
         let count = index(&accessor["count"]);
         let mut rows = vec![vec![0.0; width]; count];
         if let Some(view) = accessor.get("bufferView") {
             let view = &self.json["bufferViews"][index(view)];
-            let stride = view["byteStride"].as_u64().map_or(size * width, |stride| stride as usize);
+            let stride = view["byteStride"]
+                .as_u64()
+                .map_or(size * width, |stride| stride as usize);
             let bytes = &self.view(view)[optional(&accessor["byteOffset"])..];
             for (position, target) in rows.iter_mut().enumerate() {
                 *target = row(&bytes[position * stride..]);
@@ -257,7 +293,8 @@ impl Source {
         if let Some(sparse) = accessor.get("sparse") {
             let part = |name: &str| {
                 let part = &sparse[name];
-                &self.view(&self.json["bufferViews"][index(&part["bufferView"])])[optional(&part["byteOffset"])..]
+                &self.view(&self.json["bufferViews"][index(&part["bufferView"])])
+                    [optional(&part["byteOffset"])..]
             };
             let index_type = index(&sparse["indices"]["componentType"]);
             let index_size = component_size(index_type);
@@ -305,7 +342,11 @@ impl Source {
                 parent_of.insert(index(child), parent);
             }
         }
-        let local: Vec<Matrix> = nodes.iter().zip(animated).map(|(node, animated)| local_matrix(node, animated)).collect();
+        let local: Vec<Matrix> = nodes
+            .iter()
+            .zip(animated)
+            .map(|(node, animated)| local_matrix(node, animated))
+            .collect();
         let world = |node: usize| {
             let mut matrix = local[node];
             let mut above = node;
@@ -342,7 +383,11 @@ impl Keys<'_> {
             }
             result
         };
-        let after = self.times.iter().position(|&key| key > time).unwrap_or(self.times.len());
+        let after = self
+            .times
+            .iter()
+            .position(|&key| key > time)
+            .unwrap_or(self.times.len());
         if after == 0 || after == self.times.len() {
             return finished(part(after.saturating_sub(1), 1).to_vec());
         }
@@ -375,7 +420,10 @@ fn slerp(start: Vec<f64>, end: Vec<f64>, t: f64) -> Vec<f64> {
     let (a, b) = if angle < 1e-6 {
         (1.0 - t, t)
     } else {
-        (((1.0 - t) * angle).sin() / angle.sin(), (t * angle).sin() / angle.sin())
+        (
+            ((1.0 - t) * angle).sin() / angle.sin(),
+            (t * angle).sin() / angle.sin(),
+        )
     };
     let b = b * dot.signum();
     start.iter().zip(&end).map(|(x, y)| a * x + b * y).collect()
@@ -383,7 +431,9 @@ fn slerp(start: Vec<f64>, end: Vec<f64>, t: f64) -> Vec<f64> {
 
 fn local_matrix(node: &Value, animated: &Animated) -> Matrix {
     if let Some(matrix) = node.get("matrix") {
-        let moved = animated.translation.is_some() || animated.rotation.is_some() || animated.scale.is_some();
+        let moved = animated.translation.is_some()
+            || animated.rotation.is_some()
+            || animated.scale.is_some();
         assert!(!moved, "a clip moves a node that has a matrix");
         return from_columns(&numbers(matrix));
     }
@@ -427,7 +477,8 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
     for row in 0..3 {
         for column in 0..4 {
             let translation = if column == 3 { a[row][3] } else { 0.0 };
-            result[row][column] = (0..3).map(|k| a[row][k] * b[k][column]).sum::<f64>() + translation;
+            result[row][column] =
+                (0..3).map(|k| a[row][k] * b[k][column]).sum::<f64>() + translation;
         }
     }
     result
@@ -450,7 +501,12 @@ fn optional(value: &Value) -> usize {
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|number| number.as_f64().unwrap())
+        .collect()
 }
 
 fn component_size(component: usize) -> usize {
@@ -466,10 +522,26 @@ fn number(component: usize, normalized: bool, bytes: &[u8]) -> f64 {
     let (value, largest) = match component {
         5120 => (f64::from(bytes[0] as i8), 127.0),
         5121 => (f64::from(bytes[0]), 255.0),
-        5122 => (f64::from(i16::from_le_bytes([bytes[0], bytes[1]])), 32_767.0),
-        5123 => (f64::from(u16::from_le_bytes([bytes[0], bytes[1]])), 65_535.0),
-        5125 => (f64::from(u32::from_le_bytes(bytes.try_into().unwrap())), f64::from(u32::MAX)),
-        _ => (f64::from(f32::from_le_bytes(bytes.try_into().unwrap())), 1.0),
+        5122 => (
+            f64::from(i16::from_le_bytes([bytes[0], bytes[1]])),
+            32_767.0,
+        ),
+        5123 => (
+            f64::from(u16::from_le_bytes([bytes[0], bytes[1]])),
+            65_535.0,
+        ),
+        5125 => (
+            f64::from(u32::from_le_bytes(bytes.try_into().unwrap())),
+            f64::from(u32::MAX),
+        ),
+        _ => (
+            f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
+            1.0,
+        ),
     };
-    if normalized { (value / largest).max(-1.0) } else { value }
+    if normalized {
+        (value / largest).max(-1.0)
+    } else {
+        value
+    }
 }

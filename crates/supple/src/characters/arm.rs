@@ -1,14 +1,16 @@
 //! An arm on its own, held out to the left, with a stub of a shoulder.
 
-use super::bones::{Bones, Move, there_and_back};
-use super::cage::{Cage, Section};
+use super::bones::Bones;
+use super::cage::{Cage, NO_HOLE, Section};
+use super::motion::{Move, there_and_back};
 use super::tessellation::tessellate;
 use super::upper_limb::{self, ArmJoints, ArmPlacement};
-use super::{Character, CharacterError, figure_clips};
+use super::{Character, CharacterError, hand_pose};
+use crate::clip::Clip;
 use crate::rig::Asset;
 use glam::{DVec3, Vec3};
 
-const COLOR: Vec3 = Vec3::new(0.60, 0.37, 0.25);
+const COLOR: Vec3 = Vec3::new(0.62, 0.47, 0.37);
 const ARM: ArmPlacement = ArmPlacement {
     shoulder: DVec3::ZERO,
     drop: 0.0,
@@ -27,28 +29,32 @@ pub(super) fn build(vertices: usize) -> Result<Asset, CharacterError> {
 }
 
 /// Rings that close the arm towards the body: distance from the shoulder, and size.
-const STUB: [(f64, f64); 4] = [(-0.105, 0.55), (-0.098, 0.84), (-0.075, 1.0), (-0.035, 1.04)];
+const STUB: [(f64, f64); 4] = [
+    (-0.105, 0.5),
+    (-0.099, 0.78),
+    (-0.078, 0.93),
+    (-0.040, 0.96),
+];
 
 /// A rounded end; returns the ring at which the arm goes on.
 fn stub_rim(cage: &mut Cage, stub: usize) -> Vec<usize> {
-    let held = upper_limb::held_by(stub);
+    let held = vec![(stub, 1.0)];
     let mut last: Option<Vec<usize>> = None;
     for (along, size) in STUB {
         let section = Section {
             center: ARM.at(along, 0.0, 0.0),
             side: DVec3::Z,
             up: DVec3::Y,
-            radii: [0.062, 0.064, 0.056, 0.062].map(|radius| radius * size),
+            radii: [0.062, 0.064, 0.052, 0.064].map(|radius| radius * size),
             roundness: 0.95,
         };
         let next = cage.add_ring(section.ring(5.0 / 12.0, -1.0 / 12.0, 12), &held);
         match &last {
-            Some(last) => cage.band(last, &next, 0..0),
+            Some(last) => cage.band(last, &next, NO_HOLE),
             None => {
                 // Seen from the body, the ring runs the other way.
                 let turned: Vec<usize> = (0..12).map(|i| next[(16 - i) % 12]).collect();
-                let middle = cage.middle_row_of_cap(&turned, DVec3::X * -0.004, &held);
-                cage.cap(&turned, &middle);
+                cage.cap(&turned, DVec3::X * -0.004, &held);
             }
         }
         last = Some(next);
@@ -56,17 +62,17 @@ fn stub_rim(cage: &mut Cage, stub: usize) -> Vec<usize> {
     last.unwrap_or_default()
 }
 
-fn clips(bones: &Bones, joints: &ArmJoints) -> Result<Vec<crate::Clip>, CharacterError> {
+fn clips(bones: &Bones, joints: &ArmJoints) -> Result<Vec<Clip>, CharacterError> {
     let turn = |name: &str, joint: usize, axis: DVec3, degrees: f64| {
         there_and_back(name, bones, 3, |share| {
             vec![Move::Turn(joint, axis, degrees.to_radians() * share)]
         })
     };
     Ok(vec![
-        turn("elbow bend 120", joints.forearm, -ARM.up(), 120.0)?,
-        turn("forearm twist 150", joints.forearm_twist, ARM.axis(), 150.0)?,
+        turn("elbow-bend-120", joints.forearm, -ARM.up(), 120.0)?,
+        turn("forearm-twist-150", joints.forearm_twist, ARM.axis(), 150.0)?,
         there_and_back("fist", bones, 3, |share| {
-            figure_clips::fist(&joints.hand, &ARM, share)
+            hand_pose::fist(&joints.hand, &ARM, share)
         })?,
         there_and_back("wave", bones, 3, |share| {
             vec![

@@ -1,9 +1,11 @@
 //! The papers' toy: a rounded bar along X with a joint in its middle.
 
-use super::bones::{Bones, Move, there_and_back};
-use super::cage::{Cage, Influences, Section, smooth_step};
+use super::bones::Bones;
+use super::cage::{Cage, Influences, NO_HOLE, Section, smooth_step};
+use super::motion::{Move, there_and_back};
 use super::tessellation::tessellate;
 use super::{Character, CharacterError};
+use crate::clip::Clip;
 use crate::rig::Asset;
 use glam::{DVec3, Vec3};
 
@@ -15,7 +17,7 @@ const RADIUS: f64 = 0.1;
 const HALF_BLEND: f64 = 0.16;
 const COLOR: Vec3 = Vec3::new(0.62, 0.30, 0.13);
 
-/// Rings from the right end to the middle, mirrored to the left: distance from the middle, radius, roundness.
+/// Rings from an end to the middle, the same for both ends: distance from the middle, share of the radius, roundness.
 const RINGS: [(f64, f64, f64); 7] = [
     (0.5, 0.55, 1.0),
     (0.488, 0.86, 0.85),
@@ -57,42 +59,42 @@ fn cage() -> Cage {
                 radii: [radius * RADIUS; 4],
                 roundness,
             };
-            // 12 points from the back top: four sides' corners at the eighths of a turn.
-            cage.add_ring(section.ring(5.0 / 12.0, -1.0 / 12.0, 12), &vec![])
+            cage.add_ring(
+                section.ring(5.0 / 12.0, -1.0 / 12.0, 12),
+                &Influences::new(),
+            )
         })
         .collect();
     for pair in rings.windows(2) {
-        cage.band(&pair[0], &pair[1], 0..0);
+        cage.band(&pair[0], &pair[1], NO_HOLE);
     }
     if let [first, .., last] = &rings[..] {
-        let middle = cage.middle_row_of_cap(last, DVec3::ZERO, &vec![]);
-        cage.cap(last, &middle);
+        cage.cap(last, DVec3::ZERO, &Influences::new());
         // Seen from the other end, the ring runs the other way.
         let turned: Vec<usize> = (0..12).map(|i| first[(16 - i) % 12]).collect();
-        let middle = cage.middle_row_of_cap(&turned, DVec3::ZERO, &vec![]);
-        cage.cap(&turned, &middle);
+        cage.cap(&turned, DVec3::ZERO, &Influences::new());
     }
     cage
 }
 
-fn clips(bones: &Bones, second: usize) -> Result<Vec<crate::Clip>, CharacterError> {
+fn clips(bones: &Bones, second: usize) -> Result<Vec<Clip>, CharacterError> {
     let turn = |name: &str, axis: DVec3, degrees: f64| {
         there_and_back(name, bones, 3, |share| {
             vec![Move::Turn(second, axis, degrees.to_radians() * share)]
         })
     };
-    let stretch = there_and_back("bend and shift", bones, 3, |share| {
+    let stretch = there_and_back("bend-and-shift", bones, 3, |share| {
         vec![
             Move::Turn(second, DVec3::Z, 70f64.to_radians() * share),
             Move::Shift(second, DVec3::new(0.15, 0.1, 0.0) * share),
         ]
     })?;
     Ok(vec![
-        turn("bend 90", DVec3::Z, 90.0)?,
-        turn("bend 120", DVec3::Z, 120.0)?,
-        turn("twist 90", DVec3::X, 90.0)?,
-        turn("twist 135", DVec3::X, 135.0)?,
-        turn("twist 150", DVec3::X, 150.0)?,
+        turn("bend-90", DVec3::Z, 90.0)?,
+        turn("bend-120", DVec3::Z, 120.0)?,
+        turn("twist-90", DVec3::X, 90.0)?,
+        turn("twist-135", DVec3::X, 135.0)?,
+        turn("twist-150", DVec3::X, 150.0)?,
         stretch,
     ])
 }

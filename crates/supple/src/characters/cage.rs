@@ -6,9 +6,13 @@
 
 use glam::DVec3;
 use std::f64::consts::TAU;
+use std::ops::Range;
 
 /// The joints that hold a point, and how much each does.
 pub(super) type Influences = Vec<(usize, f64)>;
+
+/// For bands and strips that leave out no quad.
+pub(super) const NO_HOLE: Range<usize> = 0..0;
 
 /// Points, the joints that hold them, and the quads between them, counter-clockwise seen from outside.
 #[derive(Default)]
@@ -40,7 +44,7 @@ impl Cage {
     /// Quads between two open rows of equal length, but for the columns that `hole` names.
     ///
     /// With the surface seen from outside, `from` runs to the right and `to` is above it.
-    pub(super) fn strip(&mut self, from: &[usize], to: &[usize], hole: std::ops::Range<usize>) {
+    pub(super) fn strip(&mut self, from: &[usize], to: &[usize], hole: Range<usize>) {
         let columns = from.len().min(to.len()).saturating_sub(1);
         for i in (0..columns).filter(|i| !hole.contains(i)) {
             self.quads.push([from[i], from[i + 1], to[i + 1], to[i]]);
@@ -48,18 +52,25 @@ impl Cage {
     }
 
     /// Quads between two closed rings of equal length, but for the columns that `hole` names.
-    pub(super) fn band(&mut self, from: &[usize], to: &[usize], hole: std::ops::Range<usize>) {
-        let close = |ring: &[usize]| -> Vec<usize> {
-            ring.iter().chain(ring.first()).copied().collect()
-        };
+    pub(super) fn band(&mut self, from: &[usize], to: &[usize], hole: Range<usize>) {
+        let close =
+            |ring: &[usize]| -> Vec<usize> { ring.iter().chain(ring.first()).copied().collect() };
         self.strip(&close(from), &close(to), hole);
     }
 
-    /// Closes a ring of 12 points by a grid of 4 × 2 quads that bulges by `bulge` and returns the middle row of the grid,
-    /// end points included.
+    /// Closes a ring of 12 points by a grid of 4 × 2 quads, whose middle row stands out by `bulge`.
     ///
     /// Points 0 to 4 of the ring are one long side, 6 to 10 the other.
-    pub(super) fn middle_row_of_cap(
+    pub(super) fn cap(&mut self, ring: &[usize], bulge: DVec3, influences: &Influences) {
+        let near = &ring[..5];
+        let far: Vec<usize> = ring[6..11].iter().rev().copied().collect();
+        let middle = self.middle_of_cap(ring, bulge, influences);
+        self.strip(near, &middle, NO_HOLE);
+        self.strip(&middle, &far, NO_HOLE);
+    }
+
+    /// The middle row of the grid that closes a ring, its ends on the ring included.
+    pub(super) fn middle_of_cap(
         &mut self,
         ring: &[usize],
         bulge: DVec3,
@@ -70,13 +81,6 @@ impl Cage {
             self.add(point + bulge, influences.clone())
         });
         vec![ring[11], inner[0], inner[1], inner[2], ring[5]]
-    }
-
-    /// The quads of a cap whose middle row was made by [`Cage::middle_row_of_cap`].
-    pub(super) fn cap(&mut self, ring: &[usize], middle: &[usize]) {
-        let far: Vec<usize> = (6..=10).rev().map(|i| ring[i]).collect();
-        self.strip(&ring[..5], middle, 0..0);
-        self.strip(middle, &far, 0..0);
     }
 
     /// Joins this half, which has its rim in the plane x = 0, with its mirror image.
@@ -129,7 +133,8 @@ impl Cage {
                 if share <= 0.0 {
                     continue;
                 }
-                row.iter_mut().for_each(|(_, w)| *w *= 1.0 - softness[point]);
+                row.iter_mut()
+                    .for_each(|(_, w)| *w *= 1.0 - softness[point]);
                 for &neighbour in &neighbours[point] {
                     row.extend(before[neighbour].iter().map(|&(j, w)| (j, w * share)));
                 }
@@ -175,7 +180,7 @@ impl Section {
         self.center + self.side * axis(cosine, [right, left]) + self.up * axis(sine, [up, down])
     }
 
-    /// `count` points around, starting at an angle and going from `up` towards `side` (or back, for a negative `step` in turns).
+    /// `count` points around, the first at an angle of `start` turns, each `step` turns further.
     pub(super) fn ring(&self, start: f64, step: f64, count: usize) -> Vec<DVec3> {
         (0..count)
             .map(|i| self.at(start + step * i as f64))

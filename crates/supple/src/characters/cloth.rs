@@ -1,9 +1,11 @@
 //! A square cloth: an open sheet held by nine joints that know nothing of each other.
 
-use super::bones::{Bones, Move, there_and_back};
+use super::bones::Bones;
 use super::cage::Influences;
+use super::motion::{Move, there_and_back};
 use super::tessellation::Surface;
 use super::{Character, CharacterError};
+use crate::clip::Clip;
 use crate::rig::Asset;
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
@@ -24,15 +26,7 @@ pub(super) fn build(vertices: usize) -> Result<Asset, CharacterError> {
         bones.add(name, None, on_sheet(place(column), place(row)));
     }
     let clips = clips(&bones)?;
-    assemble_sheet(sheet(vertices), bones, clips)
-}
-
-fn assemble_sheet(
-    surface: Surface,
-    bones: Bones,
-    clips: Vec<crate::Clip>,
-) -> Result<Asset, CharacterError> {
-    super::assemble(Character::Cloth, COLOR, surface, bones, clips)
+    super::assemble(Character::Cloth, COLOR, sheet(vertices), bones, clips)
 }
 
 /// A place on the sheet from (0, 0) at the back right to (1, 1) at the front left.
@@ -82,7 +76,7 @@ fn influences(x: f64, z: f64) -> Influences {
         .collect()
 }
 
-fn clips(bones: &Bones) -> Result<Vec<crate::Clip>, CharacterError> {
+fn clips(bones: &Bones) -> Result<Vec<Clip>, CharacterError> {
     let center = LATTICE * LATTICE / 2;
     let lift = there_and_back("lift", bones, 1, |share| {
         vec![
@@ -102,24 +96,29 @@ fn clips(bones: &Bones) -> Result<Vec<crate::Clip>, CharacterError> {
         });
         moves.collect()
     })?;
-    // The left third turns over the middle, on a circle around the line between them.
+    // The left side is laid over: the middle turns a part of the way, the edge goes all the way around.
     let fold = there_and_back("fold", bones, 6, |share| {
-        let angle = 0.94 * PI * share;
+        let angle = 0.85 * PI * share;
         let step = SIDE / (LATTICE - 1) as f64;
+        let (sine, cosine) = (0.75 * angle).sin_cos();
         let moves = (0..LATTICE).flat_map(|row| {
-            let joint = row * LATTICE + LATTICE - 1;
-            let arc = DVec3::new(angle.cos() - 1.0, angle.sin(), 0.0);
-            vec![
-                Move::Shift(joint, arc * step),
-                Move::Turn(joint, DVec3::Z, angle),
+            let [middle, edge] = [1, 2].map(|column| row * LATTICE + column);
+            [
+                Move::Turn(middle, DVec3::Z, 0.4 * angle),
+                Move::Turn(edge, DVec3::Z, angle),
+                Move::Shift(edge, DVec3::new(cosine - 1.0, sine, 0.0) * step),
             ]
         });
         moves.collect()
     })?;
-    let twist = there_and_back("corner twist", bones, 1, |share| {
+    let twist = there_and_back("corner-twist", bones, 1, |share| {
         vec![
             Move::Shift(LATTICE * LATTICE - 1, DVec3::new(-0.1, 0.25, -0.1) * share),
-            Move::Turn(LATTICE * LATTICE - 1, DVec3::new(1.0, 0.0, -1.0), -2.2 * share),
+            Move::Turn(
+                LATTICE * LATTICE - 1,
+                DVec3::new(1.0, 0.0, -1.0),
+                -2.2 * share,
+            ),
         ]
     })?;
     Ok(vec![lift, wave, fold, twist])

@@ -2,17 +2,16 @@
 
 use super::bones::Bones;
 use super::cage::{Cage, hand_over, smooth_step};
-use super::figure_clips;
 use super::lower_limb::{self, LegJoints};
 use super::sculpt::sculpted;
 use super::tessellation::tessellate;
 use super::torso::{self, TrunkJoints};
 use super::upper_limb::{self, ArmJoints, ArmPlacement};
-use super::{Character, CharacterError};
+use super::{Character, CharacterError, features, figure_clips};
 use crate::rig::Asset;
 use glam::{DVec3, Vec3};
 
-const COLOR: Vec3 = Vec3::new(0.56, 0.34, 0.22);
+const COLOR: Vec3 = Vec3::new(0.60, 0.48, 0.39);
 
 /// Radians that the arms are below the horizontal.
 const ARM_DROP: f64 = 0.74;
@@ -44,13 +43,19 @@ pub(super) fn build(vertices: usize) -> Result<Asset, CharacterError> {
     let rims = torso::grow(&mut half, &joints.trunk);
     hold_shoulder(&mut half, &joints.left);
     hold_hip(&mut half, &joints.left);
-    upper_limb::grow(&mut half, rims.arm, &ARM, &joints.left.arm, joints.left.clavicle);
+    upper_limb::grow(
+        &mut half,
+        rims.arm,
+        &ARM,
+        &joints.left.arm,
+        joints.left.clavicle,
+    );
     lower_limb::grow(&mut half, rims.leg, &joints.left.leg, joints.trunk.pelvis);
     let mut cage = half.with_mirror_image(&bones.opposite());
     cage.soften(3, softness);
     let clips = figure_clips::clips(&bones, &joints)?;
     let surface = tessellate(&cage, bones.count(), vertices, |point| {
-        sculpted(&torso::STROKES, point)
+        sculpted(&features::STROKES, point)
     });
     super::assemble(Character::Figure, COLOR, surface, bones, clips)
 }
@@ -97,7 +102,11 @@ fn add_side(
     let at = |x, y, z| place(DVec3::new(x, y, z));
     let chest = Some(trunk.chest);
     let clavicle = bones.add(format!("clavicle{side}"), chest, at(0.025, 1.425, 0.030));
-    let scapula = bones.add(format!("scapula{side}"), Some(clavicle), at(0.120, 1.405, -0.085));
+    let scapula = bones.add(
+        format!("scapula{side}"),
+        Some(clavicle),
+        at(0.120, 1.405, -0.085),
+    );
     SideJoints {
         clavicle,
         scapula,

@@ -1,7 +1,7 @@
 //! A left hand: palm, four fingers and a thumb, grown out of the ring of a wrist.
 
 use super::bones::Bones;
-use super::cage::{Cage, Influences, Section, along_chain, hand_over};
+use super::cage::{Cage, Influences, NO_HOLE, Section, along_chain, hand_over};
 use super::upper_limb::{ArmPlacement, WRIST};
 use glam::{DQuat, DVec3};
 
@@ -34,7 +34,7 @@ const FINGERS: [Finger; 4] = [
     Finger { name: "index",  knuckle: 0.622, front: [ 0.011,  0.031], splay:  4.0, lengths: [0.043, 0.025, 0.022], curl: [ 3.0, 12.0,  8.0], radius: 0.0092 },
     Finger { name: "middle", knuckle: 0.625, front: [ 0.004,  0.010], splay:  1.0, lengths: [0.047, 0.029, 0.023], curl: [ 4.0, 14.0,  9.0], radius: 0.0094 },
     Finger { name: "ring",   knuckle: 0.620, front: [-0.004, -0.011], splay: -2.5, lengths: [0.043, 0.027, 0.023], curl: [ 5.0, 16.0, 10.0], radius: 0.0090 },
-    Finger { name: "little", knuckle: 0.609, front: [-0.011, -0.030], splay: -7.0, lengths: [0.036, 0.020, 0.019], curl: [ 6.0, 17.0, 10.0], radius: 0.0080 },
+    Finger { name: "little", knuckle: 0.609, front: [-0.011, -0.030], splay: -7.0, lengths: [0.040, 0.021, 0.019], curl: [ 6.0, 17.0, 10.0], radius: 0.0080 },
 ];
 
 /// How far beyond the knuckles the skin parts into fingers.
@@ -50,35 +50,26 @@ struct BoneFrame {
 }
 
 impl Finger {
-    /// The frame at a distance from the knuckle; at a joint it is turned by half of the bend there.
+    /// The frame at a distance from the knuckle.
     fn frame(&self, arm: &ArmPlacement, distance: f64) -> BoneFrame {
+        /// Rings near a joint share its bend: over this length they turn from one bone to the next.
+        const SPREAD: f64 = 0.012;
         let splayed = DQuat::from_axis_angle(arm.up(), -self.splay.to_radians());
         let (straight, side) = (splayed * arm.axis(), splayed * DVec3::Z);
+        let turn = |degrees: f64| DQuat::from_axis_angle(side, -degrees.to_radians());
         let mut center = arm.at(self.knuckle, 0.0, self.front[1]);
-        let mut left = distance;
-        let mut bend = 0.0;
-        for (bone, (length, curl)) in self.lengths.iter().zip(self.curl).enumerate() {
-            // The bend of a joint is spread over a little of the bones that it joins.
-            let spread = if bone == 0 { 1.0 } else { (0.5 + left / 0.012).clamp(0.0, 1.0) };
-            let turn = |degrees: f64| DQuat::from_axis_angle(side, -degrees.to_radians());
-            let bent = bend + curl;
-            let last = bone == 2 || left <= *length - 0.006;
-            if last {
-                let frame_turn = turn(bend + curl * spread);
-                return BoneFrame {
-                    center: center + turn(bent) * straight * left,
-                    axis: frame_turn * straight,
-                    up: frame_turn * arm.up(),
-                };
-            }
-            center += turn(bent) * straight * *length;
-            left -= length;
-            bend = bent;
+        let (mut bend_of_bone, mut bend_of_ring) = (0.0, 0.0);
+        let mut beyond = distance;
+        for (length, curl) in self.lengths.into_iter().zip(self.curl) {
+            bend_of_bone += curl;
+            bend_of_ring += curl * (0.5 + beyond / SPREAD).clamp(0.0, 1.0);
+            center += turn(bend_of_bone) * straight * beyond.clamp(0.0, length);
+            beyond -= length;
         }
         BoneFrame {
             center,
-            axis: straight,
-            up: arm.up(),
+            axis: turn(bend_of_ring) * straight,
+            up: turn(bend_of_ring) * arm.up(),
         }
     }
 
@@ -119,13 +110,21 @@ pub(super) fn add_joints(
     side: &str,
     place: impl Fn(DVec3) -> DVec3,
 ) -> HandJoints {
-    let hand = bones.add(format!("hand{side}"), Some(parent), place(arm.at(WRIST, 0.0, 0.0)));
+    let hand = bones.add(
+        format!("hand{side}"),
+        Some(parent),
+        place(arm.at(WRIST, 0.0, 0.0)),
+    );
     let mut thumb_distance = 0.0;
     let mut above = hand;
     let thumb = [0, 1, 2].map(|bone| {
         let center = thumb_frame(arm, thumb_distance).center;
         thumb_distance += THUMB_LENGTHS[bone];
-        above = bones.add(format!("thumb{}{side}", bone + 1), Some(above), place(center));
+        above = bones.add(
+            format!("thumb{}{side}", bone + 1),
+            Some(above),
+            place(center),
+        );
         above
     });
     let fingers = FINGERS.each_ref().map(|finger| {
@@ -164,11 +163,12 @@ struct PalmRing {
 }
 
 #[rustfmt::skip]
-const PALM: [PalmRing; 4] = [
-    PalmRing { along: 0.550, up: 0.0175, down: 0.0200, front: 0.0310, back: 0.0300, slab: 0.4, metacarpals: 0.0, phalanges: 0.0 },
-    PalmRing { along: 0.570, up: 0.0165, down: 0.0210, front: 0.0360, back: 0.0350, slab: 0.8, metacarpals: 0.4, phalanges: 0.0 },
-    PalmRing { along: 0.608, up: 0.0145, down: 0.0180, front: 0.0405, back: 0.0390, slab: 1.0, metacarpals: 0.9, phalanges: 0.1 },
-    PalmRing { along: 0.643, up: 0.0098, down: 0.0115, front: 0.0415, back: 0.0395, slab: 1.0, metacarpals: 1.0, phalanges: 0.75 },
+const PALM: [PalmRing; 5] = [
+    PalmRing { along: 0.546, up: 0.0175, down: 0.0200, front: 0.0300, back: 0.0290, slab: 0.4, metacarpals: 0.0, phalanges: 0.00 },
+    PalmRing { along: 0.560, up: 0.0170, down: 0.0210, front: 0.0335, back: 0.0325, slab: 0.7, metacarpals: 0.2, phalanges: 0.00 },
+    PalmRing { along: 0.594, up: 0.0155, down: 0.0200, front: 0.0385, back: 0.0375, slab: 0.9, metacarpals: 0.7, phalanges: 0.00 },
+    PalmRing { along: 0.620, up: 0.0140, down: 0.0165, front: 0.0410, back: 0.0395, slab: 1.0, metacarpals: 1.0, phalanges: 0.25 },
+    PalmRing { along: 0.643, up: 0.0098, down: 0.0115, front: 0.0415, back: 0.0395, slab: 1.0, metacarpals: 1.0, phalanges: 0.80 },
 ];
 
 /// Between which of the palm's rings the thumb comes out, at the quads of these columns.
@@ -200,7 +200,7 @@ impl PalmRing {
                 oval.y + (height - oval.y) * self.slab,
             ];
             // The line of knuckles falls back towards the little finger.
-            let fall = 5.5 * (front - 0.012).powi(2) * self.slab;
+            let fall = 7.5 * (front - 0.012).powi(2) * self.slab;
             arm.at(self.along - fall, up, front)
         };
         let around = oval.ring(5.0 / 12.0, -1.0 / 12.0, 12).into_iter();
@@ -233,19 +233,25 @@ pub(super) fn grow(cage: &mut Cage, wrist: Vec<usize>, arm: &ArmPlacement, joint
         let next: Vec<usize> = points
             .map(|(i, point)| cage.add(point, ring.influences(joints, i)))
             .collect();
-        let hole = if row == THUMB_ROW { THUMB_COLUMNS } else { 0..0 };
+        let hole = if row == THUMB_ROW {
+            THUMB_COLUMNS
+        } else {
+            NO_HOLE
+        };
         cage.band(&rings[row], &next, hole);
         rings.push(next);
     }
     let (before, after) = (&rings[THUMB_ROW], &rings[THUMB_ROW + 1]);
-    let rim = [before[6], after[6], after[5], after[4], before[4], before[5]];
+    let rim = [
+        before[6], after[6], after[5], after[4], before[4], before[5],
+    ];
     grow_thumb(cage, rim, arm, joints);
 
     let knuckles = &rings[PALM.len()];
     let influences: Vec<Influences> = [1, 2, 3]
         .map(|i| PALM[PALM.len() - 1].influences(joints, i))
         .into();
-    let middle = cage.middle_row_of_cap(knuckles, DVec3::ZERO, &Influences::new());
+    let middle = cage.middle_of_cap(knuckles, DVec3::ZERO, &Influences::new());
     for (point, row) in middle[1..4].iter().zip(influences) {
         cage.influences[*point] = row;
     }
@@ -274,10 +280,10 @@ fn grow_finger(
     let (tip, bend, last) = (finger.length(), first, first + second);
     // Distance from the knuckle, and thickness.
     let rings = [
-        (WEB + 0.007, 1.0),
-        (bend - 0.009, 0.97),
-        (bend, 0.99),
-        (bend + 0.008, 0.92),
+        (0.5 * (WEB + bend - 0.007), 1.06),
+        (bend - 0.007, 1.0),
+        (bend, 1.01),
+        (bend + 0.008, 0.95),
         (last - 0.005, 0.89),
         (last + 0.005, 0.86),
         (tip - 0.4 * third, 0.80),
@@ -309,9 +315,9 @@ fn grow_thumb(cage: &mut Cage, rim: [usize; 6], arm: &ArmPlacement, joints: &Han
     let (knuckle, bend) = (metacarpal, metacarpal + proximal);
     let tip = bend + distal;
     let rings = [
-        (knuckle - 0.011, 0.0140),
-        (knuckle, 0.0124),
-        (knuckle + 0.012, 0.0106),
+        (knuckle - 0.006, 0.0140),
+        (knuckle + 0.003, 0.0124),
+        (knuckle + 0.013, 0.0106),
         (bend - 0.008, 0.0103),
         (bend, 0.0106),
         (bend + 0.007, 0.0100),
@@ -346,7 +352,7 @@ fn grow_digit(cage: &mut Cage, rim: [usize; 6], sections: &[(Section, Influences
     let mut last = rim.to_vec();
     for (section, influences) in sections {
         let next = cage.add_ring(section.ring(2.0 / 6.0, -1.0 / 6.0, 6), influences);
-        cage.band(&last, &next, 0..0);
+        cage.band(&last, &next, NO_HOLE);
         last = next;
     }
     if let [a, b, c, d, e, f] = last[..] {

@@ -1,22 +1,27 @@
 //! Built-in characters: procedural, any size, with skeleton, smooth weights and clips that stress the methods.
 //!
-//! All but the cloth are modelled as a cage of quads ([`cage`]), made smooth by subdivision ([`subdivision`]) and
-//! sampled with as many vertices as wanted ([`tessellation`]): the same shape at every size.
+//! All but the cloth are modelled as a cage of quads (`cage.rs`), made smooth by subdivision (`subdivision.rs`) and
+//! sampled with as many vertices as wanted (`tessellation.rs`): the same shape at every size.
 
 mod arm;
 mod bar;
 mod bones;
 mod cage;
 mod cloth;
+mod features;
 mod figure;
 mod figure_clips;
 mod hand;
+mod hand_pose;
+mod leg_pose;
 mod lower_limb;
+mod motion;
 mod sculpt;
 mod subdivision;
 mod tessellation;
 mod torso;
 mod upper_limb;
+mod walk;
 
 use crate::clip::{Clip, CurveError};
 use crate::mesh::{Mesh, MeshError, Part};
@@ -244,3 +249,6 @@ fn assemble(
         props: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests;

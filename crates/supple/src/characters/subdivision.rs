@@ -178,7 +178,11 @@ mod tests {
     fn constants_stay_and_fitting_passes_through_the_targets() {
         let (points, connectivity) = cube();
         let ones = vec![1.0; 8];
-        for value in connectivity.refine(&ones).iter().chain(&connectivity.limit(&ones)) {
+        for value in connectivity
+            .refine(&ones)
+            .iter()
+            .chain(&connectivity.limit(&ones))
+        {
             assert!((value - 1.0).abs() < 1e-12);
         }
         let limit = connectivity.limit(&connectivity.fitted(&points, 60));

@@ -309,7 +309,10 @@ impl Patch {
             .filter(|&(_, weight): &(usize, f64)| weight > FAINT)
             .collect();
         influences.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        influences.truncate(MOST_INFLUENCES);
+        if let Some(&(_, first_left_out)) = influences.get(MOST_INFLUENCES) {
+            // Equals go together: on the middle line, left and right must not differ.
+            influences.retain(|&(_, weight)| weight > first_left_out * (1.0 + 1e-6));
+        }
         (position, influences)
     }
 }

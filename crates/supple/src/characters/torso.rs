@@ -1,7 +1,6 @@
 //! The left half of trunk, neck and head, open along the plane x = 0.
 
-use super::cage::{Cage, Influences, along_chain, hand_over, smooth_step};
-use super::sculpt::Stroke;
+use super::cage::{Cage, Influences, NO_HOLE, along_chain, hand_over, smooth_step};
 use glam::DVec3;
 use std::f64::consts::PI;
 
@@ -48,8 +47,8 @@ struct TrunkRing {
 #[rustfmt::skip]
 const RINGS: [TrunkRing; 26] = [
     // Hips.
-    TrunkRing { heights: [0.842, 0.912, 0.822], width: 0.1685, front: 0.098, back: -0.120, groove: [0.018, 0.040], roundness: 0.69 },
-    TrunkRing { heights: [0.893, 0.942, 0.880], width: 0.167, front: 0.102, back: -0.132, groove: [0.006, 0.028], roundness: 0.72 },
+    TrunkRing { heights: [0.842, 0.912, 0.832], width: 0.1685, front: 0.098, back: -0.120, groove: [0.018, 0.030], roundness: 0.69 },
+    TrunkRing { heights: [0.893, 0.942, 0.884], width: 0.167, front: 0.102, back: -0.132, groove: [0.006, 0.024], roundness: 0.72 },
     TrunkRing { heights: [0.942, 0.974, 0.938], width: 0.160, front: 0.104, back: -0.126, groove: [0.000, 0.018], roundness: 0.78 },
     TrunkRing { heights: [0.994, 1.006, 0.996], width: 0.147, front: 0.104, back: -0.102, groove: [0.001, 0.009], roundness: 0.86 },
     // Waist.
@@ -58,13 +57,13 @@ const RINGS: [TrunkRing; 26] = [
     TrunkRing { heights: [1.150, 1.150, 1.150], width: 0.136, front: 0.102, back: -0.088, groove: [0.004, 0.009], roundness: 0.86 },
     // Ribs.
     TrunkRing { heights: [1.202, 1.202, 1.202], width: 0.148, front: 0.112, back: -0.104, groove: [0.004, 0.009], roundness: 0.84 },
-    TrunkRing { heights: [1.255, 1.255, 1.255], width: 0.160, front: 0.121, back: -0.118, groove: [0.005, 0.009], roundness: 0.82 },
+    TrunkRing { heights: [1.255, 1.255, 1.255], width: 0.160, front: 0.121, back: -0.118, groove: [0.001, 0.009], roundness: 0.90 },
     // Shoulders: the arm comes out between these three.
-    TrunkRing { heights: [1.308, 1.300, 1.310], width: 0.166, front: 0.124, back: -0.127, groove: [0.007, 0.010], roundness: 0.78 },
-    TrunkRing { heights: [1.365, 1.365, 1.370], width: 0.166, front: 0.107, back: -0.127, groove: [0.006, 0.010], roundness: 0.78 },
-    TrunkRing { heights: [1.418, 1.447, 1.434], width: 0.165, front: 0.080, back: -0.115, groove: [0.003, 0.006], roundness: 0.85 },
+    TrunkRing { heights: [1.308, 1.300, 1.310], width: 0.166, front: 0.124, back: -0.127, groove: [0.000, 0.010], roundness: 0.92 },
+    TrunkRing { heights: [1.365, 1.365, 1.370], width: 0.166, front: 0.107, back: -0.127, groove: [0.000, 0.010], roundness: 0.93 },
+    TrunkRing { heights: [1.418, 1.447, 1.434], width: 0.165, front: 0.080, back: -0.115, groove: [0.000, 0.006], roundness: 0.94 },
     // Neck.
-    TrunkRing { heights: [1.444, 1.472, 1.474], width: 0.112, front: 0.056, back: -0.097, groove: [0.004, 0.002], roundness: 0.95 },
+    TrunkRing { heights: [1.444, 1.472, 1.474], width: 0.112, front: 0.056, back: -0.097, groove: [0.002, 0.002], roundness: 0.97 },
     TrunkRing { heights: [1.462, 1.494, 1.508], width: 0.067, front: 0.044, back: -0.079, groove: [0.000, 0.000], roundness: 1.0 },
     TrunkRing { heights: [1.487, 1.522, 1.538], width: 0.056, front: 0.043, back: -0.069, groove: [0.000, 0.000], roundness: 1.0 },
     TrunkRing { heights: [1.512, 1.550, 1.568], width: 0.055, front: 0.045, back: -0.068, groove: [0.000, 0.000], roundness: 1.0 },
@@ -75,15 +74,17 @@ const RINGS: [TrunkRing; 26] = [
     TrunkRing { heights: [1.599, 1.630, 1.650], width: 0.073, front: 0.099, back: -0.100, groove: [0.000, 0.000], roundness: 0.94 },
     TrunkRing { heights: [1.625, 1.650, 1.668], width: 0.075, front: 0.099, back: -0.103, groove: [0.000, 0.000], roundness: 0.94 },
     TrunkRing { heights: [1.650, 1.670, 1.686], width: 0.077, front: 0.098, back: -0.103, groove: [0.000, 0.000], roundness: 0.94 },
-    TrunkRing { heights: [1.674, 1.690, 1.704], width: 0.0755, front: 0.097, back: -0.100, groove: [0.000, 0.000], roundness: 0.94 },
-    TrunkRing { heights: [1.700, 1.711, 1.720], width: 0.0695, front: 0.089, back: -0.091, groove: [0.000, 0.000], roundness: 0.97 },
-    TrunkRing { heights: [1.724, 1.730, 1.734], width: 0.056, front: 0.069, back: -0.073, groove: [0.000, 0.000], roundness: 1.0 },
-    TrunkRing { heights: [1.741, 1.744, 1.744], width: 0.035, front: 0.041, back: -0.047, groove: [0.000, 0.000], roundness: 1.0 },
+    TrunkRing { heights: [1.674, 1.690, 1.704], width: 0.0755, front: 0.099, back: -0.100, groove: [0.000, 0.000], roundness: 0.94 },
+    TrunkRing { heights: [1.700, 1.711, 1.720], width: 0.0695, front: 0.092, back: -0.091, groove: [0.000, 0.000], roundness: 0.97 },
+    TrunkRing { heights: [1.724, 1.730, 1.734], width: 0.056, front: 0.074, back: -0.073, groove: [0.000, 0.000], roundness: 1.0 },
+    TrunkRing { heights: [1.738, 1.741, 1.741], width: 0.038, front: 0.046, back: -0.050, groove: [0.000, 0.000], roundness: 1.0 },
 ];
+/// Degrees by which the columns of the lowest rows are drawn to the middle behind, so that the cleft is narrow.
+const GATHERED_BEHIND: [f64; 4] = [11.0, 10.0, 8.0, 4.0];
 /// The top of the head.
-const CROWN: f64 = 1.750;
+const CROWN: f64 = 1.7485;
 /// The crotch between its front and its back: heights and depths.
-const CROTCH: [[f64; 2]; 3] = [[0.804, -0.048], [0.799, -0.004], [0.808, 0.044]];
+const CROTCH: [[f64; 2]; 3] = [[0.806, -0.048], [0.798, -0.004], [0.806, 0.042]];
 
 /// Where limbs grow out of the trunk.
 pub(super) struct Rims {
@@ -100,15 +101,19 @@ pub(super) fn grow(cage: &mut Cage, joints: &TrunkJoints) -> Rims {
         let mut next = Vec::with_capacity(COLUMNS);
         for column in 0..COLUMNS {
             // Inside of the arm's hole there is no point; a neighbour stands in, which no quad will use.
-            let in_hole = row == ARM_ROWS[1] && column > ARM_COLUMNS.start && column < ARM_COLUMNS.end;
+            let in_hole =
+                row == ARM_ROWS[1] && column > ARM_COLUMNS.start && column < ARM_COLUMNS.end;
             next.push(match next.last() {
                 Some(&neighbour) if in_hole => neighbour,
-                _ => cage.add(ring.point(column), influences(joints, ring, row, column)),
+                _ => cage.add(
+                    ring.point(row, column),
+                    influences(joints, ring, row, column),
+                ),
             });
         }
         if let Some(last) = rows.last() {
             let at_arm = ARM_ROWS[1..].contains(&row);
-            cage.strip(last, &next, if at_arm { ARM_COLUMNS } else { 0..0 });
+            cage.strip(last, &next, if at_arm { ARM_COLUMNS } else { NO_HOLE });
         }
         rows.push(next);
     }
@@ -127,8 +132,14 @@ pub(super) fn grow(cage: &mut Cage, joints: &TrunkJoints) -> Rims {
 }
 
 impl TrunkRing {
-    fn point(&self, column: usize) -> DVec3 {
-        let (sine, cosine) = (PI * column as f64 / (COLUMNS - 1) as f64).sin_cos();
+    fn point(&self, row: usize, column: usize) -> DVec3 {
+        let gathered = match (column, GATHERED_BEHIND.get(row)) {
+            (7, Some(degrees)) => *degrees,
+            (6, Some(degrees)) => 0.5 * degrees,
+            _ => 0.0,
+        };
+        let angle = PI * column as f64 / (COLUMNS - 1) as f64 + gathered.to_radians();
+        let (sine, cosine) = angle.sin_cos();
         let power = |x: f64| x.abs().powf(self.roundness);
         let [front, side, back] = self.heights;
         let (height, depth) = if cosine > 0.0 {
@@ -183,14 +194,14 @@ fn close_crown(cage: &mut Cage, ring: &[usize], head: usize) {
         .map(|i| {
             let (front, back) = (cage.points[ring[0]], cage.points[ring[8]]);
             let depth = front.z + (back.z - front.z) * i as f64 / 4.0;
-            let height = CROWN - 0.003 * f64::from(i != 2);
+            let height = CROWN - 0.002 * f64::from(i != 2);
             cage.add(DVec3::new(0.0, height, depth), vec![(head, 1.0)])
         })
         .collect();
     let beside: Vec<usize> = (0..3)
         .map(|i| {
             let point = (cage.points[middle[i]] + cage.points[ring[3 + i]]) * 0.5;
-            let raised = DVec3::new(point.x, point.y + 0.001, point.z);
+            let raised = DVec3::new(point.x, point.y + 0.0015, point.z);
             cage.add(raised, vec![(head, 1.0)])
         })
         .collect();
@@ -202,44 +213,6 @@ fn close_crown(cage: &mut Cage, ring: &[usize], head: usize) {
     };
     let middle = line(ring[0], &middle, ring[8]);
     let beside = line(ring[1], &beside, ring[7]);
-    cage.strip(&beside, &middle, 0..0);
-    cage.strip(&ring[2..7], &beside, 0..0);
+    cage.strip(&beside, &middle, NO_HOLE);
+    cage.strip(&ring[2..7], &beside, NO_HOLE);
 }
-
-/// Face, muscles and bones that show.
-#[rustfmt::skip]
-pub(super) const STROKES: [Stroke; 24] = [
-    // Nose: bridge and tip.
-    Stroke { center: [0.000, 1.634, 0.100], reach: [0.011, 0.022, 0.040], push: [0.0, 0.0, 0.011] },
-    Stroke { center: [0.000, 1.613, 0.105], reach: [0.013, 0.011, 0.040], push: [0.0, 0.0, 0.016] },
-    // Eye sockets and brows.
-    Stroke { center: [0.031, 1.651, 0.085], reach: [0.017, 0.012, 0.040], push: [0.0, 0.0, -0.011] },
-    Stroke { center: [0.026, 1.672, 0.090], reach: [0.026, 0.009, 0.040], push: [0.0, 0.0, 0.004] },
-    // Lips, the groove below them, chin, cheekbones.
-    Stroke { center: [0.000, 1.581, 0.100], reach: [0.020, 0.009, 0.040], push: [0.0, 0.0, 0.005] },
-    Stroke { center: [0.000, 1.564, 0.100], reach: [0.020, 0.007, 0.040], push: [0.0, 0.0, -0.004] },
-    Stroke { center: [0.000, 1.544, 0.100], reach: [0.018, 0.014, 0.040], push: [0.0, 0.0, 0.008] },
-    Stroke { center: [0.046, 1.630, 0.070], reach: [0.020, 0.016, 0.030], push: [0.003, 0.0, 0.004] },
-    Stroke { center: [0.046, 1.590, 0.070], reach: [0.020, 0.020, 0.030], push: [-0.004, 0.0, -0.003] },
-    // Ears.
-    Stroke { center: [0.076, 1.640, -0.008], reach: [0.020, 0.022, 0.012], push: [0.011, 0.0, -0.006] },
-    // Sinews of the neck, collar bones, the pit between them.
-    Stroke { center: [0.030, 1.490, 0.030], reach: [0.014, 0.030, 0.030], push: [0.002, 0.0, 0.006] },
-    Stroke { center: [0.085, 1.440, 0.060], reach: [0.060, 0.010, 0.050], push: [0.0, 0.002, 0.007] },
-    Stroke { center: [0.000, 1.448, 0.055], reach: [0.014, 0.014, 0.040], push: [0.0, 0.0, -0.007] },
-    // Chest, its lower edge, the edge of the ribs, belly.
-    Stroke { center: [0.078, 1.328, 0.105], reach: [0.058, 0.048, 0.050], push: [0.0, 0.0, 0.010] },
-    Stroke { center: [0.082, 1.264, 0.110], reach: [0.045, 0.016, 0.050], push: [0.0, 0.0, -0.003] },
-    Stroke { center: [0.000, 1.180, 0.105], reach: [0.050, 0.040, 0.050], push: [0.0, 0.0, -0.004] },
-    Stroke { center: [0.000, 1.050, 0.100], reach: [0.070, 0.080, 0.060], push: [0.0, 0.0, 0.004] },
-    Stroke { center: [0.000, 1.062, 0.105], reach: [0.008, 0.010, 0.030], push: [0.0, 0.0, -0.007] },
-    // Shoulder blades, and the broad muscles below them.
-    Stroke { center: [0.085, 1.365, -0.115], reach: [0.040, 0.060, 0.040], push: [0.0, 0.0, -0.009] },
-    Stroke { center: [0.140, 1.270, -0.060], reach: [0.050, 0.060, 0.060], push: [0.006, 0.0, -0.003] },
-    // Buttocks.
-    Stroke { center: [0.075, 0.885, -0.120], reach: [0.055, 0.050, 0.060], push: [0.0, 0.0, -0.010] },
-    // Thighs, knees, calves.
-    Stroke { center: [0.105, 0.680, 0.075], reach: [0.045, 0.090, 0.050], push: [0.002, 0.0, 0.006] },
-    Stroke { center: [0.096, 0.492, 0.055], reach: [0.024, 0.028, 0.040], push: [0.0, 0.0, 0.004] },
-    Stroke { center: [0.090, 0.365, -0.070], reach: [0.040, 0.060, 0.050], push: [0.0, 0.0, -0.007] },
-];

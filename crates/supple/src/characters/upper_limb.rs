@@ -1,7 +1,7 @@
 //! The arm from shoulder to wrist, for the left side; the hand that follows is in [`super::hand`].
 
 use super::bones::Bones;
-use super::cage::{Cage, Influences, Section, along_chain};
+use super::cage::{Cage, NO_HOLE, Section, along_chain};
 use super::hand::{self, HandJoints};
 use glam::DVec3;
 
@@ -55,7 +55,11 @@ pub(super) fn add_joints(
     let mut parent = Some(parent);
     let mut add = |name: &str, along: f64| {
         let depth = depth_of_bone(along);
-        let joint = bones.add(format!("{name}{side}"), parent, place(arm.at(along, 0.0, depth)));
+        let joint = bones.add(
+            format!("{name}{side}"),
+            parent,
+            place(arm.at(along, 0.0, depth)),
+        );
         parent = Some(joint);
         joint
     };
@@ -94,14 +98,14 @@ struct ArmRing {
 
 #[rustfmt::skip]
 const RINGS: [ArmRing; 13] = [
-    ArmRing { along: 0.012, lean_degrees: 24.0, up: 0.056, down: 0.066, front: 0.064, back: 0.066 },
-    ArmRing { along: 0.052, lean_degrees:  8.0, up: 0.060, down: 0.052, front: 0.058, back: 0.058 },
-    ArmRing { along: 0.105, lean_degrees:  0.0, up: 0.053, down: 0.043, front: 0.050, back: 0.050 },
-    ArmRing { along: 0.160, lean_degrees:  0.0, up: 0.043, down: 0.040, front: 0.049, back: 0.046 },
+    ArmRing { along: 0.012, lean_degrees: 24.0, up: 0.058, down: 0.066, front: 0.064, back: 0.066 },
+    ArmRing { along: 0.052, lean_degrees:  8.0, up: 0.063, down: 0.052, front: 0.060, back: 0.060 },
+    ArmRing { along: 0.105, lean_degrees:  0.0, up: 0.056, down: 0.044, front: 0.052, back: 0.051 },
+    ArmRing { along: 0.160, lean_degrees:  0.0, up: 0.044, down: 0.041, front: 0.051, back: 0.047 },
     ArmRing { along: 0.215, lean_degrees:  0.0, up: 0.038, down: 0.037, front: 0.043, back: 0.042 },
     ArmRing { along: 0.255, lean_degrees:  0.0, up: 0.037, down: 0.036, front: 0.036, back: 0.039 },
     ArmRing { along: 0.285, lean_degrees:  0.0, up: 0.039, down: 0.037, front: 0.034, back: 0.039 },
-    ArmRing { along: 0.318, lean_degrees:  0.0, up: 0.041, down: 0.036, front: 0.037, back: 0.037 },
+    ArmRing { along: 0.319, lean_degrees:  0.0, up: 0.041, down: 0.036, front: 0.037, back: 0.037 },
     ArmRing { along: 0.365, lean_degrees:  0.0, up: 0.040, down: 0.035, front: 0.037, back: 0.035 },
     ArmRing { along: 0.420, lean_degrees:  0.0, up: 0.033, down: 0.030, front: 0.033, back: 0.031 },
     ArmRing { along: 0.475, lean_degrees:  0.0, up: 0.025, down: 0.023, front: 0.029, back: 0.027 },
@@ -132,7 +136,7 @@ pub(super) fn grow(
     for ring in &RINGS {
         let points = ring.section(arm).ring(5.0 / 12.0, -1.0 / 12.0, 12);
         let next = cage.add_ring(points, &along_chain(&chain, ring.along));
-        cage.band(&last, &next, 0..0);
+        cage.band(&last, &next, NO_HOLE);
         last = next;
     }
     hand::grow(cage, last, arm, &joints.hand);
@@ -149,9 +153,4 @@ impl ArmRing {
             roundness: 0.95,
         }
     }
-}
-
-/// Influences of one joint alone.
-pub(super) fn held_by(joint: usize) -> Influences {
-    vec![(joint, 1.0)]
 }

@@ -1,0 +1,334 @@
+//! The command as its users meet it: what it prints, what it writes, how it ends.
+
+#![allow(clippy::expect_used)] // in the helpers of the tests below
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Help texts and error messages, word for word, from `tests/cmd/*.toml`.
+#[test]
+fn help_and_errors_read_as_written_down() {
+    trycmd::TestCases::new().case("tests/cmd/*.toml");
+}
+
+fn supple(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
+    command.args(arguments).current_dir(folder);
+    command.output().expect("the binary runs")
+}
+
+fn succeeds(arguments: &[&str], folder: &Path) -> String {
+    let output = supple(arguments, folder);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    assert!(error.is_empty(), "no progress in a pipe, but: {error}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Exit status and message of a command that fails, after checking that it left nothing behind.
+fn fails(arguments: &[&str], folder: &Path) -> (i32, String) {
+    let before = listing(folder);
+    let output = supple(arguments, folder);
+    assert!(!output.status.success(), "{arguments:?} succeeded");
+    assert_eq!(listing(folder), before, "{arguments:?} left a file behind");
+    let error = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!error.contains("panicked"), "{error}");
+    (output.status.code().expect("no signal"), error)
+}
+
+fn listing(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder exists");
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+#[test]
+fn deform_writes_every_format_and_the_numbers_agree() {
+    let folder = folder();
+    let moment = [
+        "deform",
+        "@bar:2000",
+        "--clip",
+        "bend-90",
+        "--time",
+        "1.0",
+        "-o",
+    ];
+    for name in ["bar.npy", "bar.obj", "bar.ply", "bar.glb", "bar.gltf"] {
+        succeeds(&[&moment[..], &[name]].concat(), folder.path());
+    }
+    let from_npy = npy_rows(&folder.path().join("bar.npy"));
+    let obj = std::fs::read_to_string(folder.path().join("bar.obj")).expect("written");
+    let from_obj: Vec<Vec<f32>> = obj
+        .lines()
+        .filter_map(|line| line.strip_prefix("v "))
+        .map(|line| {
+            line.split(' ')
+                .map(|x| x.parse().expect("a number"))
+                .collect()
+        })
+        .collect();
+    assert_eq!(from_npy, from_obj);
+    // The posed .glb is a static file: at rest it shows what the pose showed.
+    succeeds(&["deform", "bar.glb", "-o", "again.npy"], folder.path());
+    assert_eq!(npy_rows(&folder.path().join("again.npy")), from_npy);
+    let ply = std::fs::read(folder.path().join("bar.ply")).expect("written");
+    assert!(ply.starts_with(b"ply\n"));
+}
+
+/// The rows of an n×3 float32 array, by the format's own definition.
+fn npy_rows(path: &Path) -> Vec<Vec<f32>> {
+    let bytes = std::fs::read(path).expect("written");
+    assert_eq!(&bytes[..6], b"\x93NUMPY");
+    let header_length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8_lossy(&bytes[10..10 + header_length]);
+    assert!(
+        header.contains("'descr': '<f4'") && header.contains("'fortran_order': False"),
+        "{header}"
+    );
+    let numbers: Vec<f32> = bytes[10 + header_length..]
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|chunk| f32::from_le_bytes(*chunk))
+        .collect();
+    numbers.chunks(3).map(<[f32]>::to_vec).collect()
+}
+
+#[test]
+fn frames_are_times_and_clips_are_found_by_name_case_or_number() {
+    let folder = folder();
+    let deform = |wish: &[&str]| {
+        let arguments = [&["deform", "@bar:2000", "-o", "out.npy"], wish].concat();
+        succeeds(&arguments, folder.path());
+        npy_rows(&folder.path().join("out.npy"))
+    };
+    let expected = deform(&["--clip", "bend-90", "--time", "0.5"]);
+    assert_eq!(deform(&["--clip", "bend-90", "--frame", "15"]), expected);
+    assert_eq!(
+        deform(&["--clip", "Bend_90", "--frame", "5", "--fps", "10"]),
+        expected
+    );
+    assert_eq!(deform(&["--clip", "0", "--time", "0.5"]), expected);
+    assert_eq!(deform(&["--time", "0.5"]), expected, "the first clip");
+    assert_ne!(deform(&[]), expected, "the rest pose");
+}
+
+#[test]
+fn a_palette_moves_the_character_in_the_order_of_its_file() {
+    let folder = folder();
+    // Both joints moved by (1, 2, 3).
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3, 4), }";
+    let header = format!("{header:<117}\n");
+    bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
+    bytes.extend_from_slice(header.as_bytes());
+    for _ in 0..2 {
+        for row in [
+            [1.0f64, 0.0, 0.0, 1.0],
+            [0.0, 1.0, 0.0, 2.0],
+            [0.0, 0.0, 1.0, 3.0],
+        ] {
+            row.iter()
+                .for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+        }
+    }
+    std::fs::write(folder.path().join("palette.npy"), &bytes).expect("writable");
+    succeeds(&["deform", "@bar:2000", "-o", "rest.npy"], folder.path());
+    succeeds(
+        &[
+            "deform",
+            "@bar:2000",
+            "--palette",
+            "palette.npy",
+            "-o",
+            "moved.npy",
+        ],
+        folder.path(),
+    );
+    let rest = npy_rows(&folder.path().join("rest.npy"));
+    let moved = npy_rows(&folder.path().join("moved.npy"));
+    for (rest, moved) in rest.iter().zip(&moved) {
+        for (axis, offset) in [1.0, 2.0, 3.0].into_iter().enumerate() {
+            assert!((moved[axis] - rest[axis] - offset).abs() < 1e-5);
+        }
+    }
+    let (status, error) = fails(
+        &["deform", "@arm", "--palette", "palette.npy", "-o", "no.npy"],
+        folder.path(),
+    );
+    assert_eq!(status, 1);
+    assert!(
+        error.contains("2 matrices, but the character has"),
+        "{error}"
+    );
+}
+
+#[test]
+fn pictures_are_the_same_to_the_bit_every_time() {
+    let folder = folder();
+    for name in ["a.png", "b.png"] {
+        let arguments = [
+            "render",
+            "@bar:2000",
+            "--size",
+            "64x48",
+            "--overlay",
+            "skeleton,weights",
+            "-o",
+            name,
+        ];
+        succeeds(&arguments, folder.path());
+    }
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+    assert_eq!(read("a.png"), read("b.png"));
+    assert!(read("a.png").starts_with(b"\x89PNG"));
+    succeeds(
+        &[
+            "render",
+            "@bar:2000",
+            "--clip",
+            "twist-90",
+            "--size",
+            "40x40",
+            "--fps",
+            "4",
+            "-o",
+            "c.gif",
+        ],
+        folder.path(),
+    );
+    assert!(read("c.gif").starts_with(b"GIF89a"));
+}
+
+#[test]
+fn a_built_in_character_survives_a_file() {
+    let folder = folder();
+    succeeds(&["convert", "@arm:2000", "-o", "arm.glb"], folder.path());
+    for clip in ["0", "1"] {
+        let at = |file: &str, out: &str| {
+            succeeds(
+                &["deform", file, "--clip", clip, "--time", "0.7", "-o", out],
+                folder.path(),
+            );
+            npy_rows(&folder.path().join(out))
+        };
+        let (built, loaded) = (at("@arm:2000", "a.npy"), at("arm.glb", "b.npy"));
+        let pairs = built.iter().flatten().zip(loaded.iter().flatten());
+        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 1e-6, "{worst}");
+    }
+}
+
+#[test]
+fn info_tells_programs_what_it_tells_people() {
+    let folder = folder();
+    let json: serde_json::Value =
+        serde_json::from_str(&succeeds(&["info", "@cloth", "--json"], folder.path()))
+            .expect("JSON");
+    assert_eq!(json["joint_count"], 9);
+    assert_eq!(json["topology"]["components"], 1);
+    let kinds: Vec<_> = json["odd"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|odd| &odd["kind"])
+        .collect();
+    assert!(kinds.iter().any(|kind| *kind == "open_edges"), "{kinds:?}");
+    let text = succeeds(&["info", "@cloth"], folder.path());
+    assert!(text.contains("9 joints"), "{text}");
+    assert!(!text.contains('\u{1b}'), "no colours in a pipe");
+}
+
+#[test]
+fn wrong_command_lines_end_with_2_and_failures_with_1() {
+    let folder = folder();
+    let cases: &[(i32, &[&str], &str)] = &[
+        (
+            2,
+            &["deform", "@bar", "-o", "out.xyz"],
+            "the ending must be",
+        ),
+        (
+            2,
+            &["deform", "@blob", "-o", "out.npy"],
+            "there is no character 'blob'",
+        ),
+        (2, &["deform", "@bar:7", "-o", "out.npy"], "2000"),
+        (
+            2,
+            &["deform", "@bar", "-m", "wobbly", "-o", "out.npy"],
+            "linear",
+        ),
+        (
+            2,
+            &[
+                "deform", "@bar", "--time", "1", "--frame", "2", "-o", "out.npy",
+            ],
+            "cannot be used with",
+        ),
+        (
+            2,
+            &["render", "@bar", "--size", "0x0", "-o", "out.png"],
+            "expected WIDTHxHEIGHT",
+        ),
+        (
+            2,
+            &["render", "@bar", "-o", "out.jpg"],
+            "the ending must be .png or .gif",
+        ),
+        (
+            1,
+            &["deform", "missing.glb", "-o", "out.npy"],
+            "missing.glb",
+        ),
+        (
+            1,
+            &["deform", "@bar", "--clip", "tango", "-o", "out.npy"],
+            "bend-90",
+        ),
+        (
+            1,
+            &["deform", "@bar", "-o", "no/such/folder/out.npy"],
+            "cannot write",
+        ),
+        (1, &["info", "."], "not a regular file"),
+    ];
+    for (expected, arguments, phrase) in cases {
+        let (status, error) = fails(arguments, folder.path());
+        assert_eq!(status, *expected, "{arguments:?}: {error}");
+        assert!(error.contains(phrase), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn broken_files_give_one_clear_error_and_no_output() {
+    let folder = folder();
+    succeeds(&["convert", "@bar:2000", "-o", "bar.glb"], folder.path());
+    let whole = std::fs::read(folder.path().join("bar.glb")).expect("written");
+    std::fs::write(folder.path().join("cut.glb"), &whole[..whole.len() / 2]).expect("writable");
+    std::fs::write(folder.path().join("text.glb"), "hello").expect("writable");
+    for (file, phrase) in [
+        ("cut.glb", "byte 8: the header claims"),
+        ("text.glb", "JSON line 1"),
+    ] {
+        for command in [
+            &["deform", file, "-o", "out.npy"][..],
+            &["render", file, "-o", "out.png"],
+            &["convert", file, "-o", "out.glb"],
+            &["info", file],
+        ] {
+            let (status, error) = fails(command, folder.path());
+            assert_eq!(status, 1);
+            assert!(error.contains(file) && error.contains(phrase), "{error}");
+            assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A frame allocates nothing: sampling, kinematics, palette, morph targets and deformation, by every method,
+//! of surfaces small enough for one thread.
+
+#![allow(clippy::unwrap_used)]
+#![allow(
+    unsafe_code,
+    reason = "a global allocator that counts can only be written with unsafe"
+)]
+
+use glam::{DVec3, Vec3};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
+use supple::mesh::{Morph, MorphTarget, MorphedShape};
+use supple::skeleton::{Node, Skeleton};
+use supple::transform::{Local, Trs};
+use supple::weights::WeightsBuilder;
+use supple::{Asset, Mesh, Method, Output, Palette, Player, Prop, Rig, Skin};
+
+/// The largest surface that one thread deforms.
+const VERTICES: usize = 16_384;
+const JOINTS: usize = 40;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+}
+
+// SAFETY: every call is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations_of(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.get();
+    work();
+    ALLOCATIONS.get() - before
+}
+
+/// A chain of joints through a cloud of points, each point on five joints.
+fn rig() -> Rig {
+    let node = |joint: usize| Node {
+        name: String::new(),
+        parent: joint.checked_sub(1),
+        rest: Local::Trs(Trs::from_translation(DVec3::Y)),
+    };
+    let all: Vec<usize> = (0..JOINTS).collect();
+    let skeleton = Skeleton::bound_at_rest((0..JOINTS).map(node).collect(), &all).unwrap();
+    let mut weights = WeightsBuilder::new(JOINTS).unwrap();
+    for vertex in 0..VERTICES {
+        let influences = (1..6).map(|step| ((vertex + step) % JOINTS, step as f32));
+        weights.push(influences, 0).unwrap();
+    }
+    let point = |vertex: usize| {
+        Vec3::new(
+            (vertex % 7) as f32,
+            (vertex % JOINTS) as f32,
+            (vertex % 11) as f32,
+        )
+    };
+    let positions = (0..VERTICES).map(point).collect();
+    let mesh = Mesh::new(positions, Some(vec![Vec3::Z; VERTICES]), None, Vec::new()).unwrap();
+    Rig::new(mesh, skeleton, weights.finish().0).unwrap()
+}
+
+/// A clip with a track of every kind, in every interpolation.
+fn clip() -> Clip {
+    let kinds = [
+        Interpolation::Step,
+        Interpolation::Linear,
+        Interpolation::CubicHermite,
+        Interpolation::CatmullRom,
+    ];
+    let mut tracks = Vec::new();
+    for (index, interpolation) in kinds.into_iter().cycle().take(JOINTS).enumerate() {
+        let node = index;
+        for channel in [
+            Channel::Translation { node },
+            Channel::Rotation { node },
+            Channel::Scale { node },
+            Channel::MorphWeights { first: 0, count: 2 },
+        ] {
+            let per_key = if interpolation == Interpolation::CubicHermite {
+                3
+            } else {
+                1
+            };
+            let values = (0..3 * per_key * channel.width())
+                .map(|i| 0.5 + 0.01 * i as f32)
+                .collect();
+            let curve =
+                Curve::new(vec![0.0, 0.4, 1.0], values, channel.width(), interpolation).unwrap();
+            tracks.push(Track { channel, curve });
+        }
+    }
+    Clip {
+        name: String::new(),
+        tracks,
+    }
+}
+
+/// The rig with a clip that moves all of it, two morph targets, and a prop that has one.
+fn asset() -> Asset {
+    let rig = rig();
+    let target = |vertices: usize| MorphTarget {
+        positions: vec![Vec3::X; vertices],
+        normals: vec![Vec3::X; vertices],
+        tangents: Vec::new(),
+    };
+    let morph = |vertices: usize, targets: usize| Morph {
+        first_vertex: 0,
+        first_weight: 0,
+        targets: vec![target(vertices); targets],
+    };
+    let points = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+    let prop = Prop {
+        name: String::new(),
+        node: 3,
+        mesh: Mesh::new(points, None, None, vec![[0, 1, 2]]).unwrap(),
+        morphs: vec![morph(3, 1)],
+        color: Vec3::ONE,
+    };
+    Asset {
+        name: String::new(),
+        rig,
+        parts: Vec::new(),
+        morphs: vec![morph(VERTICES, 2)],
+        rest_morph_weights: vec![0.0; 2],
+        clips: vec![clip()],
+        props: vec![prop],
+    }
+}
+
+/// Runs a frame once to warm up, then at eleven times, of which none may allocate.
+fn assert_no_allocation(what: &str, mut frame: impl FnMut(f64)) {
+    frame(0.0);
+    for step in 0..=10 {
+        let allocations = allocations_of(|| frame(0.11 * f64::from(step)));
+        assert_eq!(allocations, 0, "{what}, step {step}");
+    }
+}
+
+#[test]
+fn allocations_are_counted() {
+    assert_eq!(
+        allocations_of(|| drop(std::hint::black_box(Box::new(1)))),
+        1
+    );
+}
+
+#[test]
+fn a_frame_allocates_nothing() {
+    let asset = asset();
+    let (mesh, skeleton, clip) = (asset.rig.mesh(), asset.rig.skeleton(), &asset.clips[0]);
+    for method in Method::ALL {
+        let skin = Skin::bake(&asset.rig, method);
+        let mut pose = asset.rest_pose();
+        let mut world_from_node = Vec::new();
+        let mut palette = Palette::default();
+        let mut morphed = MorphedShape::new(mesh);
+        let mut positions = mesh.positions().to_vec();
+        let mut normals = mesh.normals().to_vec();
+        assert_no_allocation(method.name(), |time| {
+            clip.sample(time, &mut pose);
+            skeleton.forward_kinematics(&pose, &mut world_from_node);
+            skeleton.fill_palette(&world_from_node, &mut palette);
+            morphed.apply(mesh, &asset.morphs, &pose.morph_weights);
+            let output = Output {
+                positions: &mut positions,
+                normals: Some(&mut normals),
+                tangents: None,
+            };
+            skin.deform_shape(morphed.shape(), &palette, output)
+                .unwrap();
+        });
+        assert!(
+            positions != mesh.positions(),
+            "{} moved nothing",
+            method.name()
+        );
+    }
+}
+
+#[test]
+fn a_player_allocates_nothing() {
+    let asset = asset();
+    for method in Method::ALL {
+        let mut player = Player::new(&asset, method);
+        let mut pose = asset.rest_pose();
+        assert_no_allocation(method.name(), |time| {
+            asset.clips[0].sample(time, &mut pose);
+            player.pose(&pose);
+        });
+        let palette = Palette::identity(JOINTS);
+        let what = format!("{} by palette", method.name());
+        assert_no_allocation(&what, |_| player.pose_by_palette(&palette).unwrap());
+    }
+}
