@@ -47,6 +47,7 @@ fn oddities(asset: &Asset, notes: &Notes, findings: &Findings) -> Vec<Oddity> {
     let vertices = asset.rig.mesh().vertex_count();
     weight_oddities(notes, vertices, &mut note);
     topology_oddities(findings, &mut note);
+    normal_oddities(asset, findings, &mut note);
     skeleton_oddities(asset, findings, &mut note);
     if notes.unskinned {
         note(
@@ -172,6 +173,26 @@ fn topology_oddities(findings: &Findings, note: &mut impl FnMut(&'static str, us
             many(turned, "edge")
         ),
     );
+}
+
+/// A few slivers have odd normals in every file: only what shows is worth telling.
+fn normal_oddities(
+    asset: &Asset,
+    findings: &Findings,
+    note: &mut impl FnMut(&'static str, usize, String),
+) {
+    let triangles = asset.rig.mesh().triangles().len();
+    let fit = findings.normal_fit;
+    let kinds = [
+        ("normals_askew", fit.askew, "are more than 60° off"),
+        ("normals_inward", fit.inward, "point inwards"),
+    ];
+    for (kind, count, what) in kinds {
+        if count * 100 > triangles {
+            let of = format!("{count} of {}", many(triangles, "triangle"));
+            note(kind, count, format!("normals of {of} {what}"));
+        }
+    }
 }
 
 fn skeleton_oddities(

@@ -2,6 +2,7 @@
 
 use crate::{Bone, Paint, Scene, Surface, Wireframe, skeleton_bones, weight_colors};
 use glam::Vec3;
+use supple::normals::NormalFit;
 use supple::{Asset, Player};
 
 /// What is drawn over a surface.
@@ -20,7 +21,12 @@ pub struct Overlays {
 pub struct Look {
     overlays: Overlays,
     colors: Colors,
+    /// False where the file's normals have little to do with its triangles: then facets look better.
+    smooth: bool,
 }
+
+/// If more than one in this many triangles has normals that do not fit it, none are trusted.
+const ASKEW_ONE_IN: usize = 10;
 
 #[derive(Clone, Debug)]
 enum Colors {
@@ -46,14 +52,20 @@ impl Look {
                     .collect(),
             )
         };
-        Look { overlays, colors }
+        let mesh = asset.rig.mesh();
+        let fit = NormalFit::of(mesh.positions(), mesh.normals(), mesh.triangles());
+        Look {
+            overlays,
+            colors,
+            smooth: fit.askew * ASKEW_ONE_IN <= mesh.triangles().len(),
+        }
     }
 
     /// The scene of the frame that `player` is in, on a ground at a height (or floating, without).
     pub fn scene<'a>(&'a self, player: &'a Player<'_>, ground: Option<f32>) -> Scene<'a> {
         let character = Surface {
             positions: player.positions(),
-            normals: player.normals(),
+            normals: if self.smooth { player.normals() } else { &[] },
             triangles: player.asset().rig.mesh().triangles(),
             paint: match &self.colors {
                 Colors::One(color) => Paint::Uniform(*color),

@@ -2,6 +2,7 @@
 
 use crate::adjacency::{Topology, weld_bound};
 use crate::deform::{Method, Output, Skin};
+use crate::normals::NormalFit;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 
@@ -13,6 +14,8 @@ const TOLERANCE: f64 = 1e-3;
 pub struct Findings {
     /// The surface, welded.
     pub topology: Topology,
+    /// How well the normals fit the triangles.
+    pub normal_fit: NormalFit,
     /// Joints that no vertex names.
     pub joints_without_weights: usize,
     /// Joints without a joint above them.
@@ -59,6 +62,7 @@ impl Findings {
                 mesh.triangles(),
                 &weld_bound(mesh.positions(), weights),
             ),
+            normal_fit: NormalFit::of(mesh.positions(), mesh.normals(), mesh.triangles()),
             joints_without_weights: used.into_iter().filter(|used| !used).count(),
             root_joints: roots.count(),
             influence_counts,

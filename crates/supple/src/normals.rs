@@ -30,6 +30,34 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
         .collect()
 }
 
+/// How well given normals fit the triangles, by the mean of a triangle's corner normals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NormalFit {
+    /// Triangles whose normals are more than 60° off their plane's, whichever way they face.
+    pub askew: usize,
+    /// Triangles whose normals point to the other side, within 60°.
+    pub inward: usize,
+}
+
+impl NormalFit {
+    /// Counts over a surface; triangles of no area fit anything.
+    pub fn of(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]]) -> NormalFit {
+        let mut fit = NormalFit::default();
+        for corners in triangles {
+            let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
+            let given = corners.map(|corner| normals[corner as usize].as_dvec3());
+            let plane = (b - a).cross(c - a).try_normalize();
+            let mean = (given[0] + given[1] + given[2]).try_normalize();
+            if let (Some(plane), Some(mean)) = (plane, mean) {
+                let cosine = plane.dot(mean);
+                fit.askew += usize::from(cosine.abs() < 0.5);
+                fit.inward += usize::from(cosine <= -0.5);
+            }
+        }
+        fit
+    }
+}
+
 fn angle(a: DVec3, b: DVec3) -> f64 {
     a.cross(b).length().atan2(a.dot(b))
 }
@@ -63,6 +91,21 @@ mod tests {
         let expected = Vec3::splat(-1.0).normalize();
         assert!((normals[0] - expected).length() < 1e-6, "{}", normals[0]);
         assert_eq!(normals[0], normals[7]);
+    }
+
+    #[test]
+    fn normals_that_do_not_fit_are_counted() {
+        let positions = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        let fit = |normal: Vec3| NormalFit::of(&positions, &[normal; 3], &[[0, 1, 2], [0, 0, 1]]);
+        assert_eq!(fit(Vec3::new(0.0, 0.8, 0.6)), NormalFit::default());
+        assert_eq!(fit(Vec3::new(0.0, 0.9, 0.4)).askew, 1);
+        assert_eq!(
+            fit(-Vec3::Z),
+            NormalFit {
+                askew: 0,
+                inward: 1
+            }
+        );
     }
 
     #[test]

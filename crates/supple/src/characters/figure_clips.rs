@@ -86,7 +86,7 @@ fn look_aside(joints: &Joints, share: f64) -> Vec<Move> {
 }
 
 fn squat(bones: &Bones, joints: &Joints, share: f64) -> Vec<Move> {
-    let sink = DVec3::new(0.0, -0.40, -0.20) * share;
+    let sink = DVec3::new(0.0, -0.54, -0.19) * share;
     // The pelvis leans forwards (top to the front), which is a turn about +X.
     let lean = -38f64.to_radians() * share;
     let trunk = &joints.trunk;
