@@ -1,8 +1,8 @@
 //! Skinning methods: baked once into a [`Skin`], then run every frame.
 //!
-//! A direct method ends in one affine frame per vertex, so its file supplies only that ([`VertexFrame`]); the vertex
+//! A direct method ends in one affine frame per vertex, so its file supplies only that (`VertexFrame`); the vertex
 //! loop, the threads and the transported normals exist once, here. To add a method: a file, an arm of [`Method`],
-//! an arm of [`Baked`]; the property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
+//! an arm of `Baked`; the property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
 mod linear;
 mod rigid;
