@@ -4,9 +4,24 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use supple::Method;
+use supple::characters::Character;
 use supple_render::View;
 
-const FILE_HELP: &str = "A .glb or .gltf file, or a built-in character: @bar, @arm, @cloth, @figure (@figure:40000 for about that many vertices)";
+const FILE_HELP: &str =
+    "A .glb or .gltf file, or a built-in character: @bar, @arm, @cloth, @figure";
+
+/// The same with all that there is to choose from.
+fn file_help() -> String {
+    let mut help = "A .glb or .gltf file, or a built-in character:\n".to_owned();
+    for character in Character::ALL {
+        help += &format!(
+            "  {:<9}{}\n",
+            format!("@{}", character.name()),
+            character.summary()
+        );
+    }
+    help + "@figure:40000 has about that many vertices, from 2,000 to 1,000,000"
+}
 
 /// Load a rigged character, pose it, deform it, look at it.
 #[derive(Parser)]
@@ -98,7 +113,7 @@ pub(crate) struct DemoOptions {
 
 #[derive(Args)]
 pub(crate) struct InfoOptions {
-    #[arg(value_name = "FILE", help = FILE_HELP)]
+    #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
     pub(crate) file: String,
     /// One JSON object, for programs
     #[arg(long)]
@@ -107,7 +122,7 @@ pub(crate) struct InfoOptions {
 
 #[derive(Args)]
 pub(crate) struct DeformOptions {
-    #[arg(value_name = "FILE", help = FILE_HELP)]
+    #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) method: MethodOption,
@@ -133,7 +148,7 @@ pub(crate) enum Normals {
 
 #[derive(Args)]
 pub(crate) struct RenderOptions {
-    #[arg(value_name = "FILE", help = FILE_HELP)]
+    #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
     pub(crate) file: String,
     #[command(flatten)]
     pub(crate) method: MethodOption,
@@ -178,7 +193,7 @@ pub(crate) enum Focus {
 
 #[derive(Args)]
 pub(crate) struct ConvertOptions {
-    #[arg(value_name = "FILE", help = FILE_HELP)]
+    #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
     pub(crate) file: String,
     /// Where to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]

@@ -7,7 +7,6 @@ use crate::posing;
 use crate::source::Source;
 use std::path::Path;
 use supple::{Affine, Palette, Player};
-use supple_io::gltf::PosedSurface;
 use supple_io::{npy, obj, ply, write_whole};
 
 pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
@@ -20,27 +19,31 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     if let Some(path) = &options.palette {
         player.pose_by_palette(&read_palette(path, &source)?)?;
     }
-    let (positions, normals) = (player.positions(), player.normals());
-    let triangles = source.asset.rig.mesh().triangles();
+    if let Some(vertex) = player.first_not_finite() {
+        let message = format!("vertex {vertex} is carried to where no number reaches");
+        return Err(Failure::new(message)
+            .hint("scales of nested joints multiply; look at them with 'supple info'"));
+    }
+    let (positions, normals, triangles) =
+        (player.positions(), player.normals(), player.triangles());
+    let out = &options.out;
     let written = match kind {
-        OutputKind::Npy => write_whole(&options.out, |out| npy::write_positions(out, positions)),
-        OutputKind::Obj => write_whole(&options.out, |out| {
-            obj::write(out, positions, normals, triangles)
-        }),
-        OutputKind::Ply => write_whole(&options.out, |out| {
-            ply::write(out, positions, normals, triangles)
-        }),
+        OutputKind::Npy => write_whole(out, |out| npy::write_positions(out, positions)),
+        OutputKind::Obj => write_whole(out, |out| obj::write(out, positions, normals, &triangles)),
+        OutputKind::Ply => write_whole(out, |out| ply::write(out, positions, normals, &triangles)),
         OutputKind::Document(kind) => {
-            let surface = PosedSurface {
-                positions,
-                normals,
-                tangents: player.tangents(),
-            };
-            let posed = source.document()?.posed(&source.asset, &pose, surface)?;
-            return kind.write(&posed, &options.out);
+            let posed = source.document()?.posed(&player, &pose)?;
+            return kind.write(&posed, out);
         }
     };
-    written.map_err(|error| Failure::writing(&options.out, error))
+    written.map_err(|error| Failure::writing(out, error))?;
+    if !source.asset.props.is_empty() {
+        let count = source.asset.props.len();
+        crate::tell(&format!(
+            "note: {count} meshes without a skin are not in this file; .glb keeps them"
+        ));
+    }
+    Ok(())
 }
 
 enum OutputKind {

@@ -19,7 +19,7 @@ impl Failure {
     /// Something could not be done: exit status 1.
     pub(crate) fn new(message: impl Into<String>) -> Failure {
         Failure {
-            message: message.into(),
+            message: printable(&message.into()),
             hint: None,
             exit_status: 1,
         }
@@ -40,7 +40,7 @@ impl Failure {
 
     /// Adds what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
-        self.hint = Some(hint.into());
+        self.hint = Some(printable(&hint.into()));
         self
     }
 
@@ -56,6 +56,19 @@ impl Failure {
             crate::tell(&format!("  {dim}{hint}{dim:#}"));
         }
     }
+}
+
+/// Text that may come from a file, with its control characters made visible, so that it cannot speak to the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            result.extend(character.escape_default());
+        } else {
+            result.push(character);
+        }
+    }
+    result
 }
 
 impl From<LoadError> for Failure {

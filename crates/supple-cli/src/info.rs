@@ -1,7 +1,7 @@
 //! `supple info`: what is in a file, and what is odd about it.
 
 use crate::args::InfoOptions;
-use crate::failure::Failure;
+use crate::failure::{Failure, printable};
 use crate::source::Source;
 use anstyle::Style;
 use serde_json::{Value, json};
@@ -298,7 +298,7 @@ fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
     let mut text = String::new();
     let mut row = |label: &str, value: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {bold}{label:<12}{bold:#} {value}");
+        let _ = writeln!(text, "  {bold}{label:<12}{bold:#} {}", printable(&value));
     };
     let topology = &findings.topology;
     let surface = match (topology.is_closed_manifold(), topology.components) {
@@ -396,7 +396,7 @@ fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
     for oddity in oddities {
         row("", oddity.message.clone());
     }
-    format!("{bold}{file}{bold:#}\n{text}")
+    format!("{bold}{}{bold:#}\n{text}", printable(file))
 }
 
 fn report_json(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddity]) -> Value {

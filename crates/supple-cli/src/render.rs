@@ -27,8 +27,11 @@ const CLOSE_UP: f32 = 0.6;
 /// How much wider than what moves a close-up is.
 const SURROUNDINGS: f32 = 1.25;
 
-/// How finely a clip is searched for what moves, when only one picture is made.
-const FOCUS_FPS: f64 = 10.0;
+/// In how many frames a clip is searched for what moves, when only one picture is made.
+const FOCUS_FRAMES: usize = 20;
+
+/// Beyond this a GIF is of no use to anyone.
+const MOST_FRAMES: usize = 10_000;
 
 pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
     let animated = match ending(&options.out).as_str() {
@@ -53,6 +56,11 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
     };
     let asset = &source.asset;
     if animated {
+        if options.moment.time.is_some() || options.moment.frame.is_some() {
+            return Err(Failure::usage(
+                "a .gif shows the whole clip; for one moment write a .png",
+            ));
+        }
         let wished = posing::wanted_clip(asset, &options.moment)?;
         let clip = wished
             .or(asset.clips.first())
@@ -89,11 +97,29 @@ struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    fn of(clip: &'a Clip, fps: f64) -> Frames<'a> {
-        Frames {
+    fn of(clip: &'a Clip, fps: f64) -> Result<Frames<'a>, Failure> {
+        let count = (clip.duration() * fps).round().max(1.0);
+        if count > MOST_FRAMES as f64 {
+            let message = format!(
+                "the clip '{}' lasts {} s, which makes more than {MOST_FRAMES} frames",
+                clip.name,
+                clip.duration()
+            );
+            return Err(Failure::new(message).hint("choose a lower --fps"));
+        }
+        Ok(Frames {
             clip,
             fps,
-            count: ((clip.duration() * fps).round() as usize).max(1),
+            count: count as usize,
+        })
+    }
+
+    /// A clip of any length in a handful of frames, to see what moves.
+    fn few(clip: &'a Clip) -> Frames<'a> {
+        Frames {
+            clip,
+            fps: FOCUS_FRAMES as f64 / clip.duration().max(1e-3),
+            count: FOCUS_FRAMES,
         }
     }
 
@@ -181,7 +207,7 @@ impl Picture {
         player.pose(pose);
         let frames = clip
             .filter(|_| self.focus == Focus::Moving)
-            .map(|clip| Frames::of(clip, FOCUS_FPS));
+            .map(Frames::few);
         let shot = Shot::of(self, &mut player, frames.as_ref());
         player.pose(pose);
         let look = Look::new(asset, self.overlays);
@@ -205,7 +231,7 @@ impl Picture {
         };
         // A GIF cannot hold more than 50 frames a second.
         let fps = fps.min(50.0);
-        let frames = Frames::of(clip, fps);
+        let frames = Frames::of(clip, fps)?;
         let mut player = Player::new(asset, &self.method);
         frames.show(0, &mut player);
         let shot = Shot::of(self, &mut player, Some(&frames));

@@ -39,17 +39,20 @@ pub enum LoadError {
     },
 }
 
-/// Reads a regular file whole; pipes, devices and directories are refused, since their size has no meaning.
+/// Reads a file whole.
 pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let failed = |source| LoadError::Io {
+    read_regular(path).map_err(|source| LoadError::Io {
         path: path.to_owned(),
         source,
-    };
-    let metadata = std::fs::metadata(path).map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(failed(io::Error::other("not a regular file")));
+    })
+}
+
+/// Pipes, devices and directories are refused before they are opened: they have no size, or wait forever.
+pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
     }
-    std::fs::read(path).map_err(failed)
+    std::fs::read(path)
 }
 
 /// Writes a file so that it is there whole or not at all: into a temporary beside it, then renamed.

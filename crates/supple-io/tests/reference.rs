@@ -8,8 +8,7 @@ mod plain_gltf;
 use glam::{DMat3, DVec3, Vec3};
 use plain_gltf::{Moved, PlainFile};
 use std::path::Path;
-use supple::mesh::MorphedShape;
-use supple::{Method, Output, Pose, Skin};
+use supple::{Method, Player, Pose};
 use supple_io::gltf::{self, Loaded};
 
 /// Of the model's extent, and of a normal's length. `f32` leaves a few roundings of 6e-8.
@@ -24,10 +23,9 @@ const FRACTIONS: [f64; 7] = [0.0, 0.123, 0.37, 0.5, 0.77, 1.0, 1.5];
 const FEW_FRACTIONS: [f64; 2] = [0.37, 1.5];
 const MANY_CLIPS: usize = 20;
 
-/// A loaded file, baked for linear blending.
+/// A loaded file.
 struct Subject {
     loaded: Loaded,
-    skin: Skin,
 }
 
 struct Surface {
@@ -37,30 +35,19 @@ struct Surface {
 
 impl Subject {
     fn load(path: &Path) -> Subject {
-        let loaded = gltf::load(path).unwrap();
-        let skin = Skin::bake(&loaded.asset.rig, &Method::Linear);
-        Subject { loaded, skin }
+        Subject {
+            loaded: gltf::load(path).unwrap(),
+        }
     }
 
+    /// By the same player that `supple deform` uses.
     fn deform(&self, pose: &Pose) -> Surface {
-        let asset = &self.loaded.asset;
-        let mesh = asset.rig.mesh();
-        let mut morphed = MorphedShape::new(mesh);
-        morphed.apply(mesh, &asset.morphs, &pose.morph_weights);
-        let mut surface = Surface {
-            positions: vec![Vec3::NAN; mesh.vertex_count()],
-            normals: vec![Vec3::NAN; mesh.vertex_count()],
-        };
-        let output = Output {
-            positions: &mut surface.positions,
-            normals: Some(&mut surface.normals),
-            tangents: None,
-        };
-        let palette = asset.rig.skeleton().palette(pose);
-        self.skin
-            .deform_shape(morphed.shape(), &palette, output)
-            .unwrap();
-        surface
+        let mut player = Player::new(&self.loaded.asset, &Method::Linear);
+        player.pose(pose);
+        Surface {
+            positions: player.positions().to_vec(),
+            normals: player.normals().to_vec(),
+        }
     }
 
     fn at(&self, clip: usize, time: f64) -> Surface {

@@ -11,14 +11,14 @@ mod tiny;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use glam::{DVec3, Vec3, Vec4};
+use glam::DVec3;
 use serde_json::{Value, json};
 use std::path::Path;
 use supple::characters::{self, Character};
 use supple::mesh::MorphedShape;
 use supple::weights::{WeightsBuilder, WeightsReport};
-use supple::{Asset, Method, Output, Pose, Skin, Weights};
-use supple_io::gltf::{self, Document, Loaded, PosedSurface, SaveError};
+use supple::{Asset, Method, Player, Pose, Weights};
+use supple_io::gltf::{self, Document, Loaded, SaveError};
 use tiny::Tiny;
 
 #[track_caller]
@@ -93,50 +93,19 @@ fn writing_a_written_model_again_changes_no_byte() {
     }
 }
 
-/// The surface in a pose, with normals, and tangents where the character has them.
-struct Deformed {
-    positions: Vec<Vec3>,
-    normals: Vec<Vec3>,
-    tangents: Option<Vec<Vec4>>,
-}
-
-impl Deformed {
-    fn new(asset: &Asset, pose: &Pose) -> Deformed {
-        let mesh = asset.rig.mesh();
-        let mut morphed = MorphedShape::new(mesh);
-        morphed.apply(mesh, &asset.morphs, &pose.morph_weights);
-        let mut deformed = Deformed {
-            positions: mesh.positions().to_vec(),
-            normals: mesh.normals().to_vec(),
-            tangents: mesh.tangents().map(<[Vec4]>::to_vec),
-        };
-        let output = Output {
-            positions: &mut deformed.positions,
-            normals: Some(&mut deformed.normals),
-            tangents: deformed.tangents.as_deref_mut(),
-        };
-        let palette = asset.rig.skeleton().palette(pose);
-        let skin = Skin::bake(&asset.rig, &Method::Linear);
-        skin.deform_shape(morphed.shape(), &palette, output)
-            .unwrap();
-        deformed
-    }
-
-    fn surface(&self) -> PosedSurface<'_> {
-        PosedSurface {
-            positions: &self.positions,
-            normals: &self.normals,
-            tangents: self.tangents.as_deref(),
-        }
-    }
-}
-
 /// A pose inside of the first clip, or the rest pose.
 fn some_pose(asset: &Asset) -> Pose {
     match asset.clips.first() {
         Some(clip) => asset.pose_at(clip, 0.37 * clip.duration()),
         None => asset.rest_pose(),
     }
+}
+
+/// The asset in a pose.
+fn posed_player<'a>(asset: &'a Asset, pose: &Pose) -> Player<'a> {
+    let mut player = Player::new(asset, &Method::Linear);
+    player.pose(pose);
+    player
 }
 
 /// Where the props are in a pose, one after another.
@@ -163,15 +132,16 @@ fn posed_props(asset: &Asset, pose: &Pose) -> Vec<DVec3> {
 }
 
 #[track_caller]
-fn assert_posed(posed: &Document, asset: &Asset, pose: &Pose, deformed: &Deformed, what: &str) {
+fn assert_posed(posed: &Document, pose: &Pose, player: &Player<'_>, what: &str) {
+    let asset = player.asset();
     let again = gltf::from_slice(&posed.to_glb().unwrap(), "posed").unwrap();
     assert!(again.notes.unskinned, "{what}");
     assert!(again.asset.clips.is_empty(), "{what}");
     // In an unskinned file everything is the character. New nodes are the last, so the props come first.
-    let found = Deformed::new(&again.asset, &again.asset.rest_pose());
+    let found = posed_player(&again.asset, &again.asset.rest_pose());
     let props = posed_props(asset, pose);
-    let (found_props, found_surface) = found.positions.split_at(props.len());
-    assert!(found_surface == deformed.positions, "{what}: positions");
+    let (found_props, found_surface) = found.positions().split_at(props.len());
+    assert!(found_surface == player.positions(), "{what}: positions");
     let largest = props
         .iter()
         .fold(0.0, |largest: f64, p| largest.max(p.abs().max_element()));
@@ -182,7 +152,7 @@ fn assert_posed(posed: &Document, asset: &Asset, pose: &Pose, deformed: &Deforme
             "{what}: a prop is off by {error} of {largest}"
         );
     }
-    for (found, expected) in found.normals[props.len()..].iter().zip(&deformed.normals) {
+    for (found, expected) in found.normals()[props.len()..].iter().zip(player.normals()) {
         assert!(
             found.distance(*expected) < 3e-7,
             "{what}: normals {found} and {expected}"
@@ -198,7 +168,7 @@ fn assert_posed(posed: &Document, asset: &Asset, pose: &Pose, deformed: &Deforme
     let surface_triangles: Vec<[u32; 3]> =
         triangles[prop_triangles..].iter().map(shifted).collect();
     assert!(
-        surface_triangles == asset.rig.mesh().triangles(),
+        surface_triangles == *player.triangles(),
         "{what}: triangles"
     );
 }
@@ -210,15 +180,9 @@ fn every_model_frozen_in_a_pose_loads_as_a_static_file_in_that_pose() {
             asset, document, ..
         } = gltf::load(&path).unwrap();
         let pose = some_pose(&asset);
-        let deformed = Deformed::new(&asset, &pose);
-        let posed = document.posed(&asset, &pose, deformed.surface()).unwrap();
-        assert_posed(
-            &posed,
-            &asset,
-            &pose,
-            &deformed,
-            &path.display().to_string(),
-        );
+        let player = posed_player(&asset, &pose);
+        let posed = document.posed(&player, &pose).unwrap();
+        assert_posed(&posed, &pose, &player, &path.display().to_string());
     }
 }
 
@@ -236,21 +200,24 @@ fn models_are_written_out_where_a_folder_is_given() {
             asset, document, ..
         } = gltf::load(&path).unwrap();
         let pose = some_pose(&asset);
-        let deformed = Deformed::new(&asset, &pose);
-        let posed = document.posed(&asset, &pose, deformed.surface()).unwrap();
+        let player = posed_player(&asset, &pose);
+        let posed = document.posed(&player, &pose).unwrap();
         let rewritten = load_and_set_weights(&path).document;
         let original = path.canonicalize().unwrap();
         for (document, ending) in [(rewritten, "glb"), (posed, "posed.glb")] {
             let written = folder.join(format!("{}.{ending}", asset.name));
             std::fs::write(&written, document.to_glb().unwrap()).unwrap();
             list += &format!("{}\t{}\n", original.display(), written.display());
+            let text = written.with_extension("gltf");
+            std::fs::write(&text, document.to_gltf()).unwrap();
+            list += &format!("{}\t{}\n", original.display(), text.display());
         }
     }
     for asset in built_in_characters() {
         let pose = some_pose(&asset);
-        let deformed = Deformed::new(&asset, &pose);
+        let player = posed_player(&asset, &pose);
         let new = Document::from_asset(&asset).unwrap();
-        let posed = new.posed(&asset, &pose, deformed.surface()).unwrap();
+        let posed = new.posed(&player, &pose).unwrap();
         for (document, ending) in [(new, "glb"), (posed, "posed.glb")] {
             let written = folder.join(format!("built-in-{}.{ending}", asset.name));
             std::fs::write(&written, document.to_glb().unwrap()).unwrap();
@@ -301,9 +268,9 @@ fn built_in_characters_come_back_from_new_files() {
             assert_eq!(found.name, expected.name);
             for fraction in [0.0, 0.123, 0.5, 0.77, 1.0, 1.5] {
                 let time = fraction * expected.duration();
-                let found = Deformed::new(&again, &again.pose_at(found, time));
-                let expected = Deformed::new(&asset, &asset.pose_at(expected, time));
-                for (found, expected) in found.positions.iter().zip(&expected.positions) {
+                let found = posed_player(&again, &again.pose_at(found, time));
+                let expected = posed_player(&asset, &asset.pose_at(expected, time));
+                for (found, expected) in found.positions().iter().zip(expected.positions()) {
                     let error = found.distance(*expected) / extent;
                     assert!(
                         error < 1e-6,
@@ -314,9 +281,9 @@ fn built_in_characters_come_back_from_new_files() {
             }
         }
         let pose = some_pose(&asset);
-        let deformed = Deformed::new(&asset, &pose);
-        let posed = document.posed(&asset, &pose, deformed.surface()).unwrap();
-        assert_posed(&posed, &asset, &pose, &deformed, &asset.name);
+        let player = posed_player(&asset, &pose);
+        let posed = document.posed(&player, &pose).unwrap();
+        assert_posed(&posed, &pose, &player, &asset.name);
     }
 }
 
@@ -534,9 +501,9 @@ fn a_frozen_file_keeps_what_is_not_the_character() {
         asset, document, ..
     } = gltf::from_slice(&file.glb(), "rich").unwrap();
     let pose = some_pose(&asset);
-    let deformed = Deformed::new(&asset, &pose);
-    let posed = document.posed(&asset, &pose, deformed.surface()).unwrap();
-    assert_posed(&posed, &asset, &pose, &deformed, "rich");
+    let player = posed_player(&asset, &pose);
+    let posed = document.posed(&player, &pose).unwrap();
+    assert_posed(&posed, &pose, &player, "rich");
     let bytes = posed.to_glb().unwrap();
     let (json, bin) = open_glb(&bytes);
     let after = resolved(&json, bin);
@@ -602,9 +569,9 @@ fn nodes_that_share_a_mesh_are_frozen_each_in_its_own_shape() {
             asset, document, ..
         } = gltf::from_slice(&file.glb(), what).unwrap();
         let pose = some_pose(&asset);
-        let deformed = Deformed::new(&asset, &pose);
-        let posed = document.posed(&asset, &pose, deformed.surface()).unwrap();
-        assert_posed(&posed, &asset, &pose, &deformed, what);
+        let player = posed_player(&asset, &pose);
+        let posed = document.posed(&player, &pose).unwrap();
+        assert_posed(&posed, &pose, &player, what);
     }
 }
 

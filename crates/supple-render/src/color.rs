@@ -4,7 +4,7 @@ use glam::Vec3;
 use supple::Weights;
 
 /// The golden angle in radians: successive hues never come close to each other.
-const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
+pub(crate) const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
 
 /// A distinct, pleasant linear colour for every joint.
 ///

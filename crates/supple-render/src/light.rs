@@ -3,6 +3,7 @@
 //! A cluster of lamps makes the soft key light, the others a dome. Summing them gives soft shadows and
 //! the darkness of creases at once, from the geometry itself and without noise, so that moving pictures do not flicker.
 
+use crate::color::GOLDEN_ANGLE;
 use crate::stage::Stage;
 use glam::{Vec2, Vec3};
 use supple::exec;
@@ -278,7 +279,7 @@ impl Merged {
 
 /// Multiples of the golden angle spread evenly however many there are.
 fn golden_turn(i: usize) -> f32 {
-    i as f32 * 2.399_963_2
+    i as f32 * GOLDEN_ANGLE as f32
 }
 
 /// What one lamp sees, in parallel projection.

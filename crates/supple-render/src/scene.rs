@@ -41,8 +41,8 @@ pub enum Paint<'a> {
 }
 
 impl Paint<'_> {
-    /// Warm grey modelling clay, the colour for surfaces that have none.
-    pub const CLAY: Paint<'static> = Paint::Uniform(Vec3::new(0.49, 0.43, 0.375));
+    /// The colour for surfaces that have none.
+    pub const CLAY: Paint<'static> = Paint::Uniform(supple::mesh::CLAY);
 }
 
 /// Whether the edges of triangles are drawn.

@@ -96,8 +96,8 @@ impl Topology {
             for point in [a, b, c] {
                 used[point as usize] = true;
             }
-            pieces.join(a, b);
-            pieces.join(a, c);
+            pieces.join(a as usize, b as usize);
+            pieces.join(a as usize, c as usize);
             if a == b || b == c || c == a {
                 continue;
             }
@@ -121,7 +121,7 @@ impl Topology {
         for (point, used) in used.into_iter().enumerate() {
             if used {
                 topology.points += 1;
-                topology.components += usize::from(pieces.find(point as u32) == point as u32);
+                topology.components += usize::from(pieces.find(point) == point);
             }
         }
         topology
@@ -134,29 +134,33 @@ impl Topology {
 }
 
 /// Union-find whose representatives are the lowest member of each set.
-struct DisjointSets {
+pub(crate) struct DisjointSets {
     parent: Vec<u32>,
 }
 
 impl DisjointSets {
-    fn new(count: usize) -> DisjointSets {
+    /// Sets of one member each.
+    pub(crate) fn new(count: usize) -> DisjointSets {
         DisjointSets {
             parent: (0..count as u32).collect(),
         }
     }
 
-    fn find(&mut self, mut item: u32) -> u32 {
+    /// The representative of a member's set.
+    pub(crate) fn find(&mut self, item: usize) -> usize {
+        let mut item = item as u32;
         while self.parent[item as usize] != item {
             let grandparent = self.parent[self.parent[item as usize] as usize];
             self.parent[item as usize] = grandparent;
             item = grandparent;
         }
-        item
+        item as usize
     }
 
-    fn join(&mut self, a: u32, b: u32) {
+    /// Makes two sets one.
+    pub(crate) fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.find(a), self.find(b));
-        self.parent[a.max(b) as usize] = a.min(b);
+        self.parent[a.max(b)] = a.min(b) as u32;
     }
 }
 

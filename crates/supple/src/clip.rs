@@ -209,17 +209,58 @@ impl Curve {
                 );
             }),
             Interpolation::CatmullRom => (0..self.width).for_each(|c| {
-                let tangent = |key: usize| {
-                    let (before, after) = (key.saturating_sub(1), (key + 1).min(last));
-                    let elapsed = f64::from(self.times[after]) - f64::from(self.times[before]);
-                    (value(after, c) - value(before, c)) / elapsed
-                };
+                let slope = |key: usize| self.neighbour_slope(key, |key| value(key, c));
                 let ends = [value(from, c), value(to, c)];
                 put(
                     c,
-                    hermite(fraction, ends, [tangent(from) * span, tangent(to) * span]),
+                    hermite(fraction, ends, [slope(from) * span, slope(to) * span]),
                 );
             }),
+        }
+    }
+
+    /// The lecture's tangent: `(q[i+1] − q[i−1]) / (t[i+1] − t[i−1])`, one-sided at the ends.
+    fn neighbour_slope(&self, key: usize, value: impl Fn(usize) -> f64) -> f64 {
+        let (before, after) = (key.saturating_sub(1), (key + 1).min(self.times.len() - 1));
+        let elapsed = f64::from(self.times[after]) - f64::from(self.times[before]);
+        if elapsed > 0.0 {
+            (value(after) - value(before)) / elapsed
+        } else {
+            0.0
+        }
+    }
+
+    /// The same curve with its tangents written out, for formats that know no Catmull-Rom.
+    ///
+    /// Quaternions (curves of width four) are turned to the side of the key before them.
+    #[must_use]
+    pub fn to_hermite(&self) -> Curve {
+        if self.interpolation != Interpolation::CatmullRom {
+            return self.clone();
+        }
+        let mut signs = vec![1.0; self.times.len()];
+        for key in 1..signs.len() {
+            let turned =
+                self.width == 4 && self.key_quaternion(key - 1).dot(self.key_quaternion(key)) < 0.0;
+            signs[key] = if turned {
+                -signs[key - 1]
+            } else {
+                signs[key - 1]
+            };
+        }
+        let mut values = Vec::with_capacity(self.values.len() * 3);
+        for key in 0..self.times.len() {
+            let value = |key: usize, c: usize| signs[key] * self.value(key, c);
+            let slope = |c: usize| self.neighbour_slope(key, |key| value(key, c)) as f32;
+            values.extend((0..self.width).map(slope));
+            values.extend((0..self.width).map(|c| value(key, c) as f32));
+            values.extend((0..self.width).map(slope));
+        }
+        Curve {
+            times: self.times.clone(),
+            values,
+            width: self.width,
+            interpolation: Interpolation::CubicHermite,
         }
     }
 
@@ -317,10 +358,8 @@ fn hermite(s: f64, ends: [f64; 2], tangents: [f64; 2]) -> f64 {
 /// (glam's falls back to a normalised blend for close quaternions, which is off by about 1e-8.)
 fn slerp(from: DQuat, to: DQuat, fraction: f64) -> DQuat {
     let to = if from.dot(to) < 0.0 { -to } else { to };
-    // The angle between them from the chord: accurate for small and large angles alike.
-    let half_chord = (to - from).length();
-    let half_sum = (to + from).length();
-    let angle = 2.0 * half_chord.atan2(half_sum);
+    // The angle between them from chord and sum: accurate for small and large angles alike.
+    let angle = 2.0 * (to - from).length().atan2((to + from).length());
     if angle < 1e-12 {
         return from;
     }
@@ -496,6 +535,23 @@ mod tests {
                 .sample_rotation(time)
                 .dot(signed.sample_rotation(time));
             assert!(dot.abs() > 1.0 - 1e-9, "at {time}");
+        }
+    }
+
+    #[test]
+    fn written_out_tangents_give_the_same_curve() {
+        let angles = [0.0, 0.4 * PI, 0.7 * PI, PI];
+        let turns = rotations(&angles, &[1.0, -1.0, -1.0, 1.0], Interpolation::CatmullRom);
+        let numbers = scalar(&[0.0, 4.0, -2.0, 1.0], Interpolation::CatmullRom);
+        let (written_turns, written_numbers) = (turns.to_hermite(), numbers.to_hermite());
+        assert_eq!(written_numbers.interpolation(), Interpolation::CubicHermite);
+        for step in 0..=35 {
+            let time = f64::from(step) * 0.1;
+            assert!((at(&numbers, time) - at(&written_numbers, time)).abs() < 1e-6);
+            let dot = turns
+                .sample_rotation(time)
+                .dot(written_turns.sample_rotation(time));
+            assert!(dot.abs() > 1.0 - 1e-12, "at {time}");
         }
     }
 

@@ -161,15 +161,6 @@ impl Bounds {
         })
     }
 
-    /// The smallest box around both.
-    #[must_use]
-    pub fn union(&self, other: &Bounds) -> Bounds {
-        Bounds {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
-    }
-
     /// The length of the diagonal: the *extent* by which tolerances are measured.
     pub fn extent(&self) -> f32 {
         (self.max - self.min).length()
@@ -180,6 +171,9 @@ impl Bounds {
         (self.min + self.max) * 0.5
     }
 }
+
+/// The colour of a surface that has none of its own: a light clay.
+pub const CLAY: Vec3 = Vec3::new(0.58, 0.525, 0.475);
 
 /// A run of vertices and triangles that came from one place (a primitive of a file).
 #[derive(Clone, Debug, PartialEq)]
@@ -255,7 +249,7 @@ impl MorphedShape {
         }
     }
 
-    /// Rest shape plus Σ weight × target, summed in double precision order by target.
+    /// Rest shape plus Σ weight × target, in the order of targets.
     ///
     /// Weights beyond the end of `weights` count as zero.
     pub fn apply(&mut self, mesh: &Mesh, morphs: &[Morph], weights: &[f32]) {

@@ -5,11 +5,14 @@ use glam::{DVec3, Vec3};
 
 /// Smooth normals: around each point of the surface, triangle normals weighted by area and corner angle.
 ///
-/// Vertices at the same position share one normal, so that seams in texture coordinates stay invisible. A point
-/// without any triangle of positive area gets +Y.
+/// Vertices at the same position share one normal, so that seams in texture coordinates stay invisible; except where that
+/// cancels out (the two sides of a sheet): there each vertex follows its own triangles. A vertex without any
+/// triangle of positive area gets +Y.
 pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let weld = weld_positions(positions);
-    let mut sums = vec![DVec3::ZERO; weld.point_count()];
+    let mut around_point = vec![DVec3::ZERO; weld.point_count()];
+    let mut around_vertex = vec![DVec3::ZERO; positions.len()];
+    let mut size_at_point = vec![0.0; weld.point_count()];
     for corners in triangles {
         let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
         let area_normal = (b - a).cross(c - a);
@@ -19,12 +22,22 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
             angle(a - c, b - c),
         ];
         for (&corner, angle) in corners.iter().zip(angles) {
-            sums[weld.point_of(corner as usize)] += area_normal * angle;
+            let vertex = corner as usize;
+            let point = weld.point_of(vertex);
+            around_point[point] += area_normal * angle;
+            around_vertex[vertex] += area_normal * angle;
+            size_at_point[point] += area_normal.length() * angle;
         }
     }
     (0..positions.len())
         .map(|vertex| {
-            let sum = sums[weld.point_of(vertex)];
+            let point = weld.point_of(vertex);
+            let cancelled = around_point[point].length() < 1e-6 * size_at_point[point];
+            let sum = if cancelled {
+                around_vertex[vertex]
+            } else {
+                around_point[point]
+            };
             sum.try_normalize().unwrap_or(DVec3::Y).as_vec3()
         })
         .collect()
@@ -106,6 +119,14 @@ mod tests {
                 inward: 1
             }
         );
+    }
+
+    #[test]
+    fn the_two_sides_of_a_sheet_keep_their_own_normals() {
+        let positions = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::ZERO, Vec3::X, Vec3::Y];
+        let normals = vertex_normals(&positions, &[[0, 1, 2], [3, 5, 4]]);
+        assert_eq!(normals[0], Vec3::Z);
+        assert_eq!(normals[3], -Vec3::Z);
     }
 
     #[test]

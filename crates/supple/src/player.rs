@@ -6,13 +6,15 @@ use crate::pose::{Palette, Pose};
 use crate::rig::{Asset, Prop};
 use crate::transform::Affine;
 use glam::{DAffine3, Vec3, Vec4};
+use std::borrow::Cow;
 
 /// An asset with its skin and all buffers that a frame needs: nothing is allocated once it is made.
 #[derive(Clone, Debug)]
 pub struct Player<'a> {
     asset: &'a Asset,
     skin: Skin,
-    shape: MorphedShape,
+    /// Only where there are morphs; the skin has the rest shape itself.
+    morphed: Option<MorphedShape>,
     world_from_node: Vec<DAffine3>,
     palette: Palette,
     positions: Vec<Vec3>,
@@ -46,7 +48,7 @@ impl<'a> Player<'a> {
         let mut player = Player {
             asset,
             skin: Skin::bake(&asset.rig, method),
-            shape: MorphedShape::new(mesh),
+            morphed: (!asset.morphs.is_empty()).then(|| MorphedShape::new(mesh)),
             world_from_node: Vec::with_capacity(asset.rig.skeleton().nodes().len()),
             palette: Palette::identity(asset.rig.skeleton().joints().len()),
             positions: mesh.positions().to_vec(),
@@ -63,11 +65,13 @@ impl<'a> Player<'a> {
         let skeleton = self.asset.rig.skeleton();
         skeleton.forward_kinematics(pose, &mut self.world_from_node);
         skeleton.fill_palette(&self.world_from_node, &mut self.palette);
-        self.shape.apply(
-            self.asset.rig.mesh(),
-            &self.asset.morphs,
-            &pose.morph_weights,
-        );
+        if let Some(morphed) = &mut self.morphed {
+            morphed.apply(
+                self.asset.rig.mesh(),
+                &self.asset.morphs,
+                &pose.morph_weights,
+            );
+        }
         for posed in &mut self.props {
             let Some(world) = self.world_from_node.get(posed.prop.node) else {
                 continue;
@@ -103,8 +107,12 @@ impl<'a> Player<'a> {
             normals: Some(&mut self.normals),
             tangents: self.tangents.as_deref_mut(),
         };
-        self.skin
-            .deform_shape(self.shape.shape(), &self.palette, output)
+        match &self.morphed {
+            Some(morphed) => self
+                .skin
+                .deform_shape(morphed.shape(), &self.palette, output),
+            None => self.skin.deform(&self.palette, output),
+        }
     }
 
     /// The asset that plays.
@@ -125,6 +133,38 @@ impl<'a> Player<'a> {
     /// World tangents of the character, where it has any.
     pub fn tangents(&self) -> Option<&[Vec4]> {
         self.tangents.as_deref()
+    }
+
+    /// The triangles as they face in this pose: turned around where the pose mirrors the surface.
+    pub fn triangles(&self) -> Cow<'a, [[u32; 3]]> {
+        let rig = &self.asset.rig;
+        let mirrors: Vec<bool> = self
+            .palette
+            .posed_from_bind
+            .iter()
+            .map(|posed_from_bind| posed_from_bind.determinant() < 0.0)
+            .collect();
+        let triangles = rig.mesh().triangles();
+        if !mirrors.contains(&true) {
+            return Cow::Borrowed(triangles);
+        }
+        // A triangle goes with the heaviest joint of its first corner.
+        let turned = triangles.iter().map(|&[a, b, c]| {
+            let joint = rig.weights().row(a as usize).0[0];
+            if mirrors[usize::from(joint)] {
+                [a, c, b]
+            } else {
+                [a, b, c]
+            }
+        });
+        Cow::Owned(turned.collect())
+    }
+
+    /// The first vertex that is not a finite number, if joints that scale without bound have made one.
+    pub fn first_not_finite(&self) -> Option<usize> {
+        self.positions
+            .iter()
+            .position(|position| !position.is_finite())
     }
 
     /// The props where the pose puts them.
@@ -195,5 +235,51 @@ mod tests {
         assert_eq!(player.positions(), [Vec3::new(2.0, 1.0, 0.0)]);
         assert_eq!(player.props()[0].positions, [Vec3::new(2.0, 3.0, 0.0)]);
         assert!(player.pose_by_palette(&Palette::identity(2)).is_err());
+    }
+
+    #[test]
+    fn a_mirrored_surface_still_faces_outwards() {
+        let mirror = Local::Trs(Trs {
+            scale: DVec3::new(-1.0, 1.0, 1.0),
+            ..Trs::IDENTITY
+        });
+        let node = |rest| Node {
+            name: String::new(),
+            parent: None,
+            rest,
+        };
+        let nodes = vec![node(Local::Trs(Trs::IDENTITY)), node(mirror)];
+        let skeleton = Skeleton::new(
+            nodes,
+            vec![(0, DAffine3::IDENTITY), (1, DAffine3::IDENTITY)],
+        )
+        .unwrap();
+        let corners = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        let tangents = vec![Vec4::new(1.0, 0.0, 0.0, 1.0); 6];
+        let positions = [corners, corners].concat();
+        let mesh = Mesh::new(positions, None, Some(tangents), vec![[0, 1, 2], [3, 4, 5]]).unwrap();
+        let mut weights = WeightsBuilder::new(2).unwrap();
+        for vertex in 0..6 {
+            weights.push([(vertex / 3, 1.0)], 0).unwrap();
+        }
+        let asset = Asset {
+            name: String::new(),
+            rig: Rig::new(mesh, skeleton, weights.finish().0).unwrap(),
+            parts: vec![],
+            morphs: vec![],
+            rest_morph_weights: vec![],
+            clips: vec![],
+            props: vec![],
+        };
+        let player = Player::new(&asset, &Method::Linear);
+        assert_eq!(*player.triangles(), [[0, 1, 2], [3, 5, 4]]);
+        for corners in player.triangles().iter() {
+            let [a, b, c] = corners.map(|corner| player.positions()[corner as usize]);
+            assert_eq!((b - a).cross(c - a).normalize(), Vec3::Z);
+        }
+        assert_eq!(player.normals(), [Vec3::Z; 6]);
+        let tangents = player.tangents().unwrap();
+        assert_eq!(tangents[0], Vec4::new(1.0, 0.0, 0.0, 1.0));
+        assert_eq!(tangents[3], Vec4::new(-1.0, 0.0, 0.0, -1.0));
     }
 }

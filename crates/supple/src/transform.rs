@@ -2,7 +2,7 @@
 //!
 //! Poses and kinematics run in `f64` (there are few joints), the palette and the vertex loop in `f32`.
 
-use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Mat3, Vec3, Vec4};
+use glam::{DAffine3, DMat4, DQuat, DVec3, Vec3, Vec4};
 
 /// A 3×4 affine map in `f32`, stored as three rows, as the papers write `T ∈ R^{3×4}`.
 ///
@@ -32,15 +32,6 @@ impl Affine {
         let row = |r: DVec3, t: f64| r.extend(t).as_vec4();
         Affine {
             rows: [row(m.x_axis, t.x), row(m.y_axis, t.y), row(m.z_axis, t.z)],
-        }
-    }
-
-    /// The same map in double precision.
-    pub fn to_f64(&self) -> DAffine3 {
-        let [x, y, z] = self.rows.map(|row| row.as_dvec4());
-        DAffine3 {
-            matrix3: DMat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose(),
-            translation: DVec3::new(x.w, y.w, z.w),
         }
     }
 
@@ -80,11 +71,11 @@ impl Affine {
         )
     }
 
-    /// The linear part.
+    /// The determinant of the linear part: negative where the map mirrors.
     #[inline]
-    pub fn linear(&self) -> Mat3 {
-        let [x, y, z] = self.rows.map(|row| row.truncate());
-        Mat3::from_cols(x, y, z).transpose()
+    pub fn determinant(&self) -> f32 {
+        let [a, b, c] = self.rows.map(|row| row.truncate());
+        a.dot(b.cross(c))
     }
 
     /// Maps a unit normal by the inverse transpose of the linear part, and normalises it.
@@ -100,11 +91,25 @@ impl Affine {
         let (ca, cb, cc) = (b.cross(c), c.cross(a), a.cross(b));
         let determinant = a.dot(ca);
         let mapped = Vec3::new(ca.dot(normal), cb.dot(normal), cc.dot(normal));
-        let mapped = if determinant < 0.0 { -mapped } else { mapped };
-        mapped
-            .try_normalize()
-            .or_else(|| self.transform_vector(normal).try_normalize())
-            .unwrap_or(normal)
+        let squared = mapped.length_squared();
+        if !(1e-24..1e24).contains(&squared) {
+            return self.transform_extreme_normal(normal);
+        }
+        let side = if determinant < 0.0 { -1.0 } else { 1.0 };
+        mapped * (side / squared.sqrt())
+    }
+
+    /// The same for maps so large, small or crushed that `f32` cannot hold the products.
+    #[cold]
+    fn transform_extreme_normal(&self, normal: Vec3) -> Vec3 {
+        let [a, b, c] = self.rows.map(|row| row.truncate().as_dvec3());
+        let n = normal.as_dvec3();
+        let (ca, cb, cc) = (b.cross(c), c.cross(a), a.cross(b));
+        let mapped = DVec3::new(ca.dot(n), cb.dot(n), cc.dot(n));
+        let mapped = if a.dot(ca) < 0.0 { -mapped } else { mapped };
+        let carried = || DVec3::new(a.dot(n), b.dot(n), c.dot(n)).try_normalize();
+        let direction = mapped.try_normalize().or_else(carried);
+        direction.map_or(normal, |direction| direction.as_vec3())
     }
 }
 
@@ -194,6 +199,7 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::DMat3;
 
     #[test]
     fn a_normal_follows_the_inverse_transpose_also_under_mirroring() {
@@ -223,17 +229,30 @@ mod tests {
     }
 
     #[test]
-    fn rounding_and_widening_are_inverse() {
+    fn normals_do_not_care_for_the_size_of_a_map() {
+        let turned = DAffine3::from_rotation_x(0.7);
+        for size in [1e-18, 1e-9, 1.0, 1e9, 1e18] {
+            let scaled = turned * DAffine3::from_scale(DVec3::new(size, 2.0 * size, -size));
+            let expected =
+                (scaled.matrix3.inverse().transpose() * DVec3::new(0.6, 0.8, 0.0)).normalize();
+            let found = Affine::from_f64(&scaled).transform_normal(Vec3::new(0.6, 0.8, 0.0));
+            assert!((found.as_dvec3() - expected).length() < 1e-6, "{size}");
+        }
+    }
+
+    #[test]
+    fn rows_are_the_rows_of_the_matrix() {
         let map = DAffine3 {
-            matrix3: DMat3::from_cols_array(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
+            matrix3: DMat3::from_cols_array(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0]),
             translation: DVec3::new(10.0, 11.0, 12.0),
         };
         let affine = Affine::from_f64(&map);
         assert_eq!(affine.rows[0].to_array(), [1.0, 4.0, 7.0, 10.0]);
-        assert_eq!(affine.to_f64(), map);
+        assert_eq!(affine.determinant(), -3.0);
+        let point = DVec3::new(0.5, -1.0, 2.0);
         assert_eq!(
-            affine.linear().transpose().x_axis,
-            affine.rows[0].truncate()
+            affine.transform_point(point.as_vec3()).as_dvec3(),
+            map.transform_point3(point)
         );
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Accessors<'a> {
     /// How many more numbers may be decoded. A small file can name the same data, or data that is
     /// not there at all, thousands of times over.
     budget: Cell<u64>,
-    file_size: u64,
+    byte_count: u64,
 }
 
 /// What an accessor must hold to be of use.
@@ -33,17 +33,15 @@ pub(super) enum Numbers {
 }
 
 impl<'a> Accessors<'a> {
-    pub(super) fn new(container: &'a Container, file_size: usize) -> Result<Accessors<'a>, Fault> {
+    pub(super) fn new(container: &'a Container) -> Result<Accessors<'a>, Fault> {
         let buffers = section::<gltf_json::Buffer>(&container.json, "buffers")?;
-        let bytes = container.buffers.iter().map(|buffer| buffer.len() as u64);
-        let file_size = file_size as u64 + bytes.sum::<u64>();
         Ok(Accessors {
             accessors: section(&container.json, "accessors")?,
             views: section(&container.json, "bufferViews")?,
             buffer_lengths: buffers.iter().map(|buffer| buffer.byte_length.0).collect(),
             buffers: &container.buffers,
-            budget: Cell::new((1 << 18) + 16 * file_size),
-            file_size,
+            budget: Cell::new((1 << 18) + 8 * container.byte_count),
+            byte_count: container.byte_count,
         })
     }
 
@@ -130,6 +128,25 @@ impl<'a> Accessors<'a> {
         Ok(result)
     }
 
+    /// Takes from what may still be decoded: one for every number that will be kept.
+    pub(super) fn spend(
+        &self,
+        numbers: u64,
+        place: &str,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), Fault> {
+        let left = self.budget.get().checked_sub(numbers).ok_or_else(|| {
+            let problem = format!(
+                "{}; with all that came before, this is out of proportion to the file's {} bytes",
+                what(),
+                self.byte_count
+            );
+            Fault::new(place, problem)
+        })?;
+        self.budget.set(left);
+        Ok(())
+    }
+
     fn get(&self, index: usize, place: &str) -> Result<&Accessor, Fault> {
         let missing = || {
             let problem = format!(
@@ -158,15 +175,6 @@ impl<'a> Accessors<'a> {
         }
         let width = wanted.multiplicity();
         let count = accessor.count.0;
-        let numbers = count.checked_mul(width as u64);
-        let left = numbers.and_then(|numbers| self.budget.get().checked_sub(numbers));
-        let Some(left) = left else {
-            return Err(fault(format!(
-                "claims {count} elements; with all that was read before, this is out of proportion to the file's {} bytes",
-                self.file_size
-            )));
-        };
-        self.budget.set(left);
         let element = component.size() * width;
         let base = match accessor.buffer_view {
             Some(view) => {
@@ -175,6 +183,8 @@ impl<'a> Accessors<'a> {
             }
             None => None,
         };
+        let numbers = count.saturating_mul(width as u64);
+        self.spend(numbers, &here, || format!("claims {count} elements"))?;
         let sparse = match &accessor.sparse {
             Some(sparse) => Some(self.sparse(sparse, count, element, &here)?),
             None => None,

@@ -1,13 +1,14 @@
 //! A new document from a character that did not come from a file.
 
-use super::write::{Accessor, UNSIGNED_INT, flatten, write_local};
+use super::store::{Accessor, flatten};
+use super::write::write_local;
 use super::{Binding, Document, Instance, SaveError};
 use serde_json::{Map, Value, json};
 use supple::Asset;
-use supple::clip::{Channel, Clip, Curve, Interpolation};
+use supple::clip::{Channel, Clip, Interpolation};
 
 impl Document {
-    /// A file with the character's mesh, skeleton, weights and clips. Morph targets and props, which no
+    /// A file with the character's mesh, skeleton, weights and clips. Morph targets, tangents and props, which no
     /// built-in character has, are not written.
     pub fn from_asset(asset: &Asset) -> Result<Document, SaveError> {
         let mesh = asset.rig.mesh();
@@ -61,15 +62,7 @@ impl Document {
         document.set_attribute(0, 0, "POSITION", Accessor::positions(mesh.positions()));
         let normals = Accessor::floats("VEC3", 3, &flatten(mesh.normals()));
         document.set_attribute(0, 0, "NORMAL", normals);
-        let indices: Vec<u8> = mesh
-            .triangles()
-            .iter()
-            .flatten()
-            .flat_map(|i| i.to_le_bytes())
-            .collect();
-        let indices = Accessor::new("SCALAR", UNSIGNED_INT, indices.len() / 4, indices);
-        let indices = document.append(indices.index_data());
-        document.json["meshes"][0]["primitives"][0]["indices"] = json!(indices);
+        document.set_triangles(0, 0, 0, mesh.triangles());
         let matrices: Vec<f32> = skeleton
             .joints()
             .iter()
@@ -107,8 +100,13 @@ impl Document {
             };
             let width = track.channel.width();
             let input = self.append(Accessor::times(track.curve.times()));
-            let (values, interpolation) = keys(&track.curve, width);
-            let output = self.append(Accessor::floats(kind, width, &values));
+            let curve = track.curve.to_hermite();
+            let interpolation = match curve.interpolation() {
+                Interpolation::Step => "STEP",
+                Interpolation::Linear => "LINEAR",
+                Interpolation::CubicHermite | Interpolation::CatmullRom => "CUBICSPLINE",
+            };
+            let output = self.append(Accessor::floats(kind, width, curve.values()));
             channels.push(
                 json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }),
             );
@@ -143,47 +141,4 @@ fn nodes(asset: &Asset) -> Vec<Value> {
     let mut nodes: Vec<Value> = nodes.into_iter().map(Value::Object).collect();
     nodes.push(json!({ "name": asset.name, "mesh": 0, "skin": 0 }));
     nodes
-}
-
-/// The keys of a curve in a form that glTF has; Catmull-Rom becomes CUBICSPLINE with the same tangents.
-fn keys(curve: &Curve, width: usize) -> (Vec<f32>, &'static str) {
-    match curve.interpolation() {
-        Interpolation::Step => (curve.values().to_vec(), "STEP"),
-        Interpolation::Linear => (curve.values().to_vec(), "LINEAR"),
-        Interpolation::CubicHermite => (curve.values().to_vec(), "CUBICSPLINE"),
-        Interpolation::CatmullRom => {
-            let times = curve.times();
-            let values = aligned(curve, width);
-            let last = times.len() - 1;
-            let mut keys = Vec::with_capacity(values.len() * 3);
-            for key in 0..times.len() {
-                let (before, after) = (key.saturating_sub(1), (key + 1).min(last));
-                let elapsed = times[after] - times[before];
-                let tangent = |c: usize| {
-                    let rise = values[after * width + c] - values[before * width + c];
-                    if elapsed > 0.0 { rise / elapsed } else { 0.0 }
-                };
-                keys.extend((0..width).map(tangent));
-                keys.extend(&values[key * width..][..width]);
-                keys.extend((0..width).map(tangent));
-            }
-            (keys, "CUBICSPLINE")
-        }
-    }
-}
-
-/// Values with every quaternion (and only quaternions are four wide) on the side of the one before it.
-fn aligned(curve: &Curve, width: usize) -> Vec<f32> {
-    let mut values = curve.values().to_vec();
-    if width == 4 {
-        for key in 1..curve.times().len() {
-            let (before, here) = values.split_at_mut(key * 4);
-            let before = &before[(key - 1) * 4..];
-            let dot: f32 = before.iter().zip(&here[..4]).map(|(a, b)| a * b).sum();
-            if dot < 0.0 {
-                here[..4].iter_mut().for_each(|x| *x = -*x);
-            }
-        }
-    }
-    values
 }

@@ -5,7 +5,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,11 +12,16 @@ pub(super) const MAGIC: &[u8; 4] = b"glTF";
 pub(super) const CHUNK_JSON: u32 = 0x4E4F_534A;
 pub(super) const CHUNK_BIN: u32 = 0x004E_4942;
 
+/// The content of a buffer; several buffers may be one file.
+type Bytes = Arc<Vec<u8>>;
+
 /// A file's JSON and its buffers, each at least as long as it claims.
 pub(super) struct Container {
     pub(super) json: Value,
-    pub(super) buffers: Vec<Arc<Vec<u8>>>,
+    pub(super) buffers: Vec<Bytes>,
     pub(super) extra_chunks: Vec<(u32, Vec<u8>)>,
+    /// The bytes of the file and of every other file that it names, each counted once.
+    pub(super) byte_count: u64,
 }
 
 /// Opens a `.glb` (told by its first four bytes) or a `.gltf`.
@@ -49,11 +53,12 @@ pub(super) fn open(bytes: &[u8], folder: Option<&Path>) -> Result<Container, Fau
         }
         None => return Err(Fault::new("asset.version", "missing: not a glTF 2.0 file")),
     }
-    let buffers = read_buffers(&json, chunks.bin, folder)?;
+    let (buffers, external) = read_buffers(&json, chunks.bin, folder)?;
     Ok(Container {
         json,
         buffers,
         extra_chunks: chunks.extra,
+        byte_count: bytes.len() as u64 + external,
     })
 }
 
@@ -130,14 +135,15 @@ fn split_glb(bytes: &[u8]) -> Result<Chunks<'_>, Fault> {
     Ok(chunks)
 }
 
+/// The content of every buffer, and how many bytes came from other files.
 fn read_buffers(
     json: &Value,
     bin: Option<&[u8]>,
     folder: Option<&Path>,
-) -> Result<Vec<Arc<Vec<u8>>>, Fault> {
+) -> Result<(Vec<Bytes>, u64), Fault> {
     let buffers = super::read::section::<gltf_json::Buffer>(json, "buffers")?;
     // Several buffers may name the same file; it is read once.
-    let mut files: HashMap<PathBuf, Arc<Vec<u8>>> = HashMap::new();
+    let mut files: HashMap<PathBuf, Bytes> = HashMap::new();
     let mut result = Vec::with_capacity(buffers.len());
     for (index, buffer) in buffers.iter().enumerate() {
         let place = format!("buffers[{index}]");
@@ -158,8 +164,8 @@ fn read_buffers(
                 match files.get(&path) {
                     Some(content) => content.clone(),
                     None => {
-                        let content = read_file(&path)
-                            .map_err(|problem| Fault::new(&place, format!("'{uri}': {problem}")))?;
+                        let content = crate::read_regular(&path)
+                            .map_err(|error| Fault::new(&place, format!("'{uri}': {error}")))?;
                         let content = Arc::new(content);
                         files.insert(path, content.clone());
                         content
@@ -177,21 +183,8 @@ fn read_buffers(
         }
         result.push(content);
     }
-    Ok(result)
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    let mut content = Vec::new();
-    let mut limited = file.take(metadata.len());
-    limited
-        .read_to_end(&mut content)
-        .map_err(|error| error.to_string())?;
-    Ok(content)
+    let external = files.values().map(|content| content.len() as u64).sum();
+    Ok((result, external))
 }
 
 pub(super) fn is_data_uri(uri: &str) -> bool {

@@ -7,14 +7,23 @@
 //! node by the same matrix share its joint. Meshes without a skin are props, which follow their node.
 //! In a file without any skin, every mesh node becomes a joint that carries its own mesh.
 
+mod container;
+
 mod accessor;
+mod read;
+
+mod clips;
+mod joints;
+mod surface;
+mod tree;
+
 mod build;
 mod compact;
-mod container;
-mod read;
+mod save;
+mod store;
 mod write;
 
-pub use write::{PosedSurface, SaveError};
+pub use write::SaveError;
 
 use crate::LoadError;
 use serde_json::Value;
@@ -83,7 +92,7 @@ struct Instance {
     /// False in a file without skins.
     skinned: bool,
     /// The skeleton's joint for each joint of the node's skin.
-    joint_of_skin: Vec<usize>,
+    joint_of_skin: Arc<[usize]>,
     /// The vertices of each primitive.
     primitives: Vec<Range<usize>>,
 }
@@ -112,7 +121,7 @@ pub fn from_slice(bytes: &[u8], name: &str) -> Result<Loaded, LoadError> {
 
 fn from_bytes(bytes: &[u8], folder: Option<PathBuf>, name: &str) -> Result<Loaded, Fault> {
     let container = container::open(bytes, folder.as_deref())?;
-    let character = read::character(&container, bytes.len(), name)?;
+    let character = read::character(&container, name)?;
     Ok(Loaded {
         asset: character.asset,
         notes: character.notes,

@@ -1,25 +1,16 @@
 //! Changing a document, and writing it as a file. What is not changed stays as it was.
 
-use super::container::{self, CHUNK_BIN, CHUNK_JSON, MAGIC};
+use super::store::{
+    Accessor, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT, flatten, remove_extensions,
+};
 use super::{Document, Instance};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use glam::{Vec3, Vec4};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
+use supple::mesh::Part;
 use supple::transform::Local;
-use supple::{Asset, Pose, Weights};
+use supple::{Asset, Player, Pose, Weights};
 use thiserror::Error;
-
-pub(super) const FLOAT: u32 = 5126;
-pub(super) const UNSIGNED_INT: u32 = 5125;
-pub(super) const UNSIGNED_SHORT: u32 = 5123;
-pub(super) const UNSIGNED_BYTE: u32 = 5121;
-const ARRAY_BUFFER: u32 = 34962;
-const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 /// Why a document could not be changed or written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -46,20 +37,12 @@ pub enum SaveError {
         /// The file's node with the skin.
         node: usize,
     },
+    /// A posed vertex is NaN or infinite, which no file can hold.
+    #[error("vertex {0} of the posed surface is not finite")]
+    NotFinite(usize),
     /// GLB lengths are 32-bit.
     #[error("the file would have {0} bytes, more than the 4 GiB that a .glb can hold")]
     TooLarge(u64),
-}
-
-/// A deformed surface, one entry per vertex of the character.
-#[derive(Clone, Copy, Debug)]
-pub struct PosedSurface<'a> {
-    /// World positions.
-    pub positions: &'a [Vec3],
-    /// Unit normals.
-    pub normals: &'a [Vec3],
-    /// Unit tangents, where the character has them.
-    pub tangents: Option<&'a [Vec4]>,
 }
 
 impl Document {
@@ -110,18 +93,20 @@ impl Document {
 
     /// The same file frozen in a pose: deformed meshes at the top of the scene, everything else where the pose puts it,
     /// no skins, morph targets or animations.
-    pub fn posed(
-        &self,
-        asset: &Asset,
-        pose: &Pose,
-        surface: PosedSurface<'_>,
-    ) -> Result<Document, SaveError> {
-        self.check_vertex_count("positions", surface.positions.len())?;
-        self.check_vertex_count("normals", surface.normals.len())?;
+    ///
+    /// `player` must play this file's character, and be in that pose (or moved by a palette from there).
+    pub fn posed(&self, player: &Player<'_>, pose: &Pose) -> Result<Document, SaveError> {
+        self.check_vertex_count("positions", player.positions().len())?;
+        if let Some(vertex) = player.first_not_finite() {
+            return Err(SaveError::NotFinite(vertex));
+        }
+        let asset = player.asset();
+        let facing = player.triangles();
         let mut posed = self.clone();
         posed.freeze_nodes(asset, pose);
         let mut taken: HashSet<usize> = posed.meshes_of_props();
         let roots = self.roots_of_nodes(asset);
+        let mut parts = asset.parts.iter();
         for (index, instance) in self.binding.instances.iter().enumerate() {
             // The first to come keeps the mesh's place; props and other instances need it as it was.
             let mesh = if taken.insert(instance.mesh) {
@@ -129,7 +114,17 @@ impl Document {
             } else {
                 posed.push("meshes", self.json["meshes"][instance.mesh].clone())
             };
-            posed.freeze_mesh(mesh, instance, surface);
+            for (primitive, part) in parts.by_ref().take(instance.primitives.len()).enumerate() {
+                posed.freeze_primitive(mesh, primitive, part, player);
+                let stored = &asset.rig.mesh().triangles()[part.triangles.clone()];
+                let facing = &facing[part.triangles.clone()];
+                if facing != stored {
+                    posed.set_triangles(mesh, primitive, part.vertices.start, facing);
+                }
+            }
+            if let Some(json) = posed.json["meshes"][mesh].as_object_mut() {
+                json.shift_remove("weights");
+            }
             posed.hang_on_top(instance.node, roots[instance.node], mesh);
             posed.binding.instances[index].mesh = mesh;
         }
@@ -137,51 +132,12 @@ impl Document {
             root.shift_remove("animations");
             root.shift_remove("skins");
         }
+        let nodes = posed.json["nodes"].as_array_mut().into_iter().flatten();
+        for node in nodes.filter_map(Value::as_object_mut) {
+            node.shift_remove("skin");
+        }
         posed.drop_unused();
         Ok(posed)
-    }
-
-    /// As a `.glb`: one buffer, images embedded.
-    pub fn to_glb(&self) -> Result<Vec<u8>, SaveError> {
-        let (mut json, bin) = self.self_contained();
-        if !bin.is_empty() {
-            json["buffers"][0]["byteLength"] = json!(bin.len());
-        }
-        let text = json.to_string().into_bytes();
-        let mut chunks = vec![(CHUNK_JSON, padded(text, b' '))];
-        if !bin.is_empty() {
-            chunks.push((CHUNK_BIN, padded(bin, 0)));
-        }
-        let extra = self.extra_chunks.iter().cloned();
-        chunks.extend(extra.map(|(kind, content)| (kind, padded(content, 0))));
-        let length = 12
-            + chunks
-                .iter()
-                .map(|(_, content)| 8 + content.len() as u64)
-                .sum::<u64>();
-        let length = u32::try_from(length).map_err(|_| SaveError::TooLarge(length))?;
-        let mut out = Vec::with_capacity(length as usize);
-        out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&2u32.to_le_bytes());
-        out.extend_from_slice(&length.to_le_bytes());
-        for (kind, content) in chunks {
-            out.extend_from_slice(&(content.len() as u32).to_le_bytes());
-            out.extend_from_slice(&kind.to_le_bytes());
-            out.extend_from_slice(&content);
-        }
-        Ok(out)
-    }
-
-    /// As a `.gltf` that needs no other file: the buffer is a data URI, images are embedded.
-    pub fn to_gltf(&self) -> Vec<u8> {
-        let (mut json, bin) = self.self_contained();
-        if !bin.is_empty() {
-            json["buffers"][0]["byteLength"] = json!(bin.len());
-            let encoded = STANDARD.encode(bin);
-            json["buffers"][0]["uri"] =
-                json!(format!("data:application/octet-stream;base64,{encoded}"));
-        }
-        format!("{json:#}\n").into_bytes()
     }
 
     fn check_vertex_count(&self, what: &'static str, found: usize) -> Result<(), SaveError> {
@@ -207,22 +163,8 @@ impl Document {
         self.push(key, copy)
     }
 
-    /// Appends to a top-level array, making it if need be; returns the index.
-    pub(super) fn push(&mut self, key: &str, element: Value) -> usize {
-        match self.json[key].as_array_mut() {
-            Some(array) => {
-                array.push(element);
-                array.len() - 1
-            }
-            None => {
-                self.json[key] = json!([element]);
-                0
-            }
-        }
-    }
-
     fn write_influences(&mut self, mesh: usize, primitive: usize, sets: &InfluenceSets) {
-        self.remove_attributes(mesh, primitive, &["JOINTS_", "WEIGHTS_"]);
+        self.forget_attributes(mesh, primitive, &["JOINTS_", "WEIGHTS_"]);
         for (set, InfluenceSet { joints, weights }) in sets.sets.iter().enumerate() {
             let fits_byte = joints.iter().flatten().all(|&joint| joint <= 255);
             let joints: Accessor = if fits_byte {
@@ -245,10 +187,16 @@ impl Document {
         }
     }
 
-    fn remove_attributes(&mut self, mesh: usize, primitive: usize, prefixes: &[&str]) {
+    /// Removes attributes by the beginnings of their names, and with them a compressed twin of the whole primitive.
+    fn forget_attributes(&mut self, mesh: usize, primitive: usize, beginnings: &[&str]) {
         let primitive = &mut self.json["meshes"][mesh]["primitives"][primitive];
+        remove_extensions(primitive, &["KHR_draco_mesh_compression"]);
         if let Some(attributes) = primitive["attributes"].as_object_mut() {
-            attributes.retain(|name, _| !prefixes.iter().any(|prefix| name.starts_with(prefix)));
+            attributes.retain(|name, _| {
+                !beginnings
+                    .iter()
+                    .any(|beginning| name.starts_with(beginning))
+            });
         }
     }
 
@@ -298,37 +246,62 @@ impl Document {
         meshes.collect()
     }
 
-    /// Replaces a mesh's vertex data by the deformed surface.
-    fn freeze_mesh(&mut self, mesh: usize, instance: &Instance, surface: PosedSurface<'_>) {
-        if let Some(json) = self.json["meshes"][mesh].as_object_mut() {
-            json.shift_remove("weights");
+    /// Replaces a primitive's vertex data by the deformed surface.
+    fn freeze_primitive(
+        &mut self,
+        mesh: usize,
+        primitive: usize,
+        part: &Part,
+        player: &Player<'_>,
+    ) {
+        self.forget_attributes(mesh, primitive, &["JOINTS_", "WEIGHTS_"]);
+        let json = &mut self.json["meshes"][mesh]["primitives"][primitive];
+        if let Some(json) = json.as_object_mut() {
+            json.shift_remove("targets");
         }
-        for (primitive, vertices) in instance.primitives.iter().enumerate() {
-            self.remove_attributes(mesh, primitive, &["JOINTS_", "WEIGHTS_"]);
-            let json = &mut self.json["meshes"][mesh]["primitives"][primitive];
-            if let Some(json) = json.as_object_mut() {
-                json.shift_remove("targets");
-            }
-            let has_tangents = json["attributes"].get("TANGENT").is_some();
-            let positions = &surface.positions[vertices.clone()];
-            self.set_attribute(mesh, primitive, "POSITION", Accessor::positions(positions));
-            let normals: Vec<f32> = flatten(&surface.normals[vertices.clone()]);
+        let has_tangents = json["attributes"].get("TANGENT").is_some();
+        let vertices = part.vertices.clone();
+        let positions = Accessor::positions(&player.positions()[vertices.clone()]);
+        self.set_attribute(mesh, primitive, "POSITION", positions);
+        let normals = flatten(&player.normals()[vertices.clone()]);
+        self.set_attribute(
+            mesh,
+            primitive,
+            "NORMAL",
+            Accessor::floats("VEC3", 3, &normals),
+        );
+        if let Some(tangents) = player.tangents().filter(|_| has_tangents) {
+            let tangents: Vec<f32> = tangents[vertices]
+                .iter()
+                .flat_map(|t| t.to_array())
+                .collect();
             self.set_attribute(
                 mesh,
                 primitive,
-                "NORMAL",
-                Accessor::floats("VEC3", 3, &normals),
+                "TANGENT",
+                Accessor::floats("VEC4", 4, &tangents),
             );
-            if let Some(tangents) = surface.tangents.filter(|_| has_tangents) {
-                let tangents = tangents[vertices.clone()].iter().flat_map(|t| t.to_array());
-                let tangents: Vec<f32> = tangents.collect();
-                self.set_attribute(
-                    mesh,
-                    primitive,
-                    "TANGENT",
-                    Accessor::floats("VEC4", 4, &tangents),
-                );
-            }
+        }
+    }
+
+    /// Replaces a primitive's triangles, whose corners are counted from `first_vertex`.
+    pub(super) fn set_triangles(
+        &mut self,
+        mesh: usize,
+        primitive: usize,
+        first_vertex: usize,
+        triangles: &[[u32; 3]],
+    ) {
+        let corners = triangles.iter().flatten();
+        let bytes: Vec<u8> = corners
+            .flat_map(|corner| (corner - first_vertex as u32).to_le_bytes())
+            .collect();
+        let indices = Accessor::new("SCALAR", UNSIGNED_INT, bytes.len() / 4, bytes);
+        let indices = self.append(indices.index_data());
+        let json = &mut self.json["meshes"][mesh]["primitives"][primitive];
+        json["indices"] = json!(indices);
+        if let Some(json) = json.as_object_mut() {
+            json.shift_remove("mode"); // triangles, whatever it was before
         }
     }
 
@@ -363,120 +336,6 @@ impl Document {
             }
         }
     }
-
-    /// Stores an accessor at the end of the last buffer; returns its index.
-    pub(super) fn append(&mut self, accessor: Accessor) -> usize {
-        if self.buffers.is_empty() {
-            self.buffers.push(Arc::default());
-            self.json["buffers"] = json!([{ "byteLength": 0 }]);
-        }
-        let buffer = self.buffers.len() - 1;
-        let declared = self.json["buffers"][buffer]["byteLength"]
-            .as_u64()
-            .unwrap_or(0) as usize;
-        let bytes = Arc::make_mut(&mut self.buffers[buffer]);
-        bytes.truncate(declared);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        let offset = bytes.len();
-        bytes.extend_from_slice(&accessor.bytes);
-        self.json["buffers"][buffer]["byteLength"] = json!(bytes.len());
-        let mut view =
-            json!({ "buffer": buffer, "byteOffset": offset, "byteLength": accessor.bytes.len() });
-        if let Some(target) = accessor.target {
-            view["target"] = json!(target);
-        }
-        let view = self.push("bufferViews", view);
-        let mut json = accessor.json;
-        json["bufferView"] = json!(view);
-        self.push("accessors", json)
-    }
-
-    /// JSON and one buffer that need no other file, as far as images can be found.
-    fn self_contained(&self) -> (Value, Vec<u8>) {
-        let mut whole = self.clone();
-        whole.embed_images();
-        let mut bin: Vec<u8> = Vec::new();
-        let mut starts = Vec::with_capacity(whole.buffers.len());
-        for (index, buffer) in whole.buffers.iter().enumerate() {
-            bin.resize(bin.len().next_multiple_of(4), 0);
-            starts.push(bin.len() as u64);
-            let declared = whole.json["buffers"][index]["byteLength"]
-                .as_u64()
-                .unwrap_or(0);
-            bin.extend_from_slice(&buffer[..declared as usize]);
-        }
-        let mut json = whole.json;
-        let views = json["bufferViews"].as_array_mut();
-        for view in views.into_iter().flatten() {
-            let buffer = view["buffer"].as_u64().unwrap_or(0) as usize;
-            let start = starts.get(buffer).copied().unwrap_or(0);
-            let offset = view["byteOffset"]
-                .as_u64()
-                .unwrap_or(0)
-                .saturating_add(start);
-            view["buffer"] = json!(0);
-            if offset > 0 {
-                view["byteOffset"] = json!(offset);
-            }
-        }
-        if let Some(buffers) = json["buffers"].as_array_mut() {
-            buffers.truncate(1);
-            if let Some(first) = buffers.first_mut().and_then(Value::as_object_mut) {
-                first.shift_remove("uri");
-            }
-        }
-        // Indexing a missing key for reading left nothing behind, but for writing it leaves null.
-        if let Some(root) = json.as_object_mut() {
-            root.retain(|_, value| !value.is_null());
-        }
-        (json, bin)
-    }
-
-    /// Takes image files that lie beside the original into the buffer: the new file may lie elsewhere.
-    fn embed_images(&mut self) {
-        let count = self.json["images"].as_array().map_or(0, Vec::len);
-        for index in 0..count {
-            let uri = self.json["images"][index]["uri"].as_str();
-            let Some(uri) = uri.filter(|uri| !container::is_data_uri(uri)) else {
-                continue;
-            };
-            let given = self.json["images"][index]["mimeType"].as_str();
-            let Some(mime) = given.or_else(|| image_type(uri)).map(str::to_owned) else {
-                continue;
-            };
-            let path = container::resolve_uri(uri, self.folder.as_deref());
-            let Some(bytes) = path.ok().and_then(|path| crate::read_whole(&path).ok()) else {
-                continue;
-            };
-            let accessor = self.append(Accessor::new("SCALAR", UNSIGNED_BYTE, bytes.len(), bytes));
-            // Only the view is wanted: an image is not numbers.
-            let view = self.json["accessors"][accessor]["bufferView"].clone();
-            if let Some(accessors) = self.json["accessors"].as_array_mut() {
-                accessors.pop();
-            }
-            if let Some(image) = self.json["images"][index].as_object_mut() {
-                image.shift_remove("uri");
-                image.insert("mimeType".to_owned(), json!(mime));
-                image.insert("bufferView".to_owned(), view);
-            }
-        }
-    }
-}
-
-fn image_type(uri: &str) -> Option<&'static str> {
-    let extension = Path::new(uri).extension()?.to_str()?.to_ascii_lowercase();
-    Some(match extension.as_str() {
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "webp" => "image/webp",
-        "ktx2" => "image/ktx2",
-        _ => return None,
-    })
-}
-
-fn padded(mut bytes: Vec<u8>, with: u8) -> Vec<u8> {
-    bytes.resize(bytes.len().next_multiple_of(4), with);
-    bytes
 }
 
 /// The transform of a node, in the keys that glTF has for it.
@@ -491,68 +350,6 @@ pub(super) fn write_local(json: &mut Map<String, Value>, local: &Local) {
             let columns = glam::DMat4::from(*matrix).to_cols_array();
             json.insert("matrix".to_owned(), json!(columns));
         }
-    }
-}
-
-pub(super) fn flatten(vectors: &[Vec3]) -> Vec<f32> {
-    vectors
-        .iter()
-        .flat_map(|vector| vector.to_array())
-        .collect()
-}
-
-/// Numbers on their way into a buffer.
-pub(super) struct Accessor {
-    json: Value,
-    bytes: Vec<u8>,
-    target: Option<u32>,
-}
-
-impl Accessor {
-    pub(super) fn new(kind: &str, component: u32, count: usize, bytes: Vec<u8>) -> Accessor {
-        Accessor {
-            json: json!({ "componentType": component, "count": count, "type": kind }),
-            bytes,
-            target: None,
-        }
-    }
-
-    pub(super) fn floats(kind: &str, width: usize, values: &[f32]) -> Accessor {
-        let bytes = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        Accessor::new(kind, FLOAT, values.len() / width.max(1), bytes)
-    }
-
-    /// Positions carry their bounds, as the format asks.
-    pub(super) fn positions(positions: &[Vec3]) -> Accessor {
-        let mut accessor = Accessor::floats("VEC3", 3, &flatten(positions));
-        if let Some(bounds) = supple::Bounds::around(positions.iter().copied()) {
-            accessor.json["min"] = json!(bounds.min.to_array());
-            accessor.json["max"] = json!(bounds.max.to_array());
-        }
-        accessor
-    }
-
-    /// Times carry their range, as the format asks.
-    pub(super) fn times(times: &[f32]) -> Accessor {
-        let mut accessor = Accessor::floats("SCALAR", 1, times);
-        accessor.json["min"] = json!([times.first()]);
-        accessor.json["max"] = json!([times.last()]);
-        accessor
-    }
-
-    /// Marks the data as vertex attributes.
-    pub(super) fn vertex_data(mut self) -> Accessor {
-        self.target = Some(ARRAY_BUFFER);
-        self
-    }
-
-    /// Marks the data as triangle indices.
-    pub(super) fn index_data(mut self) -> Accessor {
-        self.target = Some(ELEMENT_ARRAY_BUFFER);
-        self
     }
 }
 
@@ -580,7 +377,7 @@ impl InfluenceSets {
             .iter()
             .enumerate()
             .rev() // of a joint that is listed twice, the first place counts
-            .map(|(local, &joint)| (joint, local as u16))
+            .filter_map(|(local, &joint)| Some((joint, u16::try_from(local).ok()?)))
             .collect();
         let most = vertices
             .clone()

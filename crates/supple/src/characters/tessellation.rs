@@ -5,6 +5,7 @@
 
 use super::cage::{Cage, Influences};
 use super::subdivision::Connectivity;
+use crate::adjacency::DisjointSets;
 use crate::exec;
 use glam::DVec3;
 use std::collections::HashMap;
@@ -177,21 +178,10 @@ fn cells_per_edge(cage: &Cage, connectivity: &Connectivity, target: usize) -> Ve
 
 /// The chord of every edge, numbered from 0. An edge and its mirror image are in one chord.
 fn chords(cage: &Cage, connectivity: &Connectivity) -> Vec<usize> {
-    let mut parent: Vec<usize> = (0..connectivity.edges.len()).collect();
-    fn find(parent: &mut [usize], mut edge: usize) -> usize {
-        while parent[edge] != edge {
-            parent[edge] = parent[parent[edge]];
-            edge = parent[edge];
-        }
-        edge
-    }
-    let mut join = |a: usize, b: usize| {
-        let (a, b) = (find(&mut parent, a), find(&mut parent, b));
-        parent[a.max(b)] = a.min(b);
-    };
+    let mut sets = DisjointSets::new(connectivity.edges.len());
     for edges in &connectivity.edges_of_quad {
-        join(edges[0], edges[2]);
-        join(edges[1], edges[3]);
+        sets.join(edges[0], edges[2]);
+        sets.join(edges[1], edges[3]);
     }
     if !cage.mirror.is_empty() {
         let edges = connectivity.edges.iter().enumerate();
@@ -199,7 +189,7 @@ fn chords(cage: &Cage, connectivity: &Connectivity) -> Vec<usize> {
         for (edge, ends) in connectivity.edges.iter().enumerate() {
             let [a, b] = ends.map(|end| cage.mirror[end]);
             if let Some(&image) = edge_of.get(&[a.min(b), a.max(b)]) {
-                join(edge, image);
+                sets.join(edge, image);
             }
         }
     }
@@ -207,7 +197,7 @@ fn chords(cage: &Cage, connectivity: &Connectivity) -> Vec<usize> {
     (0..connectivity.edges.len())
         .map(|edge| {
             let next = number_of.len();
-            *number_of.entry(find(&mut parent, edge)).or_insert(next)
+            *number_of.entry(sets.find(edge)).or_insert(next)
         })
         .collect()
 }

@@ -145,7 +145,9 @@ impl Skin {
         self.positions.len()
     }
 
-    /// Deforms the bind surface: the fast part, every frame; allocates nothing.
+    /// Deforms the bind surface: the fast part, every frame.
+    ///
+    /// Allocates nothing; on surfaces large enough for several threads, the thread pool may now and then grow its queue.
     pub fn deform(&self, palette: &Palette, output: Output<'_>) -> Result<(), SizeMismatch> {
         let shape = Shape {
             positions: &self.positions,
@@ -237,7 +239,13 @@ fn run(method: &impl VertexFrame, shape: Shape<'_>, palette: &[Affine], output: 
                 if let Some(tangent) = tangents.get_mut(offset) {
                     let rest = rest_tangents[vertex];
                     let along = frame.transform_vector(rest.truncate());
-                    *tangent = along.normalize_or(rest.truncate()).extend(rest.w);
+                    // A mirror turns the bitangent around, which `w` tells.
+                    let side = if frame.determinant() < 0.0 {
+                        -rest.w
+                    } else {
+                        rest.w
+                    };
+                    *tangent = along.normalize_or(rest.truncate()).extend(side);
                 }
             }
         },

@@ -60,6 +60,9 @@ pub enum WeightsError {
     /// More joints than 16-bit indices can name.
     #[error("{0} joints are more than the {max} that weights can name", max = 1 << 16)]
     TooManyJoints(usize),
+    /// More influences than 32-bit indices can name.
+    #[error("{0} influences are more than 32-bit indices can name")]
+    TooManyInfluences(usize),
     /// A vertex has no weight, and there is no joint to follow instead.
     #[error("vertex {vertex} has no weight and there is no joint to follow")]
     NoJoints {
@@ -146,13 +149,18 @@ impl WeightsBuilder {
                 self.report.negative += 1;
             }
             if weight > 0.0 {
-                let joint = joint as u16;
-                match self.row.iter_mut().find(|(other, _)| *other == joint) {
-                    Some((_, sum)) => *sum += f64::from(weight),
-                    None => self.row.push((joint, f64::from(weight))),
-                }
+                self.row.push((joint as u16, f64::from(weight)));
             }
         }
+        // A joint may be listed more than once.
+        self.row.sort_by_key(|&(joint, _)| joint);
+        self.row.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
         let sum: f64 = self.row.iter().map(|(_, weight)| weight).sum();
         if self.row.is_empty() {
             if fallback >= self.joint_count {
@@ -173,30 +181,35 @@ impl WeightsBuilder {
                 *weight /= sum;
             }
         }
-        self.finish_row();
-        Ok(())
+        self.finish_row()
     }
 
-    /// Orders the row, puts it on the grid and appends it.
-    fn finish_row(&mut self) {
-        self.row
-            .sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    /// Puts the row, which sums to one up to rounding, on the grid and appends it, heaviest first.
+    fn finish_row(&mut self) -> Result<(), WeightsError> {
         let mut steps: Vec<(u16, i64)> = Vec::with_capacity(self.row.len());
-        for &(joint, weight) in &self.row {
-            steps.push((joint, (weight * GRID).round() as i64));
+        let mut remainders: Vec<(f64, usize)> = Vec::with_capacity(self.row.len());
+        for (index, &(joint, weight)) in self.row.iter().enumerate() {
+            let whole = (weight * GRID).floor();
+            steps.push((joint, whole as i64));
+            remainders.push((weight * GRID - whole, index));
         }
-        let sum: i64 = steps.iter().map(|(_, step)| step).sum();
-        // The heaviest takes what rounding left over: at most half a step per influence.
-        steps[0].1 += GRID as i64 - sum;
-        steps.retain(|&(_, step)| step > 0);
+        // What rounding down left over goes to those who lost most, a step each.
+        remainders.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let left = GRID as i64 - steps.iter().map(|(_, step)| step).sum::<i64>();
+        for &(_, index) in remainders.iter().take(left.max(0) as usize) {
+            steps[index].1 += 1;
+        }
         steps.sort_by_key(|&(joint, step)| (-step, joint));
-        for (joint, step) in steps {
+        // The weights summed to one only up to rounding in f64: the heaviest can spare that.
+        steps[0].1 += GRID as i64 - steps.iter().map(|(_, step)| step).sum::<i64>();
+        for (joint, step) in steps.into_iter().filter(|&(_, step)| step > 0) {
             self.weights.joints.push(joint);
             self.weights.values.push((step as f64 / GRID) as f32);
         }
-        self.weights
-            .row_starts
-            .push(self.weights.joints.len() as u32);
+        let end = self.weights.joints.len();
+        let end = u32::try_from(end).map_err(|_| WeightsError::TooManyInfluences(end))?;
+        self.weights.row_starts.push(end);
+        Ok(())
     }
 
     /// The weights, and what was mended.
@@ -305,6 +318,20 @@ mod tests {
         );
     }
 
+    #[test]
+    fn sums_are_exactly_one_also_with_very_many_influences() {
+        for count in [5_000, 20_000, 65_536] {
+            let row: Vec<(usize, f32)> = (0..count).map(|joint| (joint, 0.37)).collect();
+            let (weights, _) = build(&[&row], count).unwrap();
+            let sum: f64 = weights
+                .of(0)
+                .map(|influence| f64::from(influence.weight))
+                .sum();
+            assert_eq!(sum, 1.0);
+            assert_eq!(weights.of(0).len(), count);
+        }
+    }
+
     proptest! {
         #[test]
         fn sums_are_exactly_one_in_any_order_and_building_again_changes_nothing(
@@ -323,7 +350,7 @@ mod tests {
             let total: f64 = row.iter().map(|(_, w)| f64::from(*w)).sum();
             for influence in weights.of(0) {
                 let given: f64 = row.iter().filter(|(j, _)| *j == influence.joint).map(|(_, w)| f64::from(*w)).sum();
-                prop_assert!((f64::from(influence.weight) - given / total).abs() < 1.3e-6);
+                prop_assert!((f64::from(influence.weight) - given / total).abs() <= 1.0 / GRID);
             }
         }
     }
