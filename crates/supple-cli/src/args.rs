@@ -114,7 +114,7 @@ pub(crate) struct DemoOptions {
 #[derive(Args)]
 pub(crate) struct InfoOptions {
     #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
-    pub(crate) file: String,
+    pub(crate) file: PathBuf,
     /// One JSON object, for programs
     #[arg(long)]
     pub(crate) json: bool,
@@ -123,7 +123,7 @@ pub(crate) struct InfoOptions {
 #[derive(Args)]
 pub(crate) struct DeformOptions {
     #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
-    pub(crate) file: String,
+    pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) method: MethodOption,
     #[command(flatten)]
@@ -149,7 +149,7 @@ pub(crate) enum Normals {
 #[derive(Args)]
 pub(crate) struct RenderOptions {
     #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
-    pub(crate) file: String,
+    pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) method: MethodOption,
     #[command(flatten)]
@@ -194,7 +194,7 @@ pub(crate) enum Focus {
 #[derive(Args)]
 pub(crate) struct ConvertOptions {
     #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
-    pub(crate) file: String,
+    pub(crate) file: PathBuf,
     /// Where to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,

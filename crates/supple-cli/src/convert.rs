@@ -1,7 +1,7 @@
 //! `supple convert`: the character with clean weights, all else as it was.
 
 use crate::args::ConvertOptions;
-use crate::failure::Failure;
+use crate::failure::{Failure, printable};
 use crate::source::Source;
 use std::path::Path;
 use supple_io::gltf::Document;
@@ -17,7 +17,7 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let mut document = source.document()?;
     document.set_weights(source.asset.rig.weights())?;
-    kind.write(&document, &options.out)
+    kind.write(&mut document, &options.out)
 }
 
 /// The two forms of a glTF file.
@@ -36,7 +36,13 @@ impl DocumentKind {
         }
     }
 
-    pub(crate) fn write(self, document: &Document, path: &Path) -> Result<(), Failure> {
+    /// Writes a file that needs no other, and tells of images that could not be taken in.
+    pub(crate) fn write(self, document: &mut Document, path: &Path) -> Result<(), Failure> {
+        for uri in document.embed_images() {
+            crate::tell(&printable(&format!(
+                "note: the image '{uri}' stays a link to another file"
+            )));
+        }
         let bytes = match self {
             DocumentKind::Binary => document.to_glb()?,
             DocumentKind::Text => document.to_gltf(),

@@ -19,11 +19,7 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     if let Some(path) = &options.palette {
         player.pose_by_palette(&read_palette(path, &source)?)?;
     }
-    if let Some(vertex) = player.first_not_finite() {
-        let message = format!("vertex {vertex} is carried to where no number reaches");
-        return Err(Failure::new(message)
-            .hint("scales of nested joints multiply; look at them with 'supple info'"));
-    }
+    posing::check_finite(&player)?;
     let (positions, normals, triangles) =
         (player.positions(), player.normals(), player.triangles());
     let out = &options.out;
@@ -32,8 +28,8 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
         OutputKind::Obj => write_whole(out, |out| obj::write(out, positions, normals, &triangles)),
         OutputKind::Ply => write_whole(out, |out| ply::write(out, positions, normals, &triangles)),
         OutputKind::Document(kind) => {
-            let posed = source.document()?.posed(&player, &pose)?;
-            return kind.write(&posed, out);
+            let mut posed = source.document()?.posed(&player, &pose)?;
+            return kind.write(&mut posed, out);
         }
     };
     written.map_err(|error| Failure::writing(out, error))?;

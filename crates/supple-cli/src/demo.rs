@@ -25,8 +25,8 @@ const HERO: (usize, usize) = (520, 640);
 pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
     let started = Instant::now();
     let folder = Folder::make(&options.out)?;
-    let figure = Source::open(FIGURE)?.asset;
-    let toy = Source::open(TOY)?.asset;
+    let figure = Source::open(FIGURE.as_ref())?.asset;
+    let toy = Source::open(TOY.as_ref())?.asset;
 
     let hero = "figure-walk.gif";
     let walk = figure
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
             &folder.file(hero),
         )?;
     }
-    let inside = folder.overlays(&figure, &Source::open(COARSE)?.asset)?;
+    let inside = folder.overlays(&figure, &Source::open(COARSE.as_ref())?.asset)?;
     let clips = folder.clips(&figure, Focus::Moving, |name| name != "walk")?;
     let toy = folder.clips(&toy, Focus::All, |_| true)?;
 

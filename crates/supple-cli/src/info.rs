@@ -12,14 +12,15 @@ use supple_io::gltf::Notes;
 
 pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
+    let file = options.file.to_string_lossy();
     let findings = Findings::of(&source.asset.rig);
     let oddities = oddities(&source.asset, &source.notes, &findings);
     let text = match options.json {
         true => format!(
             "{:#}\n",
-            report_json(&options.file, &source.asset, &findings, &oddities)
+            report_json(&file, &source.asset, &findings, &oddities)
         ),
-        false => report_text(&options.file, &source.asset, &findings, &oddities),
+        false => report_text(&file, &source.asset, &findings, &oddities),
     };
     crate::print(&text)
 }
@@ -61,7 +62,7 @@ fn oddities(asset: &Asset, notes: &Notes, findings: &Findings) -> Vec<Oddity> {
         "ignored_channels",
         ignored,
         format!(
-            "{} drive something other than transforms and morphs, and are not played",
+            "not played: {} for something other than transforms and morphs",
             many(ignored, "animation channel")
         ),
     );
@@ -69,10 +70,7 @@ fn oddities(asset: &Asset, notes: &Notes, findings: &Findings) -> Vec<Oddity> {
     note(
         "not_triangles",
         lines,
-        format!(
-            "{} of points or lines have no surface",
-            many(lines, "primitive")
-        ),
+        format!("not drawn: {} of points or lines", many(lines, "primitive")),
     );
     let extensions = &notes.unknown_required_extensions;
     note(
@@ -119,7 +117,7 @@ fn weight_oddities(
         "negative_weights",
         weights.negative,
         format!(
-            "{} were taken as zero",
+            "taken as zero: {}",
             many(weights.negative, "negative weight")
         ),
     );

@@ -3,7 +3,7 @@
 use crate::args::Moment;
 use crate::failure::Failure;
 use supple::clip::Clip;
-use supple::{Asset, Pose};
+use supple::{Asset, Player, Pose};
 
 /// The clip that the user asked for: by name, or by number. None without a wish.
 pub(crate) fn wanted_clip<'a>(
@@ -52,4 +52,14 @@ pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failur
     };
     let frame_time = moment.frame.map(|frame| f64::from(frame) / moment.fps);
     Ok(asset.pose_at(clip, moment.time.or(frame_time).unwrap_or(0.0)))
+}
+
+/// Refuses a pose that carries the surface to where no number reaches.
+pub(crate) fn check_finite(player: &Player<'_>) -> Result<(), Failure> {
+    let Some(vertex) = player.first_not_finite() else {
+        return Ok(());
+    };
+    let message = format!("vertex {vertex} is carried to where no number reaches");
+    Err(Failure::new(message)
+        .hint("the scales of nested joints multiply; 'supple info' shows the odd ones"))
 }

@@ -98,12 +98,12 @@ struct Frames<'a> {
 
 impl<'a> Frames<'a> {
     fn of(clip: &'a Clip, fps: f64) -> Result<Frames<'a>, Failure> {
-        let count = (clip.duration() * fps).round().max(1.0);
+        let seconds = clip.duration() - clip.start();
+        let count = (seconds * fps).round().max(1.0);
         if count > MOST_FRAMES as f64 {
             let message = format!(
-                "the clip '{}' lasts {} s, which makes more than {MOST_FRAMES} frames",
-                clip.name,
-                clip.duration()
+                "the clip '{}' lasts {seconds} s, which makes more than {MOST_FRAMES} frames",
+                clip.name
             );
             return Err(Failure::new(message).hint("choose a lower --fps"));
         }
@@ -118,13 +118,14 @@ impl<'a> Frames<'a> {
     fn few(clip: &'a Clip) -> Frames<'a> {
         Frames {
             clip,
-            fps: FOCUS_FRAMES as f64 / clip.duration().max(1e-3),
+            fps: FOCUS_FRAMES as f64 / (clip.duration() - clip.start()).max(1e-3),
             count: FOCUS_FRAMES,
         }
     }
 
     fn show(&self, frame: usize, player: &mut Player<'_>) {
-        let pose = player.asset().pose_at(self.clip, frame as f64 / self.fps);
+        let time = self.clip.start() + frame as f64 / self.fps;
+        let pose = player.asset().pose_at(self.clip, time);
         player.pose(&pose);
     }
 }
@@ -210,6 +211,7 @@ impl Picture {
             .map(Frames::few);
         let shot = Shot::of(self, &mut player, frames.as_ref());
         player.pose(pose);
+        posing::check_finite(&player)?;
         let look = Look::new(asset, self.overlays);
         let image = self.draw(&self.settings, &player, &look, &shot);
         write_whole(path, |out| image.write_png(out).map_err(io::Error::other))

@@ -15,11 +15,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn open(file: &str) -> Result<Source, Failure> {
-        match file.strip_prefix('@') {
+    pub(crate) fn open(file: &Path) -> Result<Source, Failure> {
+        match file.to_str().and_then(|file| file.strip_prefix('@')) {
             Some(spec) => Source::built_in(spec),
             None => {
-                let loaded = gltf::load(Path::new(file))?;
+                let loaded = gltf::load(file)?;
                 Ok(Source {
                     asset: loaded.asset,
                     notes: loaded.notes,

@@ -379,6 +379,17 @@ impl Clip {
         ends.fold(0.0, |duration: f64, &end| duration.max(f64::from(end)))
     }
 
+    /// The time of the first key of all tracks, in seconds: before it, nothing moves.
+    pub fn start(&self) -> f64 {
+        let starts = self
+            .tracks
+            .iter()
+            .filter_map(|track| track.curve.times.first());
+        starts
+            .fold(f64::INFINITY, |start, &time| start.min(f64::from(time)))
+            .min(self.duration())
+    }
+
     /// Writes what the clip moves into `pose`, which should start as the rest pose; allocates nothing.
     ///
     /// Times outside of the clip hold the first or last key. Nodes or weights that the pose does not have are
@@ -627,6 +638,6 @@ mod tests {
         assert_eq!(moved.translation, DVec3::X);
         assert_eq!(moved.scale, DVec3::new(2.0, 3.0, 4.0));
         assert_eq!(pose.morph_weights, [0.0, 0.25, 0.5]);
-        assert_eq!(clip.duration(), 0.5);
+        assert_eq!((clip.start(), clip.duration()), (0.5, 0.5));
     }
 }

@@ -3,8 +3,8 @@
 use super::Fault;
 use super::accessor::Numbers;
 use super::read::{File, MeshNode, in_range};
-use super::tree::{Tree, affine};
-use glam::{DAffine3, Mat4};
+use super::tree::Tree;
+use glam::{DAffine3, DMat4, Mat4};
 use gltf_json::accessor::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -158,4 +158,9 @@ fn first_root(list: &[usize], node_of: impl Fn(usize) -> usize, tree: &Tree) -> 
     });
     let is_top = |joint: &&usize| nodes.binary_search(&node_of(**joint)).is_ok();
     *list.iter().find(is_top).unwrap_or(&list[0])
+}
+
+/// A column-major 4×4 matrix; its last row is (0, 0, 0, 1) by definition.
+fn affine(columns: &[f32; 16]) -> DAffine3 {
+    DAffine3::from_mat4(DMat4::from_cols_array(&columns.map(f64::from)))
 }

@@ -42,7 +42,7 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
         unknown_required_extensions: required_extensions(json)?,
         ..Notes::default()
     };
-    let tree = Tree::new(&file.nodes)?;
+    let tree = Tree::new(&file.nodes, json)?;
     let mesh_nodes = file.mesh_nodes()?;
     notes.unskinned = mesh_nodes.iter().all(|node| node.skin.is_none());
     let (bound, hung): (Vec<&MeshNode>, Vec<&MeshNode>) = mesh_nodes

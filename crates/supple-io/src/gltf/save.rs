@@ -106,32 +106,40 @@ impl Document {
         (json, bin)
     }
 
-    /// Takes image files that lie beside the original into the buffer: the new file may lie elsewhere.
-    fn embed_images(&mut self) {
+    /// Takes image files that lie beside the original into the document: the new file may lie elsewhere.
+    ///
+    /// Returns the addresses of images that stay links: files that are not there, that lie outside of the original's
+    /// folder or whose kind is not known.
+    pub fn embed_images(&mut self) -> Vec<String> {
+        let mut links = Vec::new();
         let count = self.json["images"].as_array().map_or(0, Vec::len);
         // Several images may name the same file; it is taken in once.
         let mut view_of: HashMap<PathBuf, usize> = HashMap::new();
         for index in 0..count {
             let uri = self.json["images"][index]["uri"].as_str();
-            let Some(uri) = uri.filter(|uri| !container::is_data_uri(uri)) else {
+            let Some(uri) = uri
+                .filter(|uri| !container::is_data_uri(uri))
+                .map(str::to_owned)
+            else {
                 continue;
             };
             let given = self.json["images"][index]["mimeType"].as_str();
-            let Some(mime) = given.or_else(|| image_type(uri)).map(str::to_owned) else {
-                continue;
-            };
-            let Ok(path) = container::resolve_uri(uri, self.folder.as_deref()) else {
+            let mime = given.or_else(|| image_type(&uri)).map(str::to_owned);
+            let path = container::resolve_uri(&uri, self.folder.as_deref());
+            let (Some(mime), Ok(path)) = (mime, path) else {
+                links.push(uri);
                 continue;
             };
             let view = match view_of.get(&path) {
                 Some(&view) => view,
                 None => {
                     let Ok(bytes) = crate::read_regular(&path) else {
+                        links.push(uri);
                         continue;
                     };
-                    *view_of
-                        .entry(path)
-                        .or_insert(self.append_bytes(&bytes, None))
+                    let view = self.append_bytes(&bytes, None);
+                    view_of.insert(path, view);
+                    view
                 }
             };
             if let Some(image) = self.json["images"][index].as_object_mut() {
@@ -140,6 +148,7 @@ impl Document {
                 image.insert("bufferView".to_owned(), json!(view));
             }
         }
+        links
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::Fault;
 use super::read::in_range;
-use glam::{DAffine3, DMat4, DQuat, DVec3, Vec3};
+use glam::{DAffine3, DMat4, DQuat, DVec3};
 use gltf_json::{Index, Node as FileNode};
+use serde_json::Value;
 use supple::skeleton::Node;
 use supple::transform::{Local, Trs};
 
@@ -19,7 +20,8 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn new(file_nodes: &[FileNode]) -> Result<Tree, Fault> {
+    /// `json` is the whole file: its numbers are finer than those of the typed nodes.
+    pub(super) fn new(file_nodes: &[FileNode], json: &Value) -> Result<Tree, Fault> {
         let count = file_nodes.len();
         let mut parent_of: Vec<Option<usize>> = vec![None; count];
         for (index, node) in file_nodes.iter().enumerate() {
@@ -57,7 +59,7 @@ impl Tree {
             nodes.push(Node {
                 name: node.name.clone().unwrap_or_default(),
                 parent: parent_of[index].map(|parent| order_of[parent]),
-                rest: rest_transform(node, index)?,
+                rest: rest_transform(node, index, &json["nodes"][index])?,
             });
         }
         let mut subtree_end: Vec<usize> = (1..=count).collect();
@@ -75,32 +77,49 @@ impl Tree {
     }
 }
 
-fn rest_transform(node: &FileNode, index: usize) -> Result<Local, Fault> {
-    let vector = |v: [f32; 3]| Vec3::from_array(v).as_dvec3();
-    let rotation = node.rotation.map_or(DQuat::IDENTITY, |q| {
-        let q = DQuat::from_array(q.0.map(f64::from));
-        if q.length_squared() > 0.0 {
-            q.normalize()
-        } else {
-            DQuat::IDENTITY
-        }
-    });
-    let rest = match node.matrix {
-        Some(matrix) => Local::Matrix(affine(&matrix)),
-        None => Local::Trs(Trs {
-            translation: node.translation.map_or(DVec3::ZERO, vector),
-            rotation,
-            scale: node.scale.map_or(DVec3::ONE, vector),
-        }),
-    };
-    if !rest.is_finite() {
+/// In double precision, as JSON has it: offsets of kilometres may cancel out further down the tree.
+fn rest_transform(node: &FileNode, index: usize, json: &Value) -> Result<Local, Fault> {
+    let in_f32 = [
+        node.matrix.as_ref().map(<[f32; 16]>::as_slice),
+        node.translation.as_ref().map(<[f32; 3]>::as_slice),
+        node.rotation.as_ref().map(|rotation| rotation.0.as_slice()),
+        node.scale.as_ref().map(<[f32; 3]>::as_slice),
+    ];
+    if in_f32
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|x| !x.is_finite())
+    {
         let problem = "the transform holds a number beyond the range of 32-bit floats";
         return Err(Fault::new(format!("nodes[{index}]"), problem));
     }
-    Ok(rest)
+    if node.matrix.is_some() {
+        let columns = numbers::<16>(json, "matrix");
+        return Ok(Local::Matrix(DAffine3::from_mat4(DMat4::from_cols_array(
+            &columns,
+        ))));
+    }
+    let rotation = match node.rotation {
+        Some(_) => DQuat::from_array(numbers(json, "rotation")),
+        None => DQuat::IDENTITY,
+    };
+    Ok(Local::Trs(Trs {
+        translation: node.translation.map_or(DVec3::ZERO, |_| {
+            DVec3::from_array(numbers(json, "translation"))
+        }),
+        rotation: if rotation.length_squared() > 0.0 {
+            rotation.normalize()
+        } else {
+            DQuat::IDENTITY
+        },
+        scale: node
+            .scale
+            .map_or(DVec3::ONE, |_| DVec3::from_array(numbers(json, "scale"))),
+    }))
 }
 
-/// A column-major 4×4 matrix; its last row is (0, 0, 0, 1) by definition.
-pub(super) fn affine(columns: &[f32; 16]) -> DAffine3 {
-    DAffine3::from_mat4(DMat4::from_cols_array(&columns.map(f64::from)))
+/// An array of numbers that is known to be there.
+fn numbers<const N: usize>(json: &Value, key: &str) -> [f64; N] {
+    std::array::from_fn(|index| json[key][index].as_f64().unwrap_or(0.0))
 }
