@@ -8,12 +8,18 @@ use std::process::{Command, Output};
 /// Help texts and error messages, word for word, from `tests/cmd/*.toml`.
 #[test]
 fn help_and_errors_read_as_written_down() {
-    trycmd::TestCases::new().case("tests/cmd/*.toml");
+    trycmd::TestCases::new()
+        .env("COLUMNS", "100")
+        .env("NO_COLOR", "1")
+        .case("tests/cmd/*.toml");
 }
 
 fn supple(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
     command.args(arguments).current_dir(folder);
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
     command.output().expect("the binary runs")
 }
 
@@ -245,6 +251,21 @@ fn info_tells_programs_what_it_tells_people() {
     let text = succeeds(&["info", "@cloth"], folder.path());
     assert!(text.contains("9 joints"), "{text}");
     assert!(!text.contains('\u{1b}'), "no colours in a pipe");
+}
+
+#[test]
+fn colours_come_when_forced_and_go_when_unwanted() {
+    let folder = folder();
+    let info = |variables: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
+        command.args(["info", "@cloth"]).current_dir(folder.path());
+        command
+            .env_remove("NO_COLOR")
+            .envs(variables.iter().map(|name| (name, "1")));
+        String::from_utf8(command.output().expect("the binary runs").stdout).expect("UTF-8")
+    };
+    assert!(info(&["CLICOLOR_FORCE"]).contains('\u{1b}'));
+    assert!(!info(&["NO_COLOR"]).contains('\u{1b}'));
 }
 
 #[test]

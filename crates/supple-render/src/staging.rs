@@ -104,13 +104,13 @@ pub struct Silhouette {
     farthest: Vec<(Vec3, Option<Vec3>)>,
 }
 
-/// Directions per edge of the cube that they are taken from.
-const DIRECTIONS_PER_EDGE: i32 = 4;
+/// Steps along each edge of the cube that directions are taken from.
+const STEPS_PER_EDGE: i32 = 4;
 
 impl Default for Silhouette {
     fn default() -> Silhouette {
         // All points of a cubic lattice that lie on the cube's surface.
-        let half = DIRECTIONS_PER_EDGE;
+        let half = STEPS_PER_EDGE;
         let side = || (-half..=half).step_by(2);
         let lattice = side().flat_map(|x| side().flat_map(move |y| side().map(move |z| [x, y, z])));
         let surface = lattice.filter(|point| point.iter().any(|x| x.abs() == half));

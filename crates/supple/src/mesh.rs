@@ -221,16 +221,6 @@ pub struct Shape<'a> {
     pub tangents: Option<&'a [Vec4]>,
 }
 
-impl<'a> From<&'a Mesh> for Shape<'a> {
-    fn from(mesh: &'a Mesh) -> Shape<'a> {
-        Shape {
-            positions: &mesh.positions,
-            normals: &mesh.normals,
-            tangents: mesh.tangents(),
-        }
-    }
-}
-
 /// Buffers for a surface with its morphs applied; made once, refilled every frame without allocation.
 #[derive(Clone, Debug)]
 pub struct MorphedShape {
