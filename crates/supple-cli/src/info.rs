@@ -6,8 +6,9 @@ use crate::source::Source;
 use anstyle::Style;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use supple::Asset;
+use supple::adjacency::{Topology, weld_positions};
 use supple::findings::Findings;
+use supple::{Asset, Prop};
 use supple_io::gltf::Notes;
 
 pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
@@ -47,7 +48,7 @@ fn oddities(asset: &Asset, notes: &Notes, findings: &Findings) -> Vec<Oddity> {
     };
     let vertices = asset.rig.mesh().vertex_count();
     weight_oddities(notes, vertices, &mut note);
-    topology_oddities(findings, &mut note);
+    topology_oddities(asset, findings, &mut note);
     normal_oddities(asset, findings, &mut note);
     skeleton_oddities(asset, findings, &mut note);
     if notes.unskinned {
@@ -132,13 +133,28 @@ fn weight_oddities(
     );
 }
 
-fn topology_oddities(findings: &Findings, note: &mut impl FnMut(&'static str, usize, String)) {
+fn topology_oddities(
+    asset: &Asset,
+    findings: &Findings,
+    note: &mut impl FnMut(&'static str, usize, String),
+) {
     let topology = &findings.topology;
     let flat = topology.degenerate_triangles;
     note(
         "degenerate_triangles",
         flat,
         format!("{} of no area", many(flat, "triangle")),
+    );
+    let degenerate = |prop: &Prop| {
+        let mesh = &prop.mesh;
+        let weld = weld_positions(mesh.positions());
+        Topology::of(mesh.positions(), mesh.triangles(), &weld).degenerate_triangles
+    };
+    let flat = asset.props.iter().map(degenerate).sum();
+    note(
+        "degenerate_triangles_in_props",
+        flat,
+        format!("{} of no area in props", many(flat, "triangle")),
     );
     if topology.components > 1 {
         note(
@@ -256,18 +272,28 @@ fn skeleton_oddities(
         .bounds()
         .map_or(0.0, |bounds| bounds.extent());
     if findings.rest_distance > 1e-4 * extent {
-        let share = if extent > 0.0 {
-            100.0 * findings.rest_distance / extent
-        } else {
-            100.0
+        let times = findings.rest_distance / extent.max(f32::MIN_POSITIVE);
+        let far = match times {
+            0.0..10.0 => format!("{:.1} % of its size", 100.0 * times),
+            _ => format!("{times:.0} times its size"),
         };
         note(
             "rest_is_not_bind",
             1,
-            format!(
-                "the rest pose is not the bind pose: vertices move by up to {share:.1} % of the size"
-            ),
+            format!("the rest pose is not the bind pose: the surface moves by up to {far}"),
         );
+    }
+}
+
+/// Names in a row, the first dozen of them.
+fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let hidden = names.len().saturating_sub(SHOWN);
+    let list = names.take(SHOWN).collect::<Vec<_>>().join(", ");
+    if hidden == 0 {
+        list
+    } else {
+        format!("{list} and {hidden} more")
     }
 }
 
@@ -323,12 +349,7 @@ fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
     if asset.parts.len() > 1 {
         row(
             "parts",
-            asset
-                .parts
-                .iter()
-                .map(|part| part.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", "),
+            listed(asset.parts.iter().map(|part| part.name.as_str())),
         );
     }
     row(
@@ -361,12 +382,7 @@ fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
         row("morphs", many(targets, "target"));
     }
     if !asset.props.is_empty() {
-        let names = asset
-            .props
-            .iter()
-            .map(|prop| prop.name.as_str())
-            .collect::<Vec<_>>()
-            .join(", ");
+        let names = listed(asset.props.iter().map(|prop| prop.name.as_str()));
         row(
             "props",
             format!("{}, not skinned: {names}", many(asset.props.len(), "mesh")),
