@@ -14,9 +14,7 @@ pub(crate) fn run(options: &ConvertOptions) -> Result<(), Failure> {
             options.out.display()
         ))
     })?;
-    let source = Source::open(&options.file)?;
-    let mut document = source.document()?;
-    document.set_weights(source.asset.rig.weights())?;
+    let mut document = Source::open(&options.file)?.into_document()?;
     kind.write(&mut document, &options.out)
 }
 

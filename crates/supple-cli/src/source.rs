@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::progress;
+use std::borrow::Cow;
 use std::path::Path;
 use supple::Asset;
 use supple::characters::{self, CharacterSpec};
@@ -44,11 +45,20 @@ impl Source {
     }
 
     /// The file, or for a built-in character a new one.
-    pub(crate) fn document(&self) -> Result<Document, Failure> {
+    pub(crate) fn document(&self) -> Result<Cow<'_, Document>, Failure> {
         match &self.document {
-            Some(document) => Ok(document.clone()),
-            None => Ok(Document::from_asset(&self.asset)?),
+            Some(document) => Ok(Cow::Borrowed(document)),
+            None => Ok(Cow::Owned(Document::from_asset(&self.asset)?)),
         }
+    }
+
+    /// The file with the character's clean weights.
+    pub(crate) fn into_document(self) -> Result<Document, Failure> {
+        let Some(mut document) = self.document else {
+            return Ok(Document::from_asset(&self.asset)?);
+        };
+        document.set_weights(self.asset.rig.weights())?;
+        Ok(document)
     }
 
     /// The skeleton's joint for each joint in the order of `--palette` files.
