@@ -7,8 +7,17 @@ use supple::Method;
 use supple::characters::Character;
 use supple_render::View;
 
-const FILE_HELP: &str =
-    "A .glb or .gltf file, or a built-in character: @bar, @arm, @cloth, @figure";
+/// What FILE may be.
+fn file_summary() -> String {
+    let names: Vec<String> = Character::ALL
+        .iter()
+        .map(|known| format!("@{}", known.name()))
+        .collect();
+    format!(
+        "A .glb or .gltf file, or a built-in character: {}",
+        names.join(", ")
+    )
+}
 
 /// The same with all that there is to choose from.
 fn file_help() -> String {
@@ -113,7 +122,7 @@ pub(crate) struct DemoOptions {
 
 #[derive(Args)]
 pub(crate) struct InfoOptions {
-    #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
     /// One JSON object, for programs
     #[arg(long)]
@@ -122,7 +131,7 @@ pub(crate) struct InfoOptions {
 
 #[derive(Args)]
 pub(crate) struct DeformOptions {
-    #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) method: MethodOption,
@@ -148,7 +157,7 @@ pub(crate) enum Normals {
 
 #[derive(Args)]
 pub(crate) struct RenderOptions {
-    #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) method: MethodOption,
@@ -193,7 +202,7 @@ pub(crate) enum Focus {
 
 #[derive(Args)]
 pub(crate) struct ConvertOptions {
-    #[arg(value_name = "FILE", help = FILE_HELP, long_help = file_help())]
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
     /// Where to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]

@@ -1,8 +1,9 @@
 //! `supple convert`: the character with clean weights, all else as it was.
 
 use crate::args::ConvertOptions;
-use crate::failure::{Failure, printable};
+use crate::failure::Failure;
 use crate::source::Source;
+use crate::wording::printable;
 use std::path::Path;
 use supple_io::gltf::Document;
 use supple_io::write_whole;

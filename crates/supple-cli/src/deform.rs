@@ -5,6 +5,7 @@ use crate::convert::{DocumentKind, ending};
 use crate::failure::Failure;
 use crate::posing;
 use crate::source::Source;
+use crate::wording::many;
 use std::path::Path;
 use supple::{Affine, Palette, Player};
 use supple_io::{npy, obj, ply, write_whole};
@@ -34,9 +35,9 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     };
     written.map_err(|error| Failure::writing(out, error))?;
     if !source.asset.props.is_empty() {
-        let count = source.asset.props.len();
+        let props = many(source.asset.props.len(), "mesh");
         crate::tell(&format!(
-            "note: {count} meshes without a skin are not in this file; .glb keeps them"
+            "note: without {props} that have no skin; .glb keeps them"
         ));
     }
     Ok(())

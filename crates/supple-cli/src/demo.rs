@@ -17,7 +17,7 @@ const COARSE: &str = "@figure:2500";
 const TOY: &str = "@bar:2000";
 const FPS: f64 = 16.0;
 
-/// Square pictures of the grid.
+/// The pictures of the grid.
 const TILE: (usize, usize) = (340, 380);
 /// The one at the top.
 const HERO: (usize, usize) = (520, 640);

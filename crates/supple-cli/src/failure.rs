@@ -1,5 +1,6 @@
 //! What went wrong, for people: one message, and what to do about it where that is known.
 
+use crate::wording::printable;
 use anstyle::{AnsiColor, Style};
 use std::path::Path;
 use supple::characters::CharacterError;
@@ -56,19 +57,6 @@ impl Failure {
             crate::tell(&format!("  {dim}{hint}{dim:#}"));
         }
     }
-}
-
-/// Text that may come from a file, with its control characters made visible, so that it cannot speak to the terminal.
-pub(crate) fn printable(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() {
-            result.extend(character.escape_default());
-        } else {
-            result.push(character);
-        }
-    }
-    result
 }
 
 impl From<LoadError> for Failure {

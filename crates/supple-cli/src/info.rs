@@ -1,8 +1,9 @@
 //! `supple info`: what is in a file, and what is odd about it.
 
 use crate::args::InfoOptions;
-use crate::failure::{Failure, printable};
+use crate::failure::Failure;
 use crate::source::Source;
+use crate::wording::{many, printable};
 use anstyle::Style;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -110,7 +111,7 @@ fn weight_oddities(
         "no_weights",
         without,
         format!(
-            "{} without weights (the first is {first}) follow the root of the skeleton",
+            "{} without weights (the first is {first}) follow the root of their skin",
             many(without, "vertex")
         ),
     );
@@ -297,20 +298,6 @@ fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     }
 }
 
-/// "1 vertex", "2 vertices".
-fn many(count: usize, noun: &str) -> String {
-    let plural = match noun {
-        "vertex" => "vertices".to_owned(),
-        "mesh" => "meshes".to_owned(),
-        _ => format!("{noun}s"),
-    };
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {plural}")
-    }
-}
-
 fn mean_influences(asset: &Asset) -> f64 {
     let weights = asset.rig.weights();
     weights.influence_count() as f64 / weights.vertex_count().max(1) as f64
@@ -326,6 +313,7 @@ fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
     };
     let topology = &findings.topology;
     let surface = match (topology.is_closed_manifold(), topology.components) {
+        (_, 0) => "no surface".to_owned(),
         (true, 1) => "one closed surface".to_owned(),
         (true, pieces) => format!("{pieces} closed surfaces"),
         (false, _) => "open".to_owned(),

@@ -10,6 +10,7 @@ mod posing;
 mod progress;
 mod render;
 mod source;
+mod wording;
 
 use args::{Arguments, Command};
 use clap::{CommandFactory, Parser};

@@ -1,5 +1,6 @@
 //! Progress on long work: on a terminal, and nowhere else.
 
+use crate::wording::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
@@ -10,14 +11,14 @@ pub(crate) fn bar(steps: usize, what: &str) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} {eta:>4}") {
         bar.set_style(style);
     }
-    bar.set_message(what.to_owned());
+    bar.set_message(printable(what));
     bar
 }
 
 /// A spinner for work of unknown length.
 pub(crate) fn spinner(what: &str) -> ProgressBar {
     let spinner = ProgressBar::new_spinner();
-    spinner.set_message(what.to_owned());
+    spinner.set_message(printable(what));
     spinner.enable_steady_tick(Duration::from_millis(100));
     spinner
 }

@@ -138,24 +138,32 @@ struct Shot {
 
 impl Shot {
     /// Frames what every frame shows, or the part of it that moves.
-    fn of(picture: &Picture, player: &mut Player<'_>, frames: Option<&Frames<'_>>) -> Shot {
+    ///
+    /// Refuses frames in which the surface is carried to where no number reaches.
+    fn of(
+        picture: &Picture,
+        player: &mut Player<'_>,
+        frames: Option<&Frames<'_>>,
+    ) -> Result<Shot, Failure> {
         let mut whole = Silhouette::default();
+        posing::check_finite(player)?;
         whole.add(player);
         let mut moving = Silhouette::default();
         if let Some(frames) = frames {
-            (0..frames.count).for_each(|frame| {
+            for frame in 0..frames.count {
                 frames.show(frame, player);
+                posing::check_finite(player)?;
                 whole.add(player);
-            });
+            }
             if picture.focus == Focus::Moving {
                 add_moving(&mut moving, player, frames);
             }
         }
         let framed = close_up(&moving, &whole).unwrap_or_else(|| whole.points().collect());
-        Shot {
+        Ok(Shot {
             camera: Camera::framing(framed, picture.view, picture.settings.aspect()),
             ground: whole.ground(),
-        }
+        })
     }
 }
 
@@ -209,9 +217,8 @@ impl Picture {
         let frames = clip
             .filter(|_| self.focus == Focus::Moving)
             .map(Frames::few);
-        let shot = Shot::of(self, &mut player, frames.as_ref());
+        let shot = Shot::of(self, &mut player, frames.as_ref())?;
         player.pose(pose);
-        posing::check_finite(&player)?;
         let look = Look::new(asset, self.overlays);
         let image = self.draw(&self.settings, &player, &look, &shot);
         write_whole(path, |out| image.write_png(out).map_err(io::Error::other))
@@ -236,7 +243,7 @@ impl Picture {
         let frames = Frames::of(clip, fps)?;
         let mut player = Player::new(asset, &self.method);
         frames.show(0, &mut player);
-        let shot = Shot::of(self, &mut player, Some(&frames));
+        let shot = Shot::of(self, &mut player, Some(&frames))?;
         let look = Look::new(asset, self.overlays);
         let bar = progress::bar(frames.count, &format!("drawing {}", clip.name));
         let mut draw = |frame: usize| {

@@ -392,9 +392,13 @@ fn malformed_accessors_and_views_are_refused() {
         let attributes = file.primitive()["attributes"].as_object_mut().unwrap();
         attributes.shift_remove("POSITION");
     });
-    refused("indices", "5 indices do not make whole triangles", |file| {
-        file.json["accessors"][INDICES]["count"] = json!(5);
-    });
+    refused(
+        "meshes[0].primitives[0]",
+        "5 corners do not make whole triangles",
+        |file| {
+            file.json["accessors"][INDICES]["count"] = json!(5);
+        },
+    );
     refused("meshes[0].primitives[0]", "mode", |file| {
         file.primitive()["mode"] = json!(7)
     });
@@ -470,17 +474,17 @@ fn clips_and_skins_that_name_missing_things_are_refused() {
         },
     );
     refused(
-        "animations[0].channels[0] input",
+        "animations[0].samplers[0].input",
         "names accessor 90",
         |file| {
             file.json["animations"][0]["samplers"][0]["input"] = json!(90);
         },
     );
-    refused("animations[0].channels[0]", "interpolation", |file| {
+    refused("animations[0].samplers[0]", "interpolation", |file| {
         file.json["animations"][0]["samplers"][0]["interpolation"] = json!("BOUNCE");
     });
     refused(
-        "animations[0].channels[0]",
+        "animations[0].samplers[0]",
         "key 1 is at 0 s, after a key at 0.5 s",
         |file| {
             file.set_float(TIMES, 0, 0.5);
@@ -488,7 +492,7 @@ fn clips_and_skins_that_name_missing_things_are_refused() {
         },
     );
     refused(
-        "animations[0].channels[0]",
+        "animations[0].samplers[0]",
         "4 numbers for 2 keys, expected 8",
         |file| {
             file.json["accessors"][ROTATIONS]["count"] = json!(1);
@@ -1028,6 +1032,25 @@ fn repetition_beyond_all_proportion_is_refused() {
 }
 
 #[test]
+fn names_and_replacements_are_not_free() {
+    // A mesh without primitives, with a long name, shown over and over.
+    refused("meshes[1]", "out of proportion", |file| {
+        let empty = json!({ "name": "n".repeat(200_000), "primitives": [] });
+        file.json["meshes"].as_array_mut().unwrap().push(empty);
+        let nodes = file.json["nodes"].as_array_mut().unwrap();
+        nodes.extend(vec![json!({ "mesh": 1 }); 10_000]);
+    });
+    refused("sparse.count", "replaces 1000 elements of 4", |file| {
+        let view = file.json["accessors"][POSITION]["bufferView"].clone();
+        file.json["accessors"][POSITION]["sparse"] = json!({
+            "count": 1000,
+            "indices": { "bufferView": view, "componentType": 5121 },
+            "values": { "bufferView": view },
+        });
+    });
+}
+
+#[test]
 fn a_skin_that_many_nodes_share_is_held_once() {
     let mut file = Tiny::new();
     file.json["skins"][0]["joints"] = json!(vec![0; 100_000]);
@@ -1039,8 +1062,11 @@ fn a_skin_that_many_nodes_share_is_held_once() {
     let nodes = file.json["nodes"].as_array_mut().unwrap();
     nodes.extend(vec![mesh_node; 5_000]);
     // A hundred thousand places times five thousand nodes would be gigabytes.
-    let loaded = load(&file).unwrap();
+    let mut loaded = load(&file).unwrap();
     assert_eq!(loaded.asset.rig.skeleton().joints().len(), 1);
+    // And looked through once, not for every node.
+    let weights = loaded.asset.rig.weights();
+    loaded.document.set_weights(weights).unwrap();
 }
 
 #[test]

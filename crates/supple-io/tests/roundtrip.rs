@@ -690,3 +690,62 @@ fn a_new_document_gives_the_character_back() {
     let (posed, expected) = (some_pose(&again), some_pose(&asset));
     assert!(again.rig.skeleton().palette(&posed) == asset.rig.skeleton().palette(&expected));
 }
+
+#[test]
+fn a_scene_that_lists_a_node_below_the_top_still_shows_the_frozen_mesh() {
+    let mut file = Tiny::new();
+    let character = file.json["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .position(|node| node["mesh"].is_u64());
+    let character = character.unwrap();
+    let above = json!({ "name": "above", "children": [character] });
+    file.json["nodes"].as_array_mut().unwrap().push(above);
+    file.json["scenes"] = json!([{ "nodes": [character] }]);
+    let Loaded {
+        asset, document, ..
+    } = gltf::from_slice(&file.glb(), "listed").unwrap();
+    let pose = asset.rest_pose();
+    let posed = document.posed(&posed_player(&asset, &pose), &pose).unwrap();
+    let bytes = posed.to_glb().unwrap();
+    let (json, _) = open_glb(&bytes);
+    let shown: Vec<u64> = json["scenes"][0]["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_u64)
+        .collect();
+    assert!(
+        shown
+            .iter()
+            .any(|&node| json["nodes"][node as usize]["mesh"].is_u64()),
+        "{json}"
+    );
+}
+
+#[test]
+fn lists_that_become_empty_are_left_out() {
+    // An unskinned triangle whose positions are all zero: nothing is stored at all.
+    let json = json!({
+        "asset": { "version": "2.0" },
+        "nodes": [{ "mesh": 0 }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+        "accessors": [
+            { "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [0, 0, 0] },
+            { "componentType": 5126, "count": 1, "type": "SCALAR", "bufferView": 0 },
+        ],
+        "bufferViews": [{ "buffer": 0, "byteLength": 4 }],
+        "buffers": [{ "byteLength": 4, "uri": "data:application/octet-stream;base64,AAAAAA==" }],
+    });
+    let mut loaded = gltf::from_slice(json.to_string().as_bytes(), "zeros").unwrap();
+    loaded
+        .document
+        .set_weights(loaded.asset.rig.weights())
+        .unwrap();
+    let written: Value = serde_json::from_slice(&loaded.document.to_gltf()).unwrap();
+    assert_eq!(written["accessors"].as_array().unwrap().len(), 1);
+    for gone in ["bufferViews", "buffers"] {
+        assert_eq!(written.get(gone), None, "{gone}");
+    }
+}

@@ -95,9 +95,20 @@ impl<'a> Player<'a> {
 
     /// Moves the character by a palette from elsewhere; props and morphs stay as the last pose left them.
     pub fn pose_by_palette(&mut self, palette: &Palette) -> Result<(), SizeMismatch> {
+        let (found, expected) = (
+            palette.posed_from_bind.len(),
+            self.palette.posed_from_bind.len(),
+        );
+        if found != expected {
+            return Err(SizeMismatch {
+                what: "joints in the palette",
+                found,
+                expected,
+            });
+        }
         self.palette
             .posed_from_bind
-            .clone_from(&palette.posed_from_bind);
+            .copy_from_slice(&palette.posed_from_bind);
         self.deform()
     }
 
@@ -235,6 +246,11 @@ mod tests {
         assert_eq!(player.positions(), [Vec3::new(2.0, 1.0, 0.0)]);
         assert_eq!(player.props()[0].positions, [Vec3::new(2.0, 3.0, 0.0)]);
         assert!(player.pose_by_palette(&Palette::identity(2)).is_err());
+        assert_eq!(
+            player.positions(),
+            [Vec3::new(2.0, 1.0, 0.0)],
+            "nothing has changed"
+        );
     }
 
     #[test]

@@ -212,6 +212,10 @@ impl<'a> Accessors<'a> {
         };
         let size = index_type.0.size();
         let replaced = sparse.count.0;
+        if replaced > count {
+            let problem = format!("replaces {replaced} elements of {count}");
+            return Err(Fault::new(format!("{there}.count"), problem));
+        }
         let (indices, values) = (&sparse.indices, &sparse.values);
         let view = indices.buffer_view.value();
         let indices = self.slice(view, indices.byte_offset.0, replaced, size, false, &there)?;

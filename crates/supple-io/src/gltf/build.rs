@@ -8,8 +8,8 @@ use supple::Asset;
 use supple::clip::{Channel, Clip, Interpolation};
 
 impl Document {
-    /// A file with the character's mesh, skeleton, weights and clips. Morph targets, tangents and props, which no
-    /// built-in character has, are not written.
+    /// A file with the character's mesh, skeleton, weights and clips, for the built-in characters. What these do not
+    /// have is not written: morph targets, tangents, props; several parts become one, in the first one's colour.
     pub fn from_asset(asset: &Asset) -> Result<Document, SaveError> {
         let mesh = asset.rig.mesh();
         let skeleton = asset.rig.skeleton();

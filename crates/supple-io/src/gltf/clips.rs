@@ -20,10 +20,10 @@ pub(super) fn clips(
 ) -> Result<Vec<Clip>, Fault> {
     let animations: Vec<Value> = section(file.json, "animations")?;
     let mut clips = Vec::with_capacity(animations.len());
-    for (index, animation) in animations.iter().enumerate() {
-        let place = format!("animations[{index}]");
+    for (animation_index, animation) in animations.iter().enumerate() {
+        let place = format!("animations[{animation_index}]");
         let name = animation.get("name").and_then(Value::as_str);
-        let name = name.map_or_else(|| format!("clip {index}"), str::to_owned);
+        let name = name.map_or_else(|| format!("clip {animation_index}"), str::to_owned);
         let within = |fault: Fault| Fault::new(format!("{place}.{}", fault.place), fault.problem);
         let samplers: Vec<animation::Sampler> = section(animation, "samplers").map_err(within)?;
         let raw: Vec<Value> = section(animation, "channels").map_err(within)?;
@@ -53,7 +53,12 @@ pub(super) fn clips(
             };
             tracks.push(Track {
                 channel: driven,
-                curve: curve(file, &samplers[sampler], &driven, &place)?,
+                curve: curve(
+                    file,
+                    &samplers[sampler],
+                    &driven,
+                    &format!("animations[{animation_index}].samplers[{sampler}]"),
+                )?,
             });
         }
         clips.push(Clip { name, tracks });
@@ -90,7 +95,9 @@ fn curve(
         Checked::Valid(animation::Interpolation::Step) => Interpolation::Step,
         Checked::Valid(animation::Interpolation::Linear) => Interpolation::Linear,
         Checked::Valid(animation::Interpolation::CubicSpline) => Interpolation::CubicHermite,
-        Checked::Invalid => return Err(Fault::new(place, "an unknown interpolation")),
+        Checked::Invalid => {
+            return Err(Fault::new(place, "an unknown interpolation"));
+        }
     };
     let element = match channel {
         Channel::Translation { .. } | Channel::Scale { .. } => Type::Vec3,
@@ -99,13 +106,13 @@ fn curve(
     };
     let times = file
         .accessors
-        .scalars(sampler.input.value(), &format!("{place} input"))?;
+        .scalars(sampler.input.value(), &format!("{place}.input"))?;
     let output = sampler.output.value();
     let values = file.accessors.floats(
         output,
         element,
         Numbers::AsDeclared,
-        &format!("{place} output"),
+        &format!("{place}.output"),
     )?;
     Curve::new(times, values, channel.width(), interpolation)
         .map_err(|error| Fault::new(place, error.to_string()))

@@ -104,6 +104,12 @@ fn keep_used(json: &mut Value, key: &str, references: References) {
     if let Some(array) = json.get_mut(key).and_then(Value::as_array_mut) {
         let mut used = used.into_iter();
         array.retain(|_| used.next().unwrap_or(true));
+        // The format has no empty lists.
+        if array.is_empty()
+            && let Some(root) = json.as_object_mut()
+        {
+            root.shift_remove(key);
+        }
     }
 }
 

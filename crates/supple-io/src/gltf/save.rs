@@ -10,6 +10,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Compression of buffer views, whose plain twins are what Supple reads and writes.
+const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
+
 impl Document {
     /// As a `.glb`: one buffer, images embedded.
     pub fn to_glb(&self) -> Result<Vec<u8>, SaveError> {
@@ -75,10 +78,7 @@ impl Document {
         let views = json["bufferViews"].as_array_mut();
         for view in views.into_iter().flatten() {
             // The plain data was read; compressed twins of it would point to the wrong buffer.
-            remove_extensions(
-                view,
-                &["EXT_meshopt_compression", "KHR_meshopt_compression"],
-            );
+            remove_extensions(view, &MESHOPT);
             let buffer = view["buffer"].as_u64().unwrap_or(0) as usize;
             let start = starts.get(buffer).copied().unwrap_or(0);
             let offset = view["byteOffset"]
@@ -92,8 +92,11 @@ impl Document {
         }
         if let Some(buffers) = json["buffers"].as_array_mut() {
             buffers.truncate(1);
-            if let Some(first) = buffers.first_mut().and_then(Value::as_object_mut) {
-                first.shift_remove("uri");
+            for first in buffers {
+                remove_extensions(first, &MESHOPT);
+                if let Some(first) = first.as_object_mut() {
+                    first.shift_remove("uri");
+                }
             }
         }
         // Indexing a missing key for reading left nothing behind, but for writing it leaves null.

@@ -47,7 +47,7 @@ impl<'a> SurfaceReader<'a> {
             parts: Vec::new(),
             morphs: Vec::new(),
             weights: WeightsBuilder::new(joint_count)
-                .map_err(|error| Fault::new("skins", error.to_string()))?,
+                .map_err(|error| Fault::new("nodes", error.to_string()))?,
         })
     }
 
@@ -61,6 +61,12 @@ impl<'a> SurfaceReader<'a> {
     ) -> Result<Vec<Range<usize>>, Fault> {
         let mesh = &self.file.meshes[node.mesh];
         let name = self.file.node_name(node);
+        // What is kept of a node and of each primitive even if they have no vertex.
+        let again = || format!("node {} shows it once more", node.node);
+        let place = format!("meshes[{}]", node.mesh);
+        self.file
+            .accessors
+            .spend(32 + name.len() as u64, &place, again)?;
         let mut ranges = Vec::with_capacity(mesh.primitives.len());
         for (index, primitive) in mesh.primitives.iter().enumerate() {
             let place = format!("meshes[{}].primitives[{index}]", node.mesh);
@@ -69,11 +75,8 @@ impl<'a> SurfaceReader<'a> {
                 _ => format!("{name} {index}"),
             };
             let targets = primitive.targets.as_ref().map_or(0, Vec::len);
-            // What is kept of a primitive even if it has no vertex.
             let kept = 32 * (1 + targets as u64) + part_name.len() as u64;
-            self.file.accessors.spend(kept, &place, || {
-                format!("node {} shows it once more", node.node)
-            })?;
+            self.file.accessors.spend(kept, &place, again)?;
             let expected = self.file.morph_count(node.mesh);
             if targets != expected {
                 let problem =
@@ -160,13 +163,13 @@ impl<'a> SurfaceReader<'a> {
         count: usize,
         notes: &mut Notes,
     ) -> Result<(), Fault> {
-        let place = format!("{place}.indices");
+        let indices_place = format!("{place}.indices");
         let indices = match primitive.indices {
             Some(accessor) => {
                 let accessor = accessor.value();
                 self.file
                     .accessors
-                    .integers(accessor, Type::Scalar, &place)?
+                    .integers(accessor, Type::Scalar, &indices_place)?
             }
             None => (0..count as u32).collect(),
         };
@@ -175,7 +178,7 @@ impl<'a> SurfaceReader<'a> {
                 "element {at} is vertex {}, but the primitive has {count} vertices",
                 indices[at]
             );
-            return Err(Fault::new(place, problem));
+            return Err(Fault::new(indices_place, problem));
         }
         let corner = |at: usize| first as u32 + indices[at];
         let runs = indices.len().saturating_sub(2);
@@ -183,7 +186,7 @@ impl<'a> SurfaceReader<'a> {
             Checked::Valid(Mode::Triangles) => {
                 let (triangles, rest) = indices.as_chunks::<3>();
                 if !rest.is_empty() {
-                    let problem = format!("{} indices do not make whole triangles", indices.len());
+                    let problem = format!("{} corners do not make whole triangles", indices.len());
                     return Err(Fault::new(place, problem));
                 }
                 let shifted = triangles
@@ -205,7 +208,12 @@ impl<'a> SurfaceReader<'a> {
                 self.triangles.extend(fan);
             }
             Checked::Valid(_) => notes.not_triangles += 1,
-            Checked::Invalid => return Err(Fault::new(place, "an unknown primitive mode")),
+            Checked::Invalid => {
+                return Err(Fault::new(
+                    format!("{place}.mode"),
+                    "an unknown primitive mode",
+                ));
+            }
         }
         Ok(())
     }
@@ -368,8 +376,9 @@ impl MorphWeights {
         let count = file.morph_count(node.mesh);
         let own = file.nodes[node.node].weights.as_ref();
         let given = own.or(file.meshes[node.mesh].weights.as_ref());
+        let used = given.map(|weights| &weights[..count.min(weights.len())]);
         if let Some(at) =
-            given.and_then(|weights| weights.iter().position(|weight| !weight.is_finite()))
+            used.and_then(|weights| weights.iter().position(|weight| !weight.is_finite()))
         {
             let place = match own {
                 Some(_) => format!("nodes[{}].weights", node.node),
@@ -377,7 +386,7 @@ impl MorphWeights {
             };
             return Err(Fault::new(place, format!("weight {at} is not finite")));
         }
-        let weight = |index: usize| given.and_then(|weights| weights.get(index)).copied();
+        let weight = |index: usize| used.and_then(|weights| weights.get(index)).copied();
         self.rest
             .extend((0..count).map(|index| weight(index).unwrap_or(0.0)));
         self.of_node.insert(node.node, start..start + count);

@@ -1,12 +1,13 @@
 //! Changing a document, and writing it as a file. What is not changed stays as it was.
 
+use super::Document;
 use super::store::{
     Accessor, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT, flatten, remove_extensions,
 };
-use super::{Document, Instance};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 use supple::mesh::Part;
 use supple::transform::Local;
 use supple::{Asset, Player, Pose, Weights};
@@ -54,9 +55,14 @@ impl Document {
         let instances = self.binding.instances.clone();
         // All of them before anything is changed: on an error the document stays as it was.
         let mut all_sets = Vec::with_capacity(instances.len());
+        let mut places_of_skin: HashMap<*const [usize], HashMap<usize, u16>> = HashMap::new();
         for instance in &instances {
+            let places = places_of_skin
+                .entry(Arc::as_ptr(&instance.joint_of_skin))
+                .or_insert_with(|| places_in_skin(&instance.joint_of_skin));
             let primitives = instance.primitives.iter();
-            let sets = primitives.map(|vertices| InfluenceSets::new(weights, vertices, instance));
+            let sets = primitives
+                .map(|vertices| InfluenceSets::new(weights, vertices, instance.node, places));
             all_sets.push(match instance.skinned {
                 true => Some(sets.collect::<Result<Vec<_>, _>>()?),
                 false => None,
@@ -105,7 +111,7 @@ impl Document {
         let mut posed = self.clone();
         posed.freeze_nodes(asset, pose);
         let mut taken: HashSet<usize> = posed.meshes_of_props();
-        let roots = self.roots_of_nodes(asset);
+        let mut frozen = Vec::with_capacity(self.binding.instances.len());
         let mut parts = asset.parts.iter();
         for (index, instance) in self.binding.instances.iter().enumerate() {
             // The first to come keeps the mesh's place; props and other instances need it as it was.
@@ -125,9 +131,10 @@ impl Document {
             if let Some(json) = posed.json["meshes"][mesh].as_object_mut() {
                 json.shift_remove("weights");
             }
-            posed.hang_on_top(instance.node, roots[instance.node], mesh);
+            frozen.push((instance.node, mesh));
             posed.binding.instances[index].mesh = mesh;
         }
+        posed.hang_on_top(asset, &frozen);
         if let Some(root) = posed.json.as_object_mut() {
             root.shift_remove("animations");
             root.shift_remove("skins");
@@ -225,19 +232,6 @@ impl Document {
         }
     }
 
-    /// The topmost node above (or at) each of the file's nodes.
-    fn roots_of_nodes(&self, asset: &Asset) -> Vec<usize> {
-        let file_node = &self.binding.file_node;
-        let mut roots = vec![0; file_node.len()];
-        for (node, &here) in asset.rig.skeleton().nodes().iter().zip(file_node) {
-            roots[here] = node.parent.map_or(here, |parent| roots[file_node[parent]]);
-        }
-        // The mesh node of a built-in character stands beside its skeleton.
-        let nodes = self.json["nodes"].as_array().map_or(0, Vec::len);
-        roots.extend(file_node.len()..nodes);
-        roots
-    }
-
     fn meshes_of_props(&self) -> HashSet<usize> {
         let meshes = self.binding.props.iter().filter_map(|prop| {
             let mesh = self.json["nodes"][prop.node]["mesh"].as_u64()?;
@@ -316,23 +310,42 @@ impl Document {
         self.json["meshes"][mesh]["primitives"][primitive]["attributes"][name] = json!(accessor);
     }
 
-    /// Moves the mesh of a node to a new node without a parent, in every scene that shows the old one.
-    fn hang_on_top(&mut self, node: usize, root: usize, mesh: usize) {
-        let mut shown = json!({ "mesh": mesh });
-        if let Some(old) = self.json["nodes"][node].as_object_mut() {
-            if let Some(name) = old.get("name") {
-                shown["name"] = name.clone();
+    /// Moves meshes from their nodes to new nodes without a parent, in every scene that shows the old ones.
+    fn hang_on_top(&mut self, asset: &Asset, frozen: &[(usize, usize)]) {
+        let mut tops = Vec::with_capacity(frozen.len());
+        for &(node, mesh) in frozen {
+            let mut top = json!({ "mesh": mesh });
+            if let Some(old) = self.json["nodes"][node].as_object_mut() {
+                if let Some(name) = old.get("name") {
+                    top["name"] = name.clone();
+                }
+                for key in ["mesh", "weights"] {
+                    old.shift_remove(key);
+                }
             }
-            for key in ["mesh", "skin", "weights"] {
-                old.shift_remove(key);
-            }
+            tops.push(self.push("nodes", top));
         }
-        let top = self.push("nodes", shown);
+        let count = self.json["nodes"].as_array().map_or(0, Vec::len);
+        let file_node = &self.binding.file_node;
         let scenes = self.json["scenes"].as_array_mut();
         for scene in scenes.into_iter().flatten() {
-            let nodes = scene.get_mut("nodes").and_then(Value::as_array_mut);
-            if let Some(nodes) = nodes.filter(|nodes| nodes.contains(&json!(root))) {
-                nodes.push(json!(top));
+            let Some(listed) = scene.get_mut("nodes").and_then(Value::as_array_mut) else {
+                continue;
+            };
+            let mut shown = vec![false; count];
+            for node in listed.iter().filter_map(Value::as_u64) {
+                if let Some(shown) = shown.get_mut(node as usize) {
+                    *shown = true;
+                }
+            }
+            // A scene shows whatever is below the nodes that it lists; parents come first.
+            for (node, &here) in asset.rig.skeleton().nodes().iter().zip(file_node) {
+                shown[here] |= node.parent.is_some_and(|parent| shown[file_node[parent]]);
+            }
+            for (&(node, _), &top) in frozen.iter().zip(&tops) {
+                if shown[node] {
+                    listed.push(json!(top));
+                }
             }
         }
     }
@@ -353,6 +366,13 @@ pub(super) fn write_local(json: &mut Map<String, Value>, local: &Local) {
     }
 }
 
+/// Where a skin lists each joint of the skeleton; of a joint that is listed twice, the first place.
+fn places_in_skin(joint_of_skin: &[usize]) -> HashMap<usize, u16> {
+    let listed = joint_of_skin.iter().enumerate().rev();
+    let place = |(place, &joint): (usize, &usize)| Some((joint, u16::try_from(place).ok()?));
+    listed.filter_map(place).collect()
+}
+
 /// The influences of a primitive in glTF's sets of four; unused places hold joint 0 and weight 0.
 #[derive(Clone, Debug, PartialEq)]
 struct InfluenceSets {
@@ -370,15 +390,9 @@ impl InfluenceSets {
     fn new(
         weights: &Weights,
         vertices: &Range<usize>,
-        instance: &Instance,
+        node: usize,
+        places: &HashMap<usize, u16>,
     ) -> Result<InfluenceSets, SaveError> {
-        let local_of: HashMap<usize, u16> = instance
-            .joint_of_skin
-            .iter()
-            .enumerate()
-            .rev() // of a joint that is listed twice, the first place counts
-            .filter_map(|(local, &joint)| Some((joint, u16::try_from(local).ok()?)))
-            .collect();
         let most = vertices
             .clone()
             .map(|vertex| weights.of(vertex).len())
@@ -391,14 +405,14 @@ impl InfluenceSets {
         let mut sets = vec![empty; set_count];
         for (row, vertex) in vertices.clone().enumerate() {
             for (slot, influence) in weights.of(vertex).enumerate() {
-                let Some(&local) = local_of.get(&influence.joint) else {
+                let Some(&place) = places.get(&influence.joint) else {
                     return Err(SaveError::JointNotInSkin {
                         vertex,
                         joint: influence.joint,
-                        node: instance.node,
+                        node,
                     });
                 };
-                sets[slot / 4].joints[row][slot % 4] = local;
+                sets[slot / 4].joints[row][slot % 4] = place;
                 sets[slot / 4].weights[row][slot % 4] = influence.weight;
             }
         }
