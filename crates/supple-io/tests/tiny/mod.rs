@@ -3,6 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use supple::{Method, Player};
+use supple_io::LoadError;
+use supple_io::gltf::{self, Loaded, SaveError};
 
 pub const UNSIGNED_BYTE: u32 = 5121;
 pub const UNSIGNED_SHORT: u32 = 5123;
@@ -244,4 +247,81 @@ impl Tiny {
         out.extend_from_slice(&bin);
         out
     }
+}
+
+pub fn load(file: &Tiny) -> Result<Loaded, LoadError> {
+    gltf::from_slice(&file.glb(), "tiny")
+}
+
+/// Loads a file after a change.
+pub fn changed(change: impl FnOnce(&mut Tiny)) -> Result<Loaded, LoadError> {
+    let mut file = Tiny::new();
+    change(&mut file);
+    load(&file)
+}
+
+/// Asserts that a changed file is refused, at a place and for a reason that hold these words.
+#[track_caller]
+pub fn refused(place_words: &str, problem_words: &str, change: impl FnOnce(&mut Tiny)) {
+    match changed(change) {
+        Err(LoadError::Malformed { place, problem, .. }) => {
+            assert!(
+                place.contains(place_words),
+                "the place is '{place}' ({problem})"
+            );
+            assert!(
+                problem.contains(problem_words),
+                "at {place} the problem is '{problem}'"
+            );
+        }
+        Err(LoadError::Io { source, .. }) => panic!("refused by the file system: {source}"),
+        Ok(_) => panic!("was loaded, expected an error at {place_words}"),
+    }
+}
+
+impl Tiny {
+    /// The bytes of an accessor of this module.
+    pub fn bytes(&mut self, accessor: usize) -> &mut [u8] {
+        let view = &self.json["bufferViews"][accessor];
+        let number = |key: &str| view[key].as_u64().unwrap() as usize;
+        let start = number("byteOffset");
+        &mut self.bin[start..start + number("byteLength")]
+    }
+
+    pub fn set_float(&mut self, accessor: usize, at: usize, value: f32) {
+        self.bytes(accessor)[at * 4..][..4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    pub fn primitive(&mut self) -> &mut Value {
+        &mut self.json["meshes"][0]["primitives"][0]
+    }
+
+    /// Points an attribute at new numbers.
+    pub fn set_attribute(&mut self, name: &str, accessor: usize) {
+        self.primitive()["attributes"][name] = json!(accessor);
+    }
+}
+
+/// Deforms, changes and writes what was loaded, in every way there is.
+pub fn exercise(loaded: Loaded) {
+    let Loaded {
+        asset,
+        mut document,
+        ..
+    } = loaded;
+    document.to_glb().unwrap();
+    document.to_gltf();
+    let pose = match asset.clips.first() {
+        Some(clip) => asset.pose_at(clip, 0.5 * clip.duration()),
+        None => asset.rest_pose(),
+    };
+    let mut player = Player::new(&asset, &Method::Linear);
+    player.pose(&pose);
+    match document.posed(&player, &pose) {
+        Ok(posed) => drop(posed.to_glb().unwrap()),
+        Err(error) => assert!(matches!(error, SaveError::NotFinite(_)), "{error}"),
+    }
+    document.set_weights(asset.rig.weights()).unwrap();
+    let written = document.to_glb().unwrap();
+    gltf::from_slice(&written, "what was written").unwrap();
 }
