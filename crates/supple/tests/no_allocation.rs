@@ -1,5 +1,4 @@
-//! A frame allocates nothing: sampling, kinematics, palette, morph targets and deformation, by every method,
-//! of surfaces small enough for one thread.
+//! A frame allocates nothing: sampling, kinematics, palette, morph targets and deformation, by every method.
 
 #![allow(clippy::unwrap_used)]
 #![allow(
@@ -17,8 +16,7 @@ use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;
 use supple::{Asset, Mesh, Method, Output, Palette, Player, Prop, Rig, Skin};
 
-/// The largest surface that one thread deforms.
-const VERTICES: usize = 16_384;
+const VERTICES: usize = 50_000;
 const JOINTS: usize = 40;
 
 struct Counting;

@@ -1,13 +1,12 @@
 //! Skinning methods: baked once into a [`Skin`], then run every frame.
 //!
 //! A direct method ends in one affine frame per vertex, so its file supplies only that (`VertexFrame`); the vertex
-//! loop, the threads and the transported normals exist once, here. To add a method: a file, an arm of [`Method`],
+//! loop and the transported normals exist once, here. To add a method: a file, an arm of [`Method`],
 //! an arm of `Baked`; the property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
 mod linear;
 mod rigid;
 
-use crate::exec;
 use crate::mesh::Shape;
 use crate::pose::Palette;
 use crate::rig::Rig;
@@ -145,9 +144,7 @@ impl Skin {
         self.positions.len()
     }
 
-    /// Deforms the bind surface: the fast part, every frame.
-    ///
-    /// Allocates nothing; on surfaces large enough for several threads, the thread pool may now and then grow its queue.
+    /// Deforms the bind surface: the fast part, every frame; allocates nothing.
     pub fn deform(&self, palette: &Palette, output: Output<'_>) -> Result<(), SizeMismatch> {
         let shape = Shape {
             positions: &self.positions,
@@ -224,32 +221,24 @@ fn run(method: &impl VertexFrame, shape: Shape<'_>, palette: &[Affine], output: 
     let normals = output.normals.unwrap_or_default();
     let tangents = output.tangents.unwrap_or_default();
     let rest_tangents = shape.tangents.unwrap_or_default();
-    exec::for_each_chunk(
-        output.positions,
-        normals,
-        tangents,
-        |start, positions, normals, tangents| {
-            for (offset, position) in positions.iter_mut().enumerate() {
-                let vertex = start + offset;
-                let frame = method.frame(vertex, palette);
-                *position = frame.transform_point(shape.positions[vertex]);
-                if let Some(normal) = normals.get_mut(offset) {
-                    *normal = frame.transform_normal(shape.normals[vertex]);
-                }
-                if let Some(tangent) = tangents.get_mut(offset) {
-                    let rest = rest_tangents[vertex];
-                    let along = frame.transform_vector(rest.truncate());
-                    // A mirror turns the bitangent around, which `w` tells.
-                    let side = if frame.determinant() < 0.0 {
-                        -rest.w
-                    } else {
-                        rest.w
-                    };
-                    *tangent = along.normalize_or(rest.truncate()).extend(side);
-                }
-            }
-        },
-    );
+    for (vertex, position) in output.positions.iter_mut().enumerate() {
+        let frame = method.frame(vertex, palette);
+        *position = frame.transform_point(shape.positions[vertex]);
+        if let Some(normal) = normals.get_mut(vertex) {
+            *normal = frame.transform_normal(shape.normals[vertex]);
+        }
+        if let Some(tangent) = tangents.get_mut(vertex) {
+            let rest = rest_tangents[vertex];
+            let along = frame.transform_vector(rest.truncate());
+            // A mirror turns the bitangent around, which `w` tells.
+            let side = if frame.determinant() < 0.0 {
+                -rest.w
+            } else {
+                rest.w
+            };
+            *tangent = along.normalize_or(rest.truncate()).extend(side);
+        }
+    }
 }
 
 #[cfg(test)]
