@@ -221,7 +221,7 @@ fn skeleton_oddities(
             .iter()
             .take(3)
             .map(|&node| match skeleton.nodes()[node].name.as_str() {
-                "" => format!("node {node}"),
+                "" => "one without a name".to_owned(), // the skeleton's order is not the file's
                 name => format!("'{name}'"),
             });
         let list = shown.collect::<Vec<_>>().join(", ");

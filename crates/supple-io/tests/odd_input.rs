@@ -112,6 +112,11 @@ fn joints_listed_before_their_parents_are_sorted_and_keep_their_weights() {
     );
 }
 
+fn all_are_roots(loaded: &Loaded) -> bool {
+    let joints = loaded.asset.rig.skeleton().joints();
+    joints.iter().all(|joint| joint.parent.is_none())
+}
+
 #[test]
 fn several_roots_and_siblings_without_hierarchy_load() {
     let loaded = changed(|file| {
@@ -121,15 +126,7 @@ fn several_roots_and_siblings_without_hierarchy_load() {
             .shift_remove("children");
     });
     let loaded = loaded.unwrap();
-    assert!(
-        loaded
-            .asset
-            .rig
-            .skeleton()
-            .joints()
-            .iter()
-            .all(|joint| joint.parent.is_none())
-    );
+    assert!(all_are_roots(&loaded));
     let loaded = changed(|file| {
         file.json["nodes"][0]
             .as_object_mut()
@@ -141,15 +138,7 @@ fn several_roots_and_siblings_without_hierarchy_load() {
             .push(json!({ "name": "above", "children": [0, 1] }));
     });
     let loaded = loaded.unwrap();
-    assert!(
-        loaded
-            .asset
-            .rig
-            .skeleton()
-            .joints()
-            .iter()
-            .all(|joint| joint.parent.is_none())
-    );
+    assert!(all_are_roots(&loaded));
     let nodes = loaded.asset.rig.skeleton().nodes();
     for joint in loaded.asset.rig.skeleton().joints() {
         assert_eq!(nodes[nodes[joint.node].parent.unwrap()].name, "above");

@@ -602,13 +602,19 @@ fn nodes_that_share_a_mesh_can_get_different_weights() {
     assert_same(&again.asset, &loaded.asset, "twins");
 }
 
+/// Weights that bind every vertex to one joint.
+fn all_on(joint: usize, joint_count: usize, vertices: usize) -> Weights {
+    let mut builder = WeightsBuilder::new(joint_count).unwrap();
+    for _ in 0..vertices {
+        builder.push([(joint, 1.0)], 0).unwrap();
+    }
+    builder.finish().0
+}
+
 #[test]
 fn weights_of_another_character_are_refused() {
     let mut loaded = gltf::from_slice(&Tiny::new().glb(), "tiny").unwrap();
-    let mut builder = WeightsBuilder::new(9).unwrap();
-    builder.push([(8, 1.0)], 0).unwrap();
-    let (weights, _) = builder.finish();
-    let error = loaded.document.set_weights(&weights).unwrap_err();
+    let error = loaded.document.set_weights(&all_on(8, 9, 1)).unwrap_err();
     assert!(
         matches!(
             error,
@@ -620,12 +626,7 @@ fn weights_of_another_character_are_refused() {
         ),
         "{error}"
     );
-    let mut builder = WeightsBuilder::new(9).unwrap();
-    for _ in 0..4 {
-        builder.push([(8, 1.0)], 0).unwrap();
-    }
-    let (weights, _) = builder.finish();
-    let error = loaded.document.set_weights(&weights).unwrap_err();
+    let error = loaded.document.set_weights(&all_on(8, 9, 4)).unwrap_err();
     assert!(
         matches!(
             error,
@@ -658,11 +659,7 @@ fn refused_weights_leave_the_document_as_it_was() {
     let mut loaded = gltf::from_slice(&file.glb(), "twins").unwrap();
     let before = loaded.document.to_glb().unwrap();
     let tip = loaded.asset.rig.weights().of(2).next().unwrap().joint;
-    let mut builder = WeightsBuilder::new(3).unwrap();
-    for _ in 0..8 {
-        builder.push([(tip, 1.0)], 0).unwrap();
-    }
-    let (weights, _) = builder.finish();
+    let weights = all_on(tip, 3, 8);
     assert!(
         loaded.document.set_weights(&weights).is_err(),
         "the second skin does not list the tip"

@@ -269,7 +269,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The large surface is the small one many times over, so that it is cut anywhere by chunks and threads.
+    /// The large surface is the small one many times over: wherever a method cuts it into chunks for threads or lanes,
+    /// every copy must come out the same.
     #[test]
     fn neither_chunks_nor_threads_change_a_bit(
         (skeleton, vertices, motions) in (skeleton(), vertices(1..11), prop::collection::vec(rigid(STRONG_BEND), 12))
