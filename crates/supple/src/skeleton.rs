@@ -2,7 +2,7 @@
 
 use crate::pose::{Palette, Pose};
 use crate::transform::{Affine, Local};
-use glam::DAffine3;
+use glam::{DAffine3, DVec3};
 use thiserror::Error;
 
 /// A tree of nodes, parents before children, and the joints among them.
@@ -35,6 +35,22 @@ pub struct Joint {
     pub parent: Option<usize>,
     /// Takes a point of the bind surface into the node's frame (glTF's inverse bind matrix).
     pub joint_from_bind: DAffine3,
+}
+
+/// Where a joint and its bone lie in the bind pose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BindBone {
+    /// The joint itself.
+    pub head: DVec3,
+    /// Where the bone ends: the middle of the joints below; a last joint goes on in the direction of the bone above.
+    pub tail: DVec3,
+}
+
+impl BindBone {
+    /// The direction of the bone, if it has a length.
+    pub fn axis(&self) -> Option<DVec3> {
+        (self.tail - self.head).try_normalize()
+    }
 }
 
 /// Why nodes and joints do not make a [`Skeleton`].
@@ -161,6 +177,37 @@ impl Skeleton {
         &self.nodes[self.joints[joint].node].name
     }
 
+    /// The bone of every joint in the bind pose. It has no length where neither a child nor the parent lies apart from the joint.
+    pub fn bind_bones(&self) -> Vec<BindBone> {
+        let mut heads: Vec<DVec3> = Vec::with_capacity(self.joints.len());
+        for joint in &self.joints {
+            let own = joint.joint_from_bind.inverse().translation;
+            let above = || joint.parent.map_or(DVec3::ZERO, |parent| heads[parent]);
+            // A bind matrix that cannot be inverted tells nothing about the place.
+            heads.push(if own.is_finite() { own } else { above() });
+        }
+        let mut below = vec![(DVec3::ZERO, 0.0); heads.len()];
+        for (joint, &head) in self.joints.iter().zip(&heads) {
+            if let Some(parent) = joint.parent.filter(|&parent| heads[parent] != head) {
+                below[parent].0 += head;
+                below[parent].1 += 1.0;
+            }
+        }
+        let bone = |(index, &head): (usize, &DVec3)| {
+            let (sum, count) = below[index];
+            let above = self.joints[index]
+                .parent
+                .map_or(head, |parent| heads[parent]);
+            let tail = if count > 0.0 {
+                sum / count
+            } else {
+                head + (head - above)
+            };
+            BindBone { head, tail }
+        };
+        heads.iter().enumerate().map(bone).collect()
+    }
+
     /// The pose in which nothing is animated.
     pub fn rest_pose(&self) -> Pose {
         Pose {
@@ -206,7 +253,7 @@ impl Skeleton {
 mod tests {
     use super::*;
     use crate::transform::Trs;
-    use glam::{DQuat, DVec3};
+    use glam::DQuat;
     use std::f64::consts::FRAC_PI_2;
 
     fn node(name: &str, parent: Option<usize>, translation: DVec3) -> Node {
@@ -248,6 +295,22 @@ mod tests {
         let parents: Vec<_> = skeleton.joints().iter().map(|joint| joint.parent).collect();
         assert_eq!(parents, [None, Some(0)]);
         assert_eq!(skeleton.joint_name(1), "knee");
+    }
+
+    #[test]
+    fn bones_end_between_the_joints_below_and_last_ones_go_on() {
+        let nodes = vec![
+            node("hip", None, DVec3::Y),
+            node("left", Some(0), DVec3::new(-1.0, -0.5, 0.0)),
+            node("right", Some(0), DVec3::new(1.0, -0.5, 0.0)),
+        ];
+        let bones = Skeleton::bound_at_rest(nodes, &[0, 1, 2])
+            .unwrap()
+            .bind_bones();
+        assert_eq!((bones[0].head, bones[0].tail), (DVec3::Y, DVec3::Y * 0.5));
+        assert_eq!(bones[2].tail, DVec3::new(2.0, 0.0, 0.0));
+        let lone = Skeleton::bound_at_rest(vec![node("lone", None, DVec3::X)], &[0]).unwrap();
+        assert_eq!(lone.bind_bones()[0].axis(), None);
     }
 
     #[test]
