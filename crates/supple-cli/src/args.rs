@@ -1,10 +1,12 @@
 //! The command line.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsStr;
 use std::path::PathBuf;
-use supple::Method;
 use supple::characters::Character;
+use supple::deform::UnknownMethod;
+use supple::{Method, Normals};
 use supple_render::View;
 
 /// What FILE may be.
@@ -140,19 +142,18 @@ pub(crate) struct DeformOptions {
     /// m×3×4 floats, posed_from_bind in the file's own joint order, instead of a clip
     #[arg(long, value_name = "P.npy", conflicts_with_all = ["clip", "time", "frame"])]
     pub(crate) palette: Option<PathBuf>,
-    /// How normals are made
-    #[arg(long, value_name = "KIND", value_enum, default_value = "transported")]
-    pub(crate) normals: Normals,
+    #[command(flatten)]
+    pub(crate) normals: NormalsOption,
     /// Where to write; the ending chooses the format
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
 }
 
-/// How normals of the deformed surface are made.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Normals {
-    /// By the inverse transpose of each vertex's frame
-    Transported,
+#[derive(Args)]
+pub(crate) struct NormalsOption {
+    /// How normals are made
+    #[arg(long, value_name = "KIND", default_value = "transported", value_parser = normals_parser())]
+    pub(crate) normals: Normals,
 }
 
 #[derive(Args)]
@@ -161,6 +162,8 @@ pub(crate) struct RenderOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) method: MethodOption,
+    #[command(flatten)]
+    pub(crate) normals: NormalsOption,
     #[command(flatten)]
     pub(crate) moment: Moment,
     /// Pixels
@@ -212,7 +215,7 @@ pub(crate) struct ConvertOptions {
 #[derive(Args)]
 pub(crate) struct MethodOption {
     /// The skinning method
-    #[arg(short, long = "method", value_name = "METHOD", default_value = "linear", value_parser = method_parser())]
+    #[arg(short, long = "method", value_name = "METHOD", default_value = "linear", value_parser = MethodParser)]
     pub(crate) method: Method,
 }
 
@@ -233,13 +236,50 @@ pub(crate) struct Moment {
     pub(crate) fps: f64,
 }
 
-fn method_parser() -> impl TypedValueParser<Value = Method> {
-    let values = Method::ALL.iter().map(|method| {
-        clap::builder::PossibleValue::new(method.name())
-            .aliases(method.aliases())
-            .help(method.summary())
-    });
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
+fn normals_parser() -> impl TypedValueParser<Value = Normals> {
+    let values = Normals::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.summary()));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Normals>())
+}
+
+/// Names of methods, with their options after a colon.
+#[derive(Clone)]
+pub(crate) struct MethodParser;
+
+impl TypedValueParser for MethodParser {
+    type Value = Method;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Method, clap::Error> {
+        let text = value.to_string_lossy();
+        match text.parse::<Method>() {
+            Ok(method) => Ok(method),
+            // The error of a plain list offers what is near.
+            Err(UnknownMethod::Name(_)) => {
+                let names = PossibleValuesParser::new(Method::ALL.iter().map(Method::name));
+                let refused = names.parse_ref(command, argument, value);
+                Err(refused.err().unwrap_or_else(|| unknown_method(command, "")))
+            }
+            Err(error) => Err(unknown_method(command, &error.to_string())),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = Method::ALL.iter().map(|method| {
+            PossibleValue::new(method.name())
+                .aliases(method.aliases())
+                .help(method.summary())
+        });
+        Some(Box::new(values))
+    }
+}
+
+fn unknown_method(command: &clap::Command, message: &str) -> clap::Error {
+    let kind = clap::error::ErrorKind::InvalidValue;
+    clap::Error::raw(kind, format!("{message}\n")).with_cmd(command)
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

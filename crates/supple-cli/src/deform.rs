@@ -1,6 +1,6 @@
 //! `supple deform`: a posed surface as a file.
 
-use crate::args::{DeformOptions, Normals};
+use crate::args::DeformOptions;
 use crate::convert::{DocumentKind, ending};
 use crate::failure::Failure;
 use crate::posing;
@@ -12,11 +12,14 @@ use supple_io::{npy, obj, ply, write_whole};
 
 pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;
-    let Normals::Transported = options.normals;
     let source = Source::open(&options.file)?;
     let pose = posing::wanted_pose(&source.asset, &options.moment)?;
-    let mut player = Player::new(&source.asset, &options.method.method);
-    player.pose(&pose);
+    let mut player = Player::new(
+        &source.asset,
+        &options.method.method,
+        options.normals.normals,
+    )?;
+    player.pose(&pose)?;
     if let Some(path) = &options.palette {
         player.pose_by_palette(&read_palette(path, &source)?)?;
     }

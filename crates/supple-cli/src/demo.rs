@@ -6,7 +6,7 @@ use crate::render::Picture;
 use crate::source::Source;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use supple::{Asset, Method};
+use supple::{Asset, Method, Normals};
 use supple_io::write_whole;
 use supple_render::{Overlays, Settings, View};
 
@@ -67,6 +67,7 @@ pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
 fn picture((width, height): (usize, usize), overlays: Overlays, view: View) -> Picture {
     Picture {
         method: Method::Linear,
+        normals: Normals::Transported,
         overlays,
         view,
         focus: Focus::All,

@@ -4,7 +4,7 @@ use crate::wording::printable;
 use anstyle::{AnsiColor, Style};
 use std::path::Path;
 use supple::characters::CharacterError;
-use supple::deform::SizeMismatch;
+use supple::deform::DeformError;
 use supple_io::LoadError;
 use supple_io::gltf::SaveError;
 
@@ -71,8 +71,8 @@ impl From<SaveError> for Failure {
     }
 }
 
-impl From<SizeMismatch> for Failure {
-    fn from(error: SizeMismatch) -> Failure {
+impl From<DeformError> for Failure {
+    fn from(error: DeformError) -> Failure {
         Failure::new(error.to_string())
     }
 }

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use supple::clip::Clip;
-use supple::{Asset, Bounds, Method, Player, Pose};
+use supple::deform::DeformError;
+use supple::{Asset, Bounds, Method, Normals, Player, Pose};
 use supple_io::write_whole;
 use supple_render::{
     Camera, GifWriter, Image, Lamps, Look, Overlays, Palette, Settings, Silhouette, View, render,
@@ -44,7 +45,8 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
     };
     let source = Source::open(&options.file)?;
     let picture = Picture {
-        method: options.method.method,
+        method: options.method.method.clone(),
+        normals: options.normals.normals,
         overlays: overlays(&options.overlay),
         view: options.view,
         focus: options.focus,
@@ -83,6 +85,7 @@ fn overlays(wanted: &[Overlay]) -> Overlays {
 /// How pictures of an asset are made.
 pub(crate) struct Picture {
     pub(crate) method: Method,
+    pub(crate) normals: Normals,
     pub(crate) overlays: Overlays,
     pub(crate) view: View,
     pub(crate) focus: Focus,
@@ -123,10 +126,10 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn show(&self, frame: usize, player: &mut Player<'_>) {
+    fn show(&self, frame: usize, player: &mut Player<'_>) -> Result<(), DeformError> {
         let time = self.clip.start() + frame as f64 / self.fps;
         let pose = player.asset().pose_at(self.clip, time);
-        player.pose(&pose);
+        player.pose(&pose)
     }
 }
 
@@ -151,12 +154,12 @@ impl Shot {
         let mut moving = Silhouette::default();
         if let Some(frames) = frames {
             for frame in 0..frames.count {
-                frames.show(frame, player);
+                frames.show(frame, player)?;
                 posing::check_finite(player)?;
                 whole.add(player);
             }
             if picture.focus == Focus::Moving {
-                add_moving(&mut moving, player, frames);
+                add_moving(&mut moving, player, frames)?;
             }
         }
         let framed = close_up(&moving, &whole).unwrap_or_else(|| whole.points().collect());
@@ -177,19 +180,23 @@ fn close_up(moving: &Silhouette, whole: &Silhouette) -> Option<Vec<glam::Vec3>> 
 }
 
 /// Adds the vertices that leave their place at any time of the clip, wherever they go.
-fn add_moving(moving: &mut Silhouette, player: &mut Player<'_>, frames: &Frames<'_>) {
-    frames.show(0, player);
+fn add_moving(
+    moving: &mut Silhouette,
+    player: &mut Player<'_>,
+    frames: &Frames<'_>,
+) -> Result<(), Failure> {
+    frames.show(0, player)?;
     let start = player.positions().to_vec();
     let extent = Bounds::around(start.iter().copied()).map_or(0.0, |bounds| bounds.extent());
     let mut moves = vec![false; start.len()];
     for frame in 0..frames.count {
-        frames.show(frame, player);
+        frames.show(frame, player)?;
         for (moves, (now, then)) in moves.iter_mut().zip(player.positions().iter().zip(&start)) {
             *moves |= now.distance(*then) > MOVING * extent;
         }
     }
     for frame in 0..frames.count {
-        frames.show(frame, player);
+        frames.show(frame, player)?;
         let points = player.positions().iter().zip(&moves);
         let points: Vec<_> = points
             .filter(|(_, moves)| **moves)
@@ -197,6 +204,7 @@ fn add_moving(moving: &mut Silhouette, player: &mut Player<'_>, frames: &Frames<
             .collect();
         moving.add_points(&points);
     }
+    Ok(())
 }
 
 impl Picture {
@@ -212,13 +220,13 @@ impl Picture {
         pose: &Pose,
         path: &Path,
     ) -> Result<(), Failure> {
-        let mut player = Player::new(asset, &self.method);
-        player.pose(pose);
+        let mut player = Player::new(asset, &self.method, self.normals)?;
+        player.pose(pose)?;
         let frames = clip
             .filter(|_| self.focus == Focus::Moving)
             .map(Frames::few);
         let shot = Shot::of(self, &mut player, frames.as_ref())?;
-        player.pose(pose);
+        player.pose(pose)?;
         let look = Look::new(asset, self.overlays);
         let image = self.draw(&self.settings, &player, &look, &shot);
         write_whole(path, |out| image.write_png(out).map_err(io::Error::other))
@@ -241,26 +249,29 @@ impl Picture {
         // A GIF cannot hold more than 50 frames a second.
         let fps = fps.min(50.0);
         let frames = Frames::of(clip, fps)?;
-        let mut player = Player::new(asset, &self.method);
-        frames.show(0, &mut player);
+        let mut player = Player::new(asset, &self.method, self.normals)?;
+        frames.show(0, &mut player)?;
         let shot = Shot::of(self, &mut player, Some(&frames))?;
         let look = Look::new(asset, self.overlays);
         let bar = progress::bar(frames.count, &format!("drawing {}", clip.name));
-        let mut draw = |frame: usize| {
-            frames.show(frame, &mut player);
-            self.draw(&settings, &player, &look, &shot)
+        let mut draw = |frame: usize| -> Result<Image, DeformError> {
+            frames.show(frame, &mut player)?;
+            Ok(self.draw(&settings, &player, &look, &shot))
         };
         let every = frames.count.div_ceil(PALETTE_FRAMES);
         let mut samples: BTreeMap<usize, Image> = (0..frames.count)
             .step_by(every)
-            .map(|frame| (frame, draw(frame)))
-            .collect();
+            .map(|frame| Ok((frame, draw(frame)?)))
+            .collect::<Result<_, DeformError>>()?;
         let palette = Palette::of(samples.values());
         let written = write_whole(path, |out| {
             let mut gif = GifWriter::new(out, settings.width, settings.height, palette, fps)
                 .map_err(io::Error::other)?;
             for frame in 0..frames.count {
-                let image = samples.remove(&frame).unwrap_or_else(|| draw(frame));
+                let image = match samples.remove(&frame) {
+                    Some(image) => image,
+                    None => draw(frame).map_err(io::Error::other)?,
+                };
                 gif.push(&image).map_err(io::Error::other)?;
                 bar.inc(1);
             }

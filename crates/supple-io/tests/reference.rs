@@ -8,7 +8,7 @@ mod plain_gltf;
 use glam::{DMat3, DVec3, Vec3};
 use plain_gltf::{Moved, PlainFile};
 use std::path::Path;
-use supple::{Method, Player, Pose};
+use supple::{Method, Normals, Player, Pose};
 use supple_io::gltf::{self, Loaded};
 
 /// Of the model's extent, and of a normal's length. `f32` leaves a few roundings of 6e-8.
@@ -42,8 +42,9 @@ impl Subject {
 
     /// By the same player that `supple deform` uses.
     fn deform(&self, pose: &Pose) -> Surface {
-        let mut player = Player::new(&self.loaded.asset, &Method::Linear);
-        player.pose(pose);
+        let mut player =
+            Player::new(&self.loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+        player.pose(pose).unwrap();
         Surface {
             positions: player.positions().to_vec(),
             normals: player.normals().to_vec(),

@@ -17,7 +17,7 @@ use std::path::Path;
 use supple::characters::{self, Character};
 use supple::mesh::MorphedShape;
 use supple::weights::{WeightsBuilder, WeightsReport};
-use supple::{Asset, Method, Player, Pose, Weights};
+use supple::{Asset, Method, Normals, Player, Pose, Weights};
 use supple_io::gltf::{self, Document, Loaded, SaveError};
 use tiny::Tiny;
 
@@ -103,8 +103,8 @@ fn some_pose(asset: &Asset) -> Pose {
 
 /// The asset in a pose.
 fn posed_player<'a>(asset: &'a Asset, pose: &Pose) -> Player<'a> {
-    let mut player = Player::new(asset, &Method::Linear);
-    player.pose(pose);
+    let mut player = Player::new(asset, &Method::Linear, Normals::Transported).unwrap();
+    player.pose(pose).unwrap();
     player
 }
 

@@ -1,7 +1,7 @@
 //! What is worth knowing about a rig before one trusts it: its surface, its joints, its rest pose.
 
 use crate::adjacency::{Topology, weld_bound};
-use crate::deform::{Method, Output, Skin};
+use crate::deform::{Method, Normals, Output, Skin, Workspace};
 use crate::normals::NormalFit;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
@@ -126,10 +126,9 @@ fn rest_distance(rig: &Rig) -> f32 {
         tangents: None,
     };
     // Sizes are the rig's own, so this cannot fail; a skin that did would have moved nothing.
-    if Skin::bake(rig, &Method::Linear)
-        .deform(&palette, output)
-        .is_err()
-    {
+    let posed = Skin::bake(rig, &Method::Linear, Normals::Transported)
+        .and_then(|skin| skin.deform(&palette, &mut Workspace::default(), output));
+    if posed.is_err() {
         return 0.0;
     }
     let pairs = positions.iter().zip(rig.mesh().positions());

@@ -4,10 +4,11 @@
 //!
 //! ```
 //! use supple::characters::{self, Character};
-//! use supple::{Method, Output, Skin};
+//! use supple::{Method, Normals, Output, Skin, Workspace};
 //!
 //! let asset = characters::build(Character::Bar, 2_000)?;
-//! let skin = Skin::bake(&asset.rig, &Method::Linear);
+//! let skin = Skin::bake(&asset.rig, &Method::Linear, Normals::Transported)?;
+//! let mut workspace = Workspace::default();
 //!
 //! let clip = &asset.clips[0];
 //! let pose = asset.pose_at(clip, 1.0);
@@ -17,6 +18,7 @@
 //! let mut normals = asset.rig.mesh().normals().to_vec();
 //! skin.deform(
 //!     &palette,
+//!     &mut workspace,
 //!     Output { positions: &mut positions, normals: Some(&mut normals), tangents: None },
 //! )?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -24,6 +26,7 @@
 //!
 //! The library does no input or output and keeps no global state; `supple-io` reads and writes files.
 
+pub mod polar;
 pub mod transform;
 
 pub mod adjacency;
@@ -47,7 +50,7 @@ pub mod findings;
 pub mod characters;
 
 pub use clip::Clip;
-pub use deform::{Method, Output, Skin};
+pub use deform::{Method, Normals, Output, Skin, Workspace};
 pub use mesh::{Bounds, Mesh};
 pub use player::Player;
 pub use pose::{Palette, Pose};

@@ -1,6 +1,8 @@
 //! Normals of a surface, computed from its triangles.
 
-use crate::adjacency::weld_positions;
+use crate::adjacency::{weld_bound, weld_positions};
+use crate::rig::Rig;
+use crate::transform::Affine;
 use glam::{DVec3, Vec3};
 
 /// Smooth normals: around each point of the surface, triangle normals weighted by area and corner angle.
@@ -14,19 +16,13 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let mut around_vertex = vec![DVec3::ZERO; positions.len()];
     let mut size_at_point = vec![0.0; weld.point_count()];
     for corners in triangles {
-        let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
-        let area_normal = (b - a).cross(c - a);
-        let angles = [
-            angle(b - a, c - a),
-            angle(c - b, a - b),
-            angle(a - c, b - c),
-        ];
-        for (&corner, angle) in corners.iter().zip(angles) {
+        let shares = corner_shares(corners.map(|corner| positions[corner as usize]));
+        for (&corner, share) in corners.iter().zip(shares) {
             let vertex = corner as usize;
             let point = weld.point_of(vertex);
-            around_point[point] += area_normal * angle;
-            around_vertex[vertex] += area_normal * angle;
-            size_at_point[point] += area_normal.length() * angle;
+            around_point[point] += share;
+            around_vertex[vertex] += share;
+            size_at_point[point] += share.length();
         }
     }
     (0..positions.len())
@@ -41,6 +37,112 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
             sum.try_normalize().unwrap_or(DVec3::Y).as_vec3()
         })
         .collect()
+}
+
+/// What a triangle adds to the normals at its corners: its normal, weighted by area and by the angle there.
+fn corner_shares(corners: [Vec3; 3]) -> [DVec3; 3] {
+    let [a, b, c] = corners.map(|corner| corner.as_dvec3());
+    let area_normal = (b - a).cross(c - a);
+    let angles = [
+        angle(b - a, c - a),
+        angle(c - b, a - b),
+        angle(a - c, b - c),
+    ];
+    angles.map(|angle| area_normal * angle)
+}
+
+/// Which vertices of a bound surface share one normal: those at the same point of the surface whose rest normals agree.
+///
+/// Seams in texture coordinates stay invisible, hard edges stay hard, and the two sides of a sheet stay two.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SmoothGroups {
+    group_of_vertex: Vec<u32>,
+    /// Where each group's corners start; one entry more than groups.
+    corner_starts: Vec<u32>,
+    /// The corners around each group: a triangle, and which of its corners.
+    corners: Vec<(u32, u8)>,
+    triangles: Vec<[u32; 3]>,
+    /// The heaviest joint of each triangle's first corner, which tells whether a pose turns it around.
+    heaviest: Vec<u16>,
+}
+
+/// Rest normals closer than this (about 2°) are one: files round them.
+const SAME_NORMAL: f32 = 0.9994;
+
+impl SmoothGroups {
+    /// Finds the groups of a rig's surface.
+    pub fn of(rig: &Rig) -> SmoothGroups {
+        let (mesh, weights) = (rig.mesh(), rig.weights());
+        let weld = weld_bound(mesh.positions(), weights);
+        let unit = |vertex: usize| mesh.normals()[vertex].normalize_or_zero();
+        // The groups at each point, each known by its first vertex.
+        let mut groups_at: Vec<Vec<(usize, u32)>> = vec![Vec::new(); weld.point_count()];
+        let mut group_count = 0;
+        let mut group_of_vertex = Vec::with_capacity(mesh.vertex_count());
+        for vertex in 0..mesh.vertex_count() {
+            let groups = &mut groups_at[weld.point_of(vertex)];
+            let same = |&&(first, _): &&(usize, u32)| unit(first).dot(unit(vertex)) > SAME_NORMAL;
+            let group = match groups.iter().find(same) {
+                Some(&(_, group)) => group,
+                None => {
+                    groups.push((vertex, group_count));
+                    group_count += 1;
+                    group_count - 1
+                }
+            };
+            group_of_vertex.push(group);
+        }
+        let mut corners: Vec<(u32, (u32, u8))> = Vec::with_capacity(mesh.triangles().len() * 3);
+        for (triangle, vertices) in mesh.triangles().iter().enumerate() {
+            for (corner, &vertex) in vertices.iter().enumerate() {
+                let group = group_of_vertex[vertex as usize];
+                corners.push((group, (triangle as u32, corner as u8)));
+            }
+        }
+        corners.sort_by_key(|(group, _)| *group);
+        let starts = (0..=group_count)
+            .map(|group| corners.partition_point(|(other, _)| *other < group) as u32)
+            .collect();
+        let heaviest = |vertices: &[u32; 3]| weights.row(vertices[0] as usize).0[0];
+        SmoothGroups {
+            group_of_vertex,
+            corner_starts: starts,
+            corners: corners.into_iter().map(|(_, corner)| corner).collect(),
+            triangles: mesh.triangles().to_vec(),
+            heaviest: mesh.triangles().iter().map(heaviest).collect(),
+        }
+    }
+
+    /// Normals of the posed surface, area- and angle-weighted. Where a group has no triangle of positive area, what
+    /// `normals` held stays. `scratch` is refilled in place.
+    pub fn recompute(
+        &self,
+        positions: &[Vec3],
+        palette: &[Affine],
+        scratch: &mut Vec<Vec3>,
+        normals: &mut [Vec3],
+    ) {
+        scratch.clear();
+        for group in self.corner_starts.windows(2) {
+            let mut sum = DVec3::ZERO;
+            for &(triangle, corner) in &self.corners[group[0] as usize..group[1] as usize] {
+                let triangle = triangle as usize;
+                let share = corner_shares(
+                    self.triangles[triangle].map(|vertex| positions[vertex as usize]),
+                )[usize::from(corner)];
+                let joint = usize::from(self.heaviest[triangle]);
+                let mirrored = palette[joint].determinant() < 0.0;
+                sum += if mirrored { -share } else { share };
+            }
+            scratch.push(sum.try_normalize().unwrap_or(DVec3::ZERO).as_vec3());
+        }
+        for (normal, &group) in normals.iter_mut().zip(&self.group_of_vertex) {
+            let recomputed = scratch[group as usize];
+            if recomputed != Vec3::ZERO {
+                *normal = recomputed;
+            }
+        }
+    }
 }
 
 /// How well given normals fit the triangles, by the mean of a triangle's corner normals.

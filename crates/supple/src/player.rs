@@ -1,6 +1,6 @@
 //! From a pose to a surface in one call, for a whole asset: morphs, kinematics, skinning, props.
 
-use crate::deform::{Method, Output, SizeMismatch, Skin};
+use crate::deform::{DeformError, Method, Normals, Output, Skin, Workspace};
 use crate::mesh::MorphedShape;
 use crate::pose::{Palette, Pose};
 use crate::rig::{Asset, Prop};
@@ -17,6 +17,7 @@ pub struct Player<'a> {
     morphed: Option<MorphedShape>,
     world_from_node: Vec<DAffine3>,
     palette: Palette,
+    workspace: Workspace,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
     tangents: Option<Vec<Vec4>>,
@@ -37,7 +38,11 @@ pub struct PosedProp<'a> {
 
 impl<'a> Player<'a> {
     /// Bakes the asset's rig for a method and poses it at rest.
-    pub fn new(asset: &'a Asset, method: &Method) -> Player<'a> {
+    pub fn new(
+        asset: &'a Asset,
+        method: &Method,
+        normals: Normals,
+    ) -> Result<Player<'a>, DeformError> {
         let mesh = asset.rig.mesh();
         let posed_prop = |prop: &'a Prop| PosedProp {
             prop,
@@ -47,21 +52,22 @@ impl<'a> Player<'a> {
         };
         let mut player = Player {
             asset,
-            skin: Skin::bake(&asset.rig, method),
+            skin: Skin::bake(&asset.rig, method, normals)?,
             morphed: (!asset.morphs.is_empty()).then(|| MorphedShape::new(mesh)),
             world_from_node: Vec::with_capacity(asset.rig.skeleton().nodes().len()),
             palette: Palette::identity(asset.rig.skeleton().joints().len()),
+            workspace: Workspace::default(),
             positions: mesh.positions().to_vec(),
             normals: mesh.normals().to_vec(),
             tangents: mesh.tangents().map(<[Vec4]>::to_vec),
             props: asset.props.iter().map(posed_prop).collect(),
         };
-        player.pose(&asset.rest_pose());
-        player
+        player.pose(&asset.rest_pose())?;
+        Ok(player)
     }
 
     /// Moves everything into a pose of the asset's skeleton.
-    pub fn pose(&mut self, pose: &Pose) {
+    pub fn pose(&mut self, pose: &Pose) -> Result<(), DeformError> {
         let skeleton = self.asset.rig.skeleton();
         skeleton.forward_kinematics(pose, &mut self.world_from_node);
         skeleton.fill_palette(&self.world_from_node, &mut self.palette);
@@ -88,19 +94,17 @@ impl<'a> Player<'a> {
                 *out = world_from_prop.transform_normal(*normal);
             }
         }
-        // The palette and the buffers were made for this skin.
-        let fits = self.deform();
-        debug_assert_eq!(fits, Ok(()));
+        self.deform()
     }
 
     /// Moves the character by a palette from elsewhere; props and morphs stay as the last pose left them.
-    pub fn pose_by_palette(&mut self, palette: &Palette) -> Result<(), SizeMismatch> {
+    pub fn pose_by_palette(&mut self, palette: &Palette) -> Result<(), DeformError> {
         let (found, expected) = (
             palette.posed_from_bind.len(),
             self.palette.posed_from_bind.len(),
         );
         if found != expected {
-            return Err(SizeMismatch {
+            return Err(DeformError::SizeMismatch {
                 what: "joints in the palette",
                 found,
                 expected,
@@ -112,23 +116,29 @@ impl<'a> Player<'a> {
         self.deform()
     }
 
-    fn deform(&mut self) -> Result<(), SizeMismatch> {
+    fn deform(&mut self) -> Result<(), DeformError> {
         let output = Output {
             positions: &mut self.positions,
             normals: Some(&mut self.normals),
             tangents: self.tangents.as_deref_mut(),
         };
         match &self.morphed {
-            Some(morphed) => self
-                .skin
-                .deform_shape(morphed.shape(), &self.palette, output),
-            None => self.skin.deform(&self.palette, output),
+            Some(morphed) => {
+                self.skin
+                    .deform_shape(morphed.shape(), &self.palette, &mut self.workspace, output)
+            }
+            None => self.skin.deform(&self.palette, &mut self.workspace, output),
         }
     }
 
     /// The asset that plays.
     pub fn asset(&self) -> &'a Asset {
         self.asset
+    }
+
+    /// The transforms of the joints in this pose.
+    pub fn palette(&self) -> &Palette {
+        &self.palette
     }
 
     /// World positions of the character.
@@ -234,7 +244,7 @@ mod tests {
                 color: Vec3::ONE,
             }],
         };
-        let mut player = Player::new(&asset, &Method::Linear);
+        let mut player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
         assert_eq!(player.positions(), [Vec3::X]);
         let mut pose = asset.rest_pose();
         pose.locals[0] = Local::Trs(Trs {
@@ -242,7 +252,7 @@ mod tests {
             ..Trs::IDENTITY
         });
         pose.morph_weights = vec![0.5, 1.5];
-        player.pose(&pose);
+        player.pose(&pose).unwrap();
         assert_eq!(player.positions(), [Vec3::new(2.0, 1.0, 0.0)]);
         assert_eq!(player.props()[0].positions, [Vec3::new(2.0, 3.0, 0.0)]);
         assert!(player.pose_by_palette(&Palette::identity(2)).is_err());
@@ -287,7 +297,7 @@ mod tests {
             clips: vec![],
             props: vec![],
         };
-        let player = Player::new(&asset, &Method::Linear);
+        let player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
         assert_eq!(*player.triangles(), [[0, 1, 2], [3, 5, 4]]);
         for corners in player.triangles().iter() {
             let [a, b, c] = corners.map(|corner| player.positions()[corner as usize]);

@@ -2,7 +2,7 @@
 //!
 //! Poses and kinematics run in `f64` (there are few joints), the palette and the vertex loop in `f32`.
 
-use glam::{DAffine3, DMat4, DQuat, DVec3, Vec3, Vec4};
+use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Vec3, Vec4};
 
 /// A 3×4 affine map in `f32`, stored as three rows, as the papers write `T ∈ R^{3×4}`.
 ///
@@ -46,6 +46,31 @@ impl Affine {
                 self.rows[1] + other.rows[1] * w,
                 self.rows[2] + other.rows[2] * w,
             ],
+        }
+    }
+
+    /// `other` first, then `self`.
+    #[inline]
+    #[must_use]
+    pub fn after(&self, other: &Affine) -> Affine {
+        let [x, y, z] = other.rows;
+        let row = |row: Vec4| {
+            x * Vec4::splat(row.x)
+                + y * Vec4::splat(row.y)
+                + z * Vec4::splat(row.z)
+                + Vec4::new(0.0, 0.0, 0.0, row.w)
+        };
+        Affine {
+            rows: self.rows.map(row),
+        }
+    }
+
+    /// The same in double precision.
+    pub fn to_f64(&self) -> DAffine3 {
+        let [a, b, c] = self.rows.map(|row| row.as_dvec4());
+        DAffine3 {
+            matrix3: DMat3::from_cols(a.truncate(), b.truncate(), c.truncate()).transpose(),
+            translation: DVec3::new(a.w, b.w, c.w),
         }
     }
 
@@ -199,7 +224,6 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DMat3;
 
     #[test]
     fn a_normal_follows_the_inverse_transpose_also_under_mirroring() {
@@ -254,5 +278,9 @@ mod tests {
             affine.transform_point(point.as_vec3()).as_dvec3(),
             map.transform_point3(point)
         );
+        assert_eq!(affine.to_f64(), map);
+        let turn = DAffine3::from_rotation_x(std::f64::consts::FRAC_PI_2);
+        let found = affine.after(&Affine::from_f64(&turn)).to_f64();
+        assert!(found.abs_diff_eq(map * turn, 1e-6));
     }
 }

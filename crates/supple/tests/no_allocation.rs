@@ -14,7 +14,7 @@ use supple::mesh::{Morph, MorphTarget, MorphedShape};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;
-use supple::{Asset, Mesh, Method, Output, Palette, Player, Prop, Rig, Skin};
+use supple::{Asset, Mesh, Method, Normals, Output, Palette, Player, Prop, Rig, Skin, Workspace};
 
 const VERTICES: usize = 50_000;
 const JOINTS: usize = 40;
@@ -179,15 +179,20 @@ fn allocations_are_counted() {
 fn a_frame_allocates_nothing() {
     let asset = asset();
     let (mesh, skeleton, clip) = (asset.rig.mesh(), asset.rig.skeleton(), &asset.clips[0]);
-    for method in Method::ALL {
-        let skin = Skin::bake(&asset.rig, method);
+    let kinds = Normals::ALL;
+    let all = Method::ALL
+        .iter()
+        .flat_map(|method| kinds.map(|kind| (method, kind)));
+    for (method, kind) in all {
+        let skin = Skin::bake(&asset.rig, method, kind).unwrap();
+        let mut workspace = Workspace::default();
         let mut pose = asset.rest_pose();
         let mut world_from_node = Vec::new();
         let mut palette = Palette::default();
         let mut morphed = MorphedShape::new(mesh);
         let mut positions = mesh.positions().to_vec();
         let mut normals = mesh.normals().to_vec();
-        assert_no_allocation(method.name(), |time| {
+        assert_no_allocation(&format!("{method}, {kind} normals"), |time| {
             clip.sample(time, &mut pose);
             skeleton.forward_kinematics(&pose, &mut world_from_node);
             skeleton.fill_palette(&world_from_node, &mut palette);
@@ -197,7 +202,7 @@ fn a_frame_allocates_nothing() {
                 normals: Some(&mut normals),
                 tangents: None,
             };
-            skin.deform_shape(morphed.shape(), &palette, output)
+            skin.deform_shape(morphed.shape(), &palette, &mut workspace, output)
                 .unwrap();
         });
         assert!(
@@ -212,11 +217,11 @@ fn a_frame_allocates_nothing() {
 fn a_player_allocates_nothing() {
     let asset = asset();
     for method in Method::ALL {
-        let mut player = Player::new(&asset, method);
+        let mut player = Player::new(&asset, method, Normals::Transported).unwrap();
         let mut pose = asset.rest_pose();
         assert_no_allocation(method.name(), |time| {
             asset.clips[0].sample(time, &mut pose);
-            player.pose(&pose);
+            player.pose(&pose).unwrap();
         });
         let palette = Palette::identity(JOINTS);
         let what = format!("{} by palette", method.name());

@@ -8,7 +8,7 @@ use proptest::sample::Index;
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Affine, Local, Trs};
 use supple::weights::WeightsBuilder;
-use supple::{Mesh, Method, Output, Palette, Rig, Skin};
+use supple::{Mesh, Method, Normals, Output, Palette, Rig, Skin, Workspace};
 
 /// Of the size of what is added up: a few roundings of `f32`.
 const ROUNDING: f64 = 5e-7;
@@ -122,7 +122,11 @@ struct Surface {
 }
 
 fn deform(rig: &Rig, method: &Method, palette: &Palette) -> Surface {
-    deform_skin(&Skin::bake(rig, method), palette)
+    deform_skin(&bake(rig, method), palette)
+}
+
+fn bake(rig: &Rig, method: &Method) -> Skin {
+    Skin::bake(rig, method, Normals::Transported).unwrap()
 }
 
 fn deform_skin(skin: &Skin, palette: &Palette) -> Surface {
@@ -135,7 +139,8 @@ fn deform_skin(skin: &Skin, palette: &Palette) -> Surface {
         normals: Some(&mut surface.normals),
         tangents: None,
     };
-    skin.deform(palette, output).unwrap();
+    skin.deform(palette, &mut Workspace::default(), output)
+        .unwrap();
     surface
 }
 
@@ -281,7 +286,7 @@ proptest! {
         let large = bind(skeleton, &vertices, LARGE.div_ceil(vertices.len()));
         for method in Method::ALL {
             let expected = deform(&small, method, &palette);
-            let skin = Skin::bake(&large, method);
+            let skin = bake(&large, method);
             for threads in [1, 2, 5] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let found = pool.install(|| deform_skin(&skin, &palette));

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use supple::{Method, Player};
+use supple::{Method, Normals, Player};
 use supple_io::LoadError;
 use supple_io::gltf::{self, Loaded, SaveError};
 
@@ -315,8 +315,8 @@ pub fn exercise(loaded: Loaded) {
         Some(clip) => asset.pose_at(clip, 0.5 * clip.duration()),
         None => asset.rest_pose(),
     };
-    let mut player = Player::new(&asset, &Method::Linear);
-    player.pose(&pose);
+    let mut player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
+    player.pose(&pose).unwrap();
     match document.posed(&player, &pose) {
         Ok(posed) => drop(posed.to_glb().unwrap()),
         Err(error) => assert!(matches!(error, SaveError::NotFinite(_)), "{error}"),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adjacency::{Topology, weld_positions};
-use crate::deform::{Method, Output, Skin};
+use crate::deform::{Method, Normals, Output, Skin, Workspace};
 use crate::pose::Pose;
 use glam::DVec3;
 use std::collections::HashSet;
@@ -280,8 +280,9 @@ fn skinned(asset: &Asset, pose: &Pose) -> Vec<Vec3> {
         tangents: None,
     };
     let palette = asset.rig.skeleton().palette(pose);
-    let skin = Skin::bake(&asset.rig, &Method::Linear);
-    skin.deform(&palette, output).unwrap();
+    let skin = Skin::bake(&asset.rig, &Method::Linear, Normals::Transported).unwrap();
+    skin.deform(&palette, &mut Workspace::default(), output)
+        .unwrap();
     posed
 }
 

@@ -3,7 +3,8 @@
 //! `skinning-course-direct-methods.txt`, §2, eq. (1): `v' = Σ_j w_j T_j v = (Σ_j w_j T_j) v`. The second form is the
 //! frame: the matrices are blended, then applied once to the position and once to the normal.
 
-use super::VertexFrame;
+use super::DeformError;
+use super::direct::{Direct, FieldKey, Fields};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
@@ -22,14 +23,50 @@ impl LinearSkin {
     }
 }
 
-impl VertexFrame for LinearSkin {
+/// `Σ w_j T_j`.
+#[inline]
+pub(super) fn blend(joints: &[u16], weights: &[f32], palette: &[Affine]) -> Affine {
+    let mut blend = Affine::ZERO;
+    for (&joint, &weight) in joints.iter().zip(weights) {
+        blend = blend.add_scaled(&palette[usize::from(joint)], weight);
+    }
+    blend
+}
+
+impl Direct for LinearSkin {
+    type Posed = Vec<Affine>;
+
+    fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
+        palette.clone_into(posed);
+        Ok(())
+    }
+
     #[inline]
-    fn frame(&self, vertex: usize, palette: &[Affine]) -> Affine {
-        let (joints, weights) = self.weights.row(vertex);
-        let mut blend = Affine::ZERO;
-        for (&joint, &weight) in joints.iter().zip(weights) {
-            blend = blend.add_scaled(&palette[usize::from(joint)], weight);
+    fn fields(&self, vertex: usize) -> Fields<'_> {
+        Fields {
+            weights: self.weights.row(vertex).1,
+            extras: &[],
         }
-        blend
+    }
+
+    fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        FieldKey::of_weights(&self.weights, vertex, keys);
+    }
+
+    #[inline]
+    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
+        blend(self.weights.row(vertex).0, fields.weights, posed)
+    }
+
+    fn frame_change(
+        &self,
+        vertex: usize,
+        _fields: Fields<'_>,
+        change: Fields<'_>,
+        posed: &Vec<Affine>,
+        _scratch: &mut Vec<f32>,
+    ) -> Affine {
+        // The blend is linear in the weights.
+        self.frame(vertex, change, posed)
     }
 }

@@ -1,87 +1,34 @@
 //! Skinning methods: baked once into a [`Skin`], then run every frame.
 //!
-//! A direct method ends in one affine frame per vertex, so its file supplies only that (`VertexFrame`); the vertex
-//! loop and the transported normals exist once, here. To add a method: a file, an arm of [`Method`],
-//! an arm of `Baked`; the property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
+//! A direct method ends in one affine frame per vertex, so its file supplies only that, and what it computes once per pose
+//! (`Direct` in `direct.rs`; `BlendsMotions` in `rigid_motion.rs` for methods that only know rigid motions). The vertex loops
+//! and the three kinds of normals exist once. To add a method: a file, an arm of [`Method`] with its words, an arm of [`Skin::bake`]; the
+//! property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
+mod direct;
+mod dual_quat;
+mod dual_quaternion;
 mod linear;
+mod method;
+mod normals;
 mod rigid;
+mod rigid_motion;
+
+pub use dual_quaternion::{Antipodality, DualQuaternion};
+pub use method::{Method, UnknownMethod};
+pub use normals::Normals;
 
 use crate::mesh::Shape;
+use crate::normals::SmoothGroups;
 use crate::pose::Palette;
 use crate::rig::Rig;
-use crate::transform::Affine;
+use direct::Deformer;
 use glam::{Vec3, Vec4};
-use std::str::FromStr;
+use normals::BakedNormals;
+use rigid_motion::TwoPhases;
+use std::any::Any;
+use std::sync::Arc;
 use thiserror::Error;
-
-/// A skinning method and its options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Each vertex follows its heaviest joint.
-    Rigid,
-    /// Linear blend skinning, eq. (1) of the course.
-    Linear,
-}
-
-impl Method {
-    /// Every method with its default options.
-    pub const ALL: &[Method] = &[Method::Rigid, Method::Linear];
-
-    /// The name on the command line.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Method::Rigid => "rigid",
-            Method::Linear => "linear",
-        }
-    }
-
-    /// Shorter or older names for the same method.
-    pub fn aliases(&self) -> &'static [&'static str] {
-        match self {
-            Method::Rigid => &[],
-            Method::Linear => &["lbs"],
-        }
-    }
-
-    /// One line for people who choose.
-    pub fn summary(&self) -> &'static str {
-        match self {
-            Method::Rigid => {
-                "each vertex follows its heaviest joint; hard creases, nothing blended"
-            }
-            Method::Linear => {
-                "linear blend skinning, what every engine has; collapses at strong bends and twists"
-            }
-        }
-    }
-}
-
-/// A name that is no method's.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no method '{0}'; known: {known}", known = known_methods())]
-pub struct UnknownMethod(String);
-
-fn known_methods() -> String {
-    let names: Vec<_> = Method::ALL.iter().map(Method::name).collect();
-    names.join(", ")
-}
-
-impl FromStr for Method {
-    type Err = UnknownMethod;
-
-    fn from_str(name: &str) -> Result<Method, UnknownMethod> {
-        let known = |method: &&Method| method.name() == name || method.aliases().contains(&name);
-        let found = Method::ALL.iter().find(known).copied();
-        found.ok_or_else(|| UnknownMethod(name.to_owned()))
-    }
-}
-
-/// What a direct method gives: the affine map of one vertex under one palette.
-trait VertexFrame: Sync {
-    /// `posed_from_bind` of a vertex. The palette has as many joints as the rig that was baked.
-    fn frame(&self, vertex: usize, palette: &[Affine]) -> Affine;
-}
 
 /// A character prepared for one method: immutable, shareable between threads, what ships.
 #[derive(Clone, Debug)]
@@ -90,14 +37,39 @@ pub struct Skin {
     normals: Vec<Vec3>,
     tangents: Option<Vec<Vec4>>,
     joint_count: usize,
-    baked: Baked,
+    deformer: Arc<dyn Deformer>,
+    baked_normals: Arc<BakedNormals>,
 }
 
-/// The data of each method.
-#[derive(Clone, Debug)]
-enum Baked {
-    Rigid(rigid::RigidSkin),
-    Linear(linear::LinearSkin),
+/// What a frame needs beside the skin: buffers that grow on the first frame and are reused from then on.
+///
+/// One per character that is deformed at the same time; any skin may use any workspace. A copy starts empty.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// What the method computed for the last pose.
+    posed: Option<Box<dyn Any + Send>>,
+    fields: [Vec<f32>; 2],
+    points: Vec<Vec3>,
+}
+
+impl Workspace {
+    /// The method's own data, if this workspace was used by the same method before.
+    fn take_posed<T: Default + Send + 'static>(&mut self) -> Box<T> {
+        let posed = self.posed.take();
+        posed
+            .and_then(|posed| posed.downcast().ok())
+            .unwrap_or_default()
+    }
+
+    fn put_posed<T: Send + 'static>(&mut self, posed: Box<T>) {
+        self.posed = Some(posed);
+    }
+}
+
+impl Clone for Workspace {
+    fn clone(&self) -> Workspace {
+        Workspace::default()
+    }
 }
 
 /// Where a deformed surface goes: the caller's buffers, each of one entry per vertex.
@@ -111,32 +83,45 @@ pub struct Output<'a> {
     pub tangents: Option<&'a mut [Vec4]>,
 }
 
-/// Why a surface could not be deformed: sizes that do not fit the skin.
+/// Why a surface could not be prepared or deformed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{what}: {found}, but the skin has {expected}")]
-pub struct SizeMismatch {
-    /// What was of the wrong size.
-    pub what: &'static str,
-    /// Its size.
-    pub found: usize,
-    /// The size that fits.
-    pub expected: usize,
+pub enum DeformError {
+    /// Sizes that do not fit the character.
+    #[error("{what}: {found}, but the character has {expected}")]
+    SizeMismatch {
+        /// What was of the wrong size.
+        what: &'static str,
+        /// Its size.
+        found: usize,
+        /// The size that fits.
+        expected: usize,
+    },
 }
 
 impl Skin {
-    /// Prepares a rig for a method: the slow part, once per character.
-    pub fn bake(rig: &Rig, method: &Method) -> Skin {
-        let baked = match method {
-            Method::Rigid => Baked::Rigid(rigid::RigidSkin::bake(rig)),
-            Method::Linear => Baked::Linear(linear::LinearSkin::bake(rig)),
+    /// Prepares a rig for a method and a kind of normals: the slow part, once per character.
+    pub fn bake(rig: &Rig, method: &Method, normals: Normals) -> Result<Skin, DeformError> {
+        let deformer: Arc<dyn Deformer> = match method {
+            Method::Rigid => Arc::new(rigid::RigidSkin::bake(rig)),
+            Method::Linear => Arc::new(linear::LinearSkin::bake(rig)),
+            Method::DualQuaternion(options) => Arc::new(TwoPhases::around(
+                rig,
+                dual_quaternion::DualQuaternionSkin::bake(rig, options),
+            )),
         };
-        Skin {
+        let baked_normals = match normals {
+            Normals::Transported => BakedNormals::Transported,
+            Normals::Gradient => BakedNormals::Gradient(deformer.field_gradients(rig)),
+            Normals::Recomputed => BakedNormals::Recomputed(SmoothGroups::of(rig)),
+        };
+        Ok(Skin {
             positions: rig.mesh().positions().to_vec(),
             normals: rig.mesh().normals().to_vec(),
             tangents: rig.mesh().tangents().map(<[Vec4]>::to_vec),
             joint_count: rig.skeleton().joints().len(),
-            baked,
-        }
+            deformer,
+            baked_normals: Arc::new(baked_normals),
+        })
     }
 
     /// The number of vertices.
@@ -144,14 +129,19 @@ impl Skin {
         self.positions.len()
     }
 
-    /// Deforms the bind surface: the fast part, every frame; allocates nothing.
-    pub fn deform(&self, palette: &Palette, output: Output<'_>) -> Result<(), SizeMismatch> {
+    /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace has grown.
+    pub fn deform(
+        &self,
+        palette: &Palette,
+        workspace: &mut Workspace,
+        output: Output<'_>,
+    ) -> Result<(), DeformError> {
         let shape = Shape {
             positions: &self.positions,
             normals: &self.normals,
             tangents: self.tangents.as_deref(),
         };
-        self.deform_shape(shape, palette, output)
+        self.deform_shape(shape, palette, workspace, output)
     }
 
     /// Deforms another shape of the same surface, such as one with morph targets applied.
@@ -159,15 +149,14 @@ impl Skin {
         &self,
         shape: Shape<'_>,
         palette: &Palette,
+        workspace: &mut Workspace,
         output: Output<'_>,
-    ) -> Result<(), SizeMismatch> {
+    ) -> Result<(), DeformError> {
         self.check_sizes(&shape, palette, &output)?;
         let palette = &palette.posed_from_bind[..];
-        match &self.baked {
-            Baked::Rigid(skin) => run(skin, shape, palette, output),
-            Baked::Linear(skin) => run(skin, shape, palette, output),
-        }
-        Ok(())
+        let normals = &self.baked_normals;
+        self.deformer
+            .deform(shape, palette, normals, workspace, output)
     }
 
     fn check_sizes(
@@ -175,7 +164,7 @@ impl Skin {
         shape: &Shape<'_>,
         palette: &Palette,
         output: &Output<'_>,
-    ) -> Result<(), SizeMismatch> {
+    ) -> Result<(), DeformError> {
         let vertices = self.vertex_count();
         let lengths = [
             ("rest positions", Some(shape.positions.len()), vertices),
@@ -205,7 +194,7 @@ impl Skin {
         ];
         for (what, found, expected) in lengths {
             if let Some(found) = found.filter(|&found| found != expected) {
-                return Err(SizeMismatch {
+                return Err(DeformError::SizeMismatch {
                     what,
                     found,
                     expected,
@@ -213,50 +202,5 @@ impl Skin {
             }
         }
         Ok(())
-    }
-}
-
-/// The vertex loop of every direct method.
-fn run(method: &impl VertexFrame, shape: Shape<'_>, palette: &[Affine], output: Output<'_>) {
-    let normals = output.normals.unwrap_or_default();
-    let tangents = output.tangents.unwrap_or_default();
-    let rest_tangents = shape.tangents.unwrap_or_default();
-    for (vertex, position) in output.positions.iter_mut().enumerate() {
-        let frame = method.frame(vertex, palette);
-        *position = frame.transform_point(shape.positions[vertex]);
-        if let Some(normal) = normals.get_mut(vertex) {
-            *normal = frame.transform_normal(shape.normals[vertex]);
-        }
-        if let Some(tangent) = tangents.get_mut(vertex) {
-            let rest = rest_tangents[vertex];
-            let along = frame.transform_vector(rest.truncate());
-            // A mirror turns the bitangent around, which `w` tells.
-            let side = if frame.determinant() < 0.0 {
-                -rest.w
-            } else {
-                rest.w
-            };
-            *tangent = along.normalize_or(rest.truncate()).extend(side);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_aliases_find_their_method_and_no_two_share_one() {
-        for method in Method::ALL {
-            assert_eq!(method.name().parse::<Method>().unwrap(), *method);
-            for alias in method.aliases() {
-                assert_eq!(alias.parse::<Method>().unwrap(), *method);
-            }
-        }
-        let error = "wobbly".parse::<Method>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "there is no method 'wobbly'; known: rigid, linear"
-        );
     }
 }

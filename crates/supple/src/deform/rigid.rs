@@ -1,6 +1,7 @@
 //! Rigid skinning: one joint per vertex (`skinning-course-direct-methods.txt`, §2, the older games' variant).
 
-use super::VertexFrame;
+use super::DeformError;
+use super::direct::{Direct, FieldKey, Fields};
 use crate::rig::Rig;
 use crate::transform::Affine;
 
@@ -20,9 +21,27 @@ impl RigidSkin {
     }
 }
 
-impl VertexFrame for RigidSkin {
+impl Direct for RigidSkin {
+    type Posed = Vec<Affine>;
+
+    fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
+        palette.clone_into(posed);
+        Ok(())
+    }
+
+    /// None: the frame is constant around every vertex.
     #[inline]
-    fn frame(&self, vertex: usize, palette: &[Affine]) -> Affine {
-        palette[usize::from(self.joints[vertex])]
+    fn fields(&self, _vertex: usize) -> Fields<'_> {
+        Fields {
+            weights: &[],
+            extras: &[],
+        }
+    }
+
+    fn keys(&self, _vertex: usize, _keys: &mut Vec<FieldKey>) {}
+
+    #[inline]
+    fn frame(&self, vertex: usize, _fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
+        posed[usize::from(self.joints[vertex])]
     }
 }

@@ -1,0 +1,87 @@
+//! Dual quaternions: rigid motions that can be added.
+
+use super::rigid_motion::RigidMotion;
+use crate::transform::Affine;
+use glam::{Quat, Vec3, Vec4};
+
+/// A dual quaternion in `f32`. One of unit length is a rigid motion; sums of them are brought back by [`DualQuat::to_affine`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct DualQuat {
+    /// The rotation.
+    pub(super) real: Quat,
+    /// ½ translation · rotation.
+    pub(super) dual: Quat,
+}
+
+impl DualQuat {
+    pub(super) const IDENTITY: DualQuat = DualQuat {
+        real: Quat::IDENTITY,
+        dual: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+    };
+
+    pub(super) const ZERO: DualQuat = DualQuat {
+        real: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+        dual: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+    };
+
+    pub(super) fn from_motion(motion: &RigidMotion) -> DualQuat {
+        let half = (motion.translation * 0.5).extend(0.0);
+        let dual = glam::DQuat::from_vec4(half) * motion.rotation;
+        DualQuat {
+            real: motion.rotation.as_quat(),
+            dual: dual.as_quat(),
+        }
+    }
+
+    /// `self + other * weight`.
+    #[inline]
+    #[must_use]
+    pub(super) fn add_scaled(&self, other: &DualQuat, weight: f32) -> DualQuat {
+        DualQuat {
+            real: self.real + other.real * weight,
+            dual: self.dual + other.dual * weight,
+        }
+    }
+
+    /// `self ⊕ other * weight`: as `other` and `−other` are the same motion, the one on the side of `self` is added.
+    #[inline]
+    #[must_use]
+    pub(super) fn add_nearer(&self, other: &DualQuat, weight: f32) -> DualQuat {
+        let side = if self.real.dot(other.real) < 0.0 {
+            -weight
+        } else {
+            weight
+        };
+        self.add_scaled(other, side)
+    }
+
+    /// `other` first, then `self`.
+    #[inline]
+    #[must_use]
+    pub(super) fn after(&self, other: &DualQuat) -> DualQuat {
+        DualQuat {
+            real: self.real * other.real,
+            dual: self.real * other.dual + self.dual * other.real,
+        }
+    }
+
+    /// The rigid motion nearest to a sum of motions: both parts divided by the length of the real one, and what is left of the dual
+    /// part along the real one dropped, which happens by itself in the translation `2 · dual · conj(real)`.
+    #[inline]
+    pub(super) fn to_affine(self) -> Affine {
+        let [x, y, z, w] = self.real.to_array();
+        let s = 2.0 / self.real.length_squared();
+        let (real, dual) = (Vec3::new(x, y, z), self.dual.xyz());
+        let t = (dual * w - real * self.dual.w + real.cross(dual)) * s;
+        let (xx, yy, zz) = (x * x * s, y * y * s, z * z * s);
+        let (xy, xz, yz) = (x * y * s, x * z * s, y * z * s);
+        let (wx, wy, wz) = (w * x * s, w * y * s, w * z * s);
+        Affine {
+            rows: [
+                Vec4::new(1.0 - (yy + zz), xy - wz, xz + wy, t.x),
+                Vec4::new(xy + wz, 1.0 - (xx + zz), yz - wx, t.y),
+                Vec4::new(xz - wy, yz + wx, 1.0 - (xx + yy), t.z),
+            ],
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Scale and shear for methods that only know rigid motions, in two phases (§4 of the course).
+//!
+//! Each joint's matrix is split by a polar decomposition into `R·S`. The stretches `S` are blended linearly, each about the
+//! rest position of its joint, and applied first; then the method blends the rigid motions that are left. About
+//! the origin instead of the joint, the result would depend on where the character stands.
+//!
+//! What mirrors and what is degenerate has an answer ([`Polar`] tells it for one matrix). If every joint that holds some of the
+//! surface mirrors, the whole world is mirrored: the method runs on the unmirrored motions and its result is mirrored
+//! afterwards, so that a mirrored character is the mirror image of the character, to the bit.
+
+use super::DeformError;
+use super::direct::{Direct, FieldKey, Fields};
+use crate::polar::Polar;
+use crate::rig::Rig;
+use crate::transform::Affine;
+use crate::weights::Weights;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::fmt::Debug;
+
+/// A rotation, then a translation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct RigidMotion {
+    pub(super) rotation: DQuat,
+    pub(super) translation: DVec3,
+}
+
+impl RigidMotion {
+    pub(super) const IDENTITY: RigidMotion = RigidMotion {
+        rotation: DQuat::IDENTITY,
+        translation: DVec3::ZERO,
+    };
+
+    pub(super) fn transform_point(&self, point: DVec3) -> DVec3 {
+        self.rotation * point + self.translation
+    }
+
+    /// `other` first, then `self`.
+    pub(super) fn after(&self, other: &RigidMotion) -> RigidMotion {
+        RigidMotion {
+            rotation: self.rotation * other.rotation,
+            translation: self.transform_point(other.translation),
+        }
+    }
+
+    pub(super) fn inverse(&self) -> RigidMotion {
+        let back = self.rotation.conjugate();
+        RigidMotion {
+            rotation: back,
+            translation: back * -self.translation,
+        }
+    }
+}
+
+/// The joints of a pose, split into stretches and rigid motions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RigidMotions {
+    /// What each joint does after its stretch.
+    pub(super) motions: Vec<RigidMotion>,
+    /// What each joint does first, fixing its own rest position. Empty if no joint stretches.
+    pub(super) stretches: Vec<DAffine3>,
+    /// The stretches rounded, for the vertex loop.
+    rounded: Vec<Affine>,
+    /// The matrices that were split.
+    palette: Vec<Affine>,
+    /// True if the world is mirrored afterwards (`x` to `−x`).
+    mirrored: bool,
+}
+
+const MIRROR: DVec3 = DVec3::new(-1.0, 1.0, 1.0);
+
+impl RigidMotions {
+    /// Splits a palette; `heads` are the rest positions of the joints, `holds` tells which of them hold some of the surface.
+    pub(super) fn split(&mut self, palette: &[Affine], heads: &[DVec3], holds: &[bool]) {
+        self.palette.clear();
+        self.palette.extend_from_slice(palette);
+        let sides = || {
+            let held = palette.iter().zip(holds).filter(|(_, holds)| **holds);
+            held.map(|(posed_from_bind, _)| posed_from_bind.determinant())
+        };
+        self.mirrored = sides().any(|side| side < 0.0) && !sides().any(|side| side > 0.0);
+        self.motions.clear();
+        self.stretches.clear();
+        let mut stretches = false;
+        for (posed_from_bind, &head) in palette.iter().zip(heads) {
+            let mut map = posed_from_bind.to_f64();
+            if self.mirrored {
+                map = DAffine3::from_scale(MIRROR) * map;
+            }
+            let Polar { rotation, stretch } = Polar::of(map.matrix3);
+            // T(x) = R·(p + S(x − p)) + r, so r = T(p) − R·p: the stretch need not be inverted.
+            self.motions.push(RigidMotion {
+                rotation,
+                translation: map.transform_point3(head) - rotation * head,
+            });
+            self.stretches.push(DAffine3 {
+                matrix3: stretch,
+                translation: head - stretch * head,
+            });
+            stretches |= stretch != DMat3::IDENTITY;
+        }
+        self.rounded.clear();
+        if stretches {
+            self.rounded
+                .extend(self.stretches.iter().map(Affine::from_f64));
+        } else {
+            self.stretches.clear();
+        }
+    }
+
+    /// The stretch of a joint.
+    pub(super) fn stretch(&self, joint: usize) -> DMat3 {
+        let stretch = self.stretches.get(joint);
+        stretch.map_or(DMat3::IDENTITY, |stretch| stretch.matrix3)
+    }
+
+    /// Phase one: the blended stretches. None if nothing stretches.
+    #[inline]
+    pub(super) fn stretch_blend(&self, joints: &[u16], weights: &[f32]) -> Option<Affine> {
+        if self.rounded.is_empty() {
+            return None;
+        }
+        let mut blend = Affine::ZERO;
+        for (&joint, &weight) in joints.iter().zip(weights) {
+            blend = blend.add_scaled(&self.rounded[usize::from(joint)], weight);
+        }
+        Some(blend)
+    }
+
+    /// A frame of the world that the motions live in, brought into the world of the palette.
+    #[inline]
+    pub(super) fn into_world(&self, mut frame: Affine) -> Affine {
+        if self.mirrored {
+            frame.rows[0] = -frame.rows[0];
+        }
+        frame
+    }
+
+    /// Where a joint's whole map takes a point, in the world that the motions live in.
+    pub(super) fn carry(&self, joint: usize, point: DVec3) -> DVec3 {
+        let stretch = self.stretches.get(joint);
+        let stretched = stretch.map_or(point, |stretch| stretch.transform_point3(point));
+        self.motions[joint].transform_point(stretched)
+    }
+}
+
+/// Which joints hold some of the surface.
+pub(super) fn holds_surface(rig: &Rig) -> Vec<bool> {
+    let mut holds = vec![false; rig.skeleton().joints().len()];
+    for vertex in 0..rig.weights().vertex_count() {
+        for &joint in rig.weights().row(vertex).0 {
+            holds[usize::from(joint)] = true;
+        }
+    }
+    holds
+}
+
+/// The rest positions of all joints.
+pub(super) fn joint_heads(rig: &Rig) -> Vec<DVec3> {
+    let bones = rig.skeleton().bind_bones();
+    bones.iter().map(|bone| bone.head).collect()
+}
+
+/// What a method that blends rigid motions supplies.
+pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
+    /// What it computes once per pose.
+    type Posed: Debug + Default + Send + 'static;
+
+    /// True if a vertex with one influence moves with its joint and nothing else, as for most methods.
+    const ONE_JOINT_IS_RIGID: bool = true;
+
+    /// Computes what all vertices share in a pose.
+    fn pose(&self, motions: &RigidMotions, posed: &mut Self::Posed);
+
+    /// The fields of a vertex beside its weights.
+    fn extras(&self, _vertex: usize) -> &[f32] {
+        &[]
+    }
+
+    /// The keys of the fields beside the weights.
+    fn extra_keys(&self, _vertex: usize, _keys: &mut Vec<FieldKey>) {}
+
+    /// Phase two: the frame of a vertex whose stretch has been done.
+    fn frame(
+        &self,
+        vertex: usize,
+        joints: &[u16],
+        fields: Fields<'_>,
+        motions: &RigidMotions,
+        posed: &Self::Posed,
+    ) -> Affine;
+}
+
+/// A method that blends rigid motions, with both phases around it.
+#[derive(Clone, Debug)]
+pub(super) struct TwoPhases<M> {
+    weights: Weights,
+    heads: Vec<DVec3>,
+    holds: Vec<bool>,
+    method: M,
+}
+
+impl<M: BlendsMotions> TwoPhases<M> {
+    pub(super) fn around(rig: &Rig, method: M) -> TwoPhases<M> {
+        TwoPhases {
+            weights: rig.weights().clone(),
+            heads: joint_heads(rig),
+            holds: holds_surface(rig),
+            method,
+        }
+    }
+}
+
+impl<M: BlendsMotions> Direct for TwoPhases<M> {
+    type Posed = (RigidMotions, M::Posed);
+
+    fn pose(
+        &self,
+        palette: &[Affine],
+        (motions, posed): &mut Self::Posed,
+    ) -> Result<(), DeformError> {
+        motions.split(palette, &self.heads, &self.holds);
+        self.method.pose(motions, posed);
+        Ok(())
+    }
+
+    #[inline]
+    fn fields(&self, vertex: usize) -> Fields<'_> {
+        Fields {
+            weights: self.weights.row(vertex).1,
+            extras: self.method.extras(vertex),
+        }
+    }
+
+    fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        FieldKey::of_weights(&self.weights, vertex, keys);
+        self.method.extra_keys(vertex, keys);
+    }
+
+    #[inline]
+    fn frame(&self, vertex: usize, fields: Fields<'_>, (motions, posed): &Self::Posed) -> Affine {
+        let joints = self.weights.row(vertex).0;
+        if let (&[joint], true) = (joints, M::ONE_JOINT_IS_RIGID) {
+            return motions.palette[usize::from(joint)];
+        }
+        let frame = self.method.frame(vertex, joints, fields, motions, posed);
+        let frame = match motions.stretch_blend(joints, fields.weights) {
+            Some(stretch) => frame.after(&stretch),
+            None => frame,
+        };
+        motions.into_world(frame)
+    }
+}

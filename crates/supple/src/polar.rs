@@ -1,0 +1,238 @@
+//! The polar decomposition of a 3×3 matrix: a rotation after a stretch.
+
+use glam::{DMat3, DQuat, DVec3};
+
+/// `A = rotation · stretch`, exactly (the stretch is `rotationᵀ · A`).
+///
+/// The rotation is proper, whatever `A` is:
+/// - `A` with a positive determinant: the usual polar decomposition, the stretch symmetric and positive.
+/// - A mirror (negative determinant): the stretch holds it, as a negative factor along the direction that is stretched least.
+///   This is how a scale that runs from 1 through 0 to −1 stays continuous. Where several directions are stretched alike,
+///   the one is taken that leaves the rotation nearest to the identity.
+/// - A lost dimension: the rotation of what is left. Of a line the shortest arc, of a point the identity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Polar {
+    /// A proper rotation, of unit length.
+    pub rotation: DQuat,
+    /// What is done before the rotation.
+    pub stretch: DMat3,
+}
+
+/// A matrix whose columns are unit and perpendicular up to this is taken as a rotation: the noise of `f32` entries is a tenth of it.
+const ROTATION_NOISE: f64 = 2e-6;
+
+/// Singular values that differ by less than this share count as equal when a mirror must choose its direction.
+const ALIKE: f64 = 1e-4;
+
+/// A singular value below this share of the largest is a lost dimension.
+const LOST: f64 = 1e-9;
+
+impl Polar {
+    /// Decomposes any matrix; one with entries that are not finite becomes the identity after itself.
+    pub fn of(matrix: DMat3) -> Polar {
+        let size = largest_entry(&matrix);
+        if size == 0.0 || !size.is_finite() {
+            return Polar {
+                rotation: DQuat::IDENTITY,
+                stretch: matrix,
+            };
+        }
+        let gram = matrix.transpose() * matrix;
+        if largest_entry(&(gram - DMat3::IDENTITY)) < ROTATION_NOISE && matrix.determinant() > 0.0 {
+            return Polar {
+                rotation: DQuat::from_mat3(&matrix).normalize(),
+                stretch: DMat3::IDENTITY,
+            };
+        }
+        let rotation = proper_rotation(&(matrix * (1.0 / size)));
+        // Through the quaternion, so that the product of the two is the matrix to the last digit.
+        let rotation = DQuat::from_mat3(&rotation).normalize();
+        Polar {
+            rotation,
+            stretch: DMat3::from_quat(rotation).transpose() * matrix,
+        }
+    }
+}
+
+/// The rotation of a matrix whose largest entry is 1.
+fn proper_rotation(matrix: &DMat3) -> DMat3 {
+    let (squares, axes) = symmetric_eigen(&(matrix.transpose() * *matrix));
+    let singular = squares.max(DVec3::ZERO).map(f64::sqrt);
+    let Some(first) = (*matrix * axes.x_axis).try_normalize() else {
+        return DMat3::IDENTITY;
+    };
+    let second = *matrix * axes.y_axis;
+    let second = (second - first * first.dot(second)).try_normalize();
+    let Some(second) = second.filter(|_| singular.y > LOST * singular.x) else {
+        return DMat3::from_quat(DQuat::from_rotation_arc(axes.x_axis, first));
+    };
+    let images = DMat3::from_cols(first, second, first.cross(second));
+    let rotation = images * axes.transpose();
+    let mirrors = matrix.determinant() < 0.0;
+    let alike = |a: f64, b: f64| a - b <= ALIKE * singular.x;
+    if !mirrors || singular.z <= LOST * singular.x || !alike(singular.y, singular.z) {
+        return rotation;
+    }
+    // The orthogonal factor is rotation · (I − 2 n nᵀ) for any n among the directions that are stretched alike;
+    // trace(rotation) is greatest where nᵀ Q n is least.
+    let reflect = |n: DVec3| DMat3::IDENTITY - outer(n, n) * 2.0;
+    let orthogonal = rotation * reflect(axes.z_axis);
+    let symmetric = (orthogonal + orthogonal.transpose()) * 0.5;
+    let choice = if alike(singular.x, singular.z) {
+        symmetric
+    } else {
+        let within = DMat3::IDENTITY - outer(axes.x_axis, axes.x_axis);
+        within * symmetric * within + outer(axes.x_axis, axes.x_axis) * 10.0
+    };
+    let direction = symmetric_eigen(&choice).1.z_axis;
+    orthogonal * reflect(direction)
+}
+
+/// `a bᵀ`.
+pub(crate) fn outer(a: DVec3, b: DVec3) -> DMat3 {
+    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
+}
+
+fn largest_entry(matrix: &DMat3) -> f64 {
+    let columns = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    if columns.iter().any(|column| !column.is_finite()) {
+        return f64::INFINITY;
+    }
+    let largest = columns.map(|column| column.abs().max_element());
+    largest.into_iter().fold(0.0, f64::max)
+}
+
+/// Eigenvalues of a symmetric matrix, falling, and its eigenvectors as the columns of a rotation: Jacobi's method.
+pub(crate) fn symmetric_eigen(matrix: &DMat3) -> (DVec3, DMat3) {
+    let mut m = matrix.to_cols_array_2d();
+    let mut vectors = DMat3::IDENTITY.to_cols_array_2d();
+    // Each sweep squares what is left off the diagonal; six reach the last digit, more cost nothing.
+    for _ in 0..12 {
+        if m[0][1] == 0.0 && m[0][2] == 0.0 && m[1][2] == 0.0 {
+            break;
+        }
+        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+            if m[p][q] == 0.0 {
+                continue;
+            }
+            let slope = (m[q][q] - m[p][p]) / (2.0 * m[p][q]);
+            let tangent = slope.signum() / (slope.abs() + slope.hypot(1.0));
+            let cosine = 1.0 / tangent.hypot(1.0);
+            let sine = tangent * cosine;
+            for row in &mut m {
+                let (a, b) = (row[p], row[q]);
+                row[p] = cosine * a - sine * b;
+                row[q] = sine * a + cosine * b;
+            }
+            for k in 0..3 {
+                let (a, b) = (m[p][k], m[q][k]);
+                m[p][k] = cosine * a - sine * b;
+                m[q][k] = sine * a + cosine * b;
+                let (a, b) = (vectors[p][k], vectors[q][k]);
+                vectors[p][k] = cosine * a - sine * b;
+                vectors[q][k] = sine * a + cosine * b;
+            }
+            m[p][q] = 0.0;
+            m[q][p] = 0.0;
+        }
+    }
+    let mut order = [0, 1, 2];
+    order.sort_by(|&a, &b| m[b][b].total_cmp(&m[a][a]));
+    let [x, y, z] = order.map(|index| DVec3::from_array(vectors[index]));
+    let z = if x.cross(y).dot(z) < 0.0 { -z } else { z };
+    let values = order.map(|index| m[index][index]);
+    (DVec3::from_array(values), DMat3::from_cols(x, y, z))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn matrix() -> impl Strategy<Value = DMat3> {
+        prop::array::uniform9(-2.0..2.0f64).prop_map(|entries| DMat3::from_cols_array(&entries))
+    }
+
+    fn rotation() -> impl Strategy<Value = DQuat> {
+        prop::array::uniform4(-1.0..1.0f64)
+            .prop_filter("a direction", |q| {
+                q.iter().map(|x| x * x).sum::<f64>() > 0.01
+            })
+            .prop_map(|q| DQuat::from_array(q).normalize())
+    }
+
+    fn close(a: &DMat3, b: &DMat3, tolerance: f64) -> bool {
+        largest_entry(&(*a - *b)) <= tolerance
+    }
+
+    proptest! {
+        #[test]
+        fn eigenvectors_are_those(matrix in matrix()) {
+            let symmetric = matrix + matrix.transpose();
+            let (values, vectors) = symmetric_eigen(&symmetric);
+            prop_assert!(values.x >= values.y && values.y >= values.z);
+            prop_assert!((vectors.determinant() - 1.0).abs() < 1e-12);
+            prop_assert!(close(&(symmetric * vectors), &(vectors * DMat3::from_diagonal(values)), 1e-12));
+        }
+
+        #[test]
+        fn rotation_times_stretch_is_the_matrix(matrix in matrix()) {
+            let polar = Polar::of(matrix);
+            let rotation = DMat3::from_quat(polar.rotation);
+            prop_assert!(close(&(rotation * polar.stretch), &matrix, 1e-12));
+            let stretch = polar.stretch;
+            prop_assert!(close(&stretch, &stretch.transpose(), 1e-6), "symmetric: {stretch:?}");
+            let (values, _) = symmetric_eigen(&stretch);
+            // At most the least one is negative, and it is if and only if the matrix mirrors.
+            prop_assert!(values.y > -1e-6);
+            prop_assert!(values.z * matrix.determinant() > -1e-9);
+            prop_assert!(values.z.abs() <= values.y + 1e-6);
+        }
+
+        #[test]
+        fn rotations_and_stretches_come_back(
+            rotation in rotation(), axes in rotation(), factors in prop::array::uniform3(0.05..3.0f64)
+        ) {
+            let axes = DMat3::from_quat(axes);
+            let stretch = axes * DMat3::from_diagonal(DVec3::from_array(factors)) * axes.transpose();
+            let polar = Polar::of(DMat3::from_quat(rotation) * stretch);
+            prop_assert!(polar.rotation.dot(rotation).abs() > 1.0 - 1e-12);
+            prop_assert!(close(&polar.stretch, &stretch, 1e-9));
+        }
+
+        #[test]
+        fn a_turned_mirror_keeps_its_turn_where_no_direction_stands_out(rotation in rotation(), normal in rotation()) {
+            prop_assume!(rotation.w.abs() > 0.05);
+            let normal = normal * DVec3::X;
+            let mirror = DMat3::IDENTITY - outer(normal, normal) * 2.0;
+            // Q = R·M has a reflection axis of its own; the rotation that is left is never farther than R is.
+            let polar = Polar::of(DMat3::from_quat(rotation) * mirror);
+            prop_assert!(polar.rotation.w.abs() >= rotation.w.abs() - 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_scale_through_zero_turns_nothing() {
+        for factor in [1.0, 0.5, 1e-12, 0.0, -1e-12, -0.5, -1.0] {
+            let matrix = DMat3::from_diagonal(DVec3::new(1.0, factor, 1.0));
+            let polar = Polar::of(matrix);
+            assert!(polar.rotation.w.abs() > 1.0 - 1e-12, "{factor}: {polar:?}");
+            assert!(close(&polar.stretch, &matrix, 1e-12));
+        }
+    }
+
+    #[test]
+    fn lost_dimensions_have_an_answer() {
+        assert_eq!(Polar::of(DMat3::ZERO).rotation, DQuat::IDENTITY);
+        let turn = DMat3::from_rotation_z(1.0);
+        let line = Polar::of(turn * DMat3::from_diagonal(DVec3::new(2.0, 0.0, 0.0)));
+        assert!((line.rotation * DVec3::X).distance(turn * DVec3::X) < 1e-12);
+        let plane = Polar::of(turn * DMat3::from_diagonal(DVec3::new(2.0, 0.5, 0.0)));
+        assert!(close(&DMat3::from_quat(plane.rotation), &turn, 1e-12));
+        assert!(
+            Polar::of(DMat3::from_cols(DVec3::NAN, DVec3::X, DVec3::Y)).rotation == DQuat::IDENTITY
+        );
+        let tiny = Polar::of(turn * 1e-200);
+        assert!(close(&DMat3::from_quat(tiny.rotation), &turn, 1e-12));
+    }
+}
