@@ -14,19 +14,14 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let mut around_vertex = vec![DVec3::ZERO; positions.len()];
     let mut size_at_point = vec![0.0; weld.point_count()];
     for corners in triangles {
-        let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
-        let area_normal = (b - a).cross(c - a);
-        let angles = [
-            angle(b - a, c - a),
-            angle(c - b, a - b),
-            angle(a - c, b - c),
-        ];
-        for (&corner, angle) in corners.iter().zip(angles) {
+        let around_corner =
+            corner_normals(corners.map(|corner| positions[corner as usize].as_dvec3()));
+        for (&corner, normal) in corners.iter().zip(around_corner) {
             let vertex = corner as usize;
             let point = weld.point_of(vertex);
-            around_point[point] += area_normal * angle;
-            around_vertex[vertex] += area_normal * angle;
-            size_at_point[point] += area_normal.length() * angle;
+            around_point[point] += normal;
+            around_vertex[vertex] += normal;
+            size_at_point[point] += normal.length();
         }
     }
     (0..positions.len())
@@ -41,6 +36,16 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
             sum.try_normalize().unwrap_or(DVec3::Y).as_vec3()
         })
         .collect()
+}
+
+/// What a triangle adds to the normal at each of its corners: its own normal, as long as area and corner angle weigh.
+pub(crate) fn corner_normals([a, b, c]: [DVec3; 3]) -> [DVec3; 3] {
+    let area_normal = (b - a).cross(c - a);
+    [
+        area_normal * angle(b - a, c - a),
+        area_normal * angle(c - b, a - b),
+        area_normal * angle(a - c, b - c),
+    ]
 }
 
 /// How well given normals fit the triangles, by the mean of a triangle's corner normals.
