@@ -27,6 +27,9 @@ mod stretch;
 mod surface;
 mod volume;
 
+#[cfg(test)]
+mod tests;
+
 pub use distance::{FarthestVertex, RmsDistance};
 pub use edges::EdgeChange;
 pub use normal_error::NormalError;

@@ -8,7 +8,7 @@ use glam::{DMat3, DQuat, DVec3};
 /// The cotangent of 3°: corners sharper than that weigh no more, or a single sliver would outweigh the rest of the surface.
 const STEEPEST: f64 = 19.08;
 
-/// Edges with their cotangent weights, and the edges around every point.
+/// Edges with their cotangent weights.
 #[derive(Clone, Debug)]
 pub(super) struct Springs {
     /// Half the sum of the cotangents opposite each edge, never negative; in the order of the surface's edges.
@@ -149,5 +149,58 @@ fn jacobi_turn(form: &mut [[f64; 4]; 4], vectors: &mut [[f64; 4]; 4], p: usize, 
         };
         table[p] = mix(old_p, cosine, old_q, -sine);
         table[q] = mix(old_p, sine, old_q, cosine);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn trace(rotation: DQuat, m: DMat3) -> f64 {
+        let r = DMat3::from_quat(rotation);
+        r.x_axis.dot(m.x_axis) + r.y_axis.dot(m.y_axis) + r.z_axis.dot(m.z_axis)
+    }
+
+    #[test]
+    fn a_stretched_rotation_gives_the_rotation_back_also_when_flat_and_far_from_one() {
+        let turn = DQuat::from_scaled_axis(DVec3::new(1.0, -2.0, 0.5));
+        for scale in [
+            DVec3::new(1.0, 2.0, 3.0),
+            DVec3::new(5.0, 1.0, 0.0),
+            DVec3::splat(1e-200),
+            DVec3::new(1e150, 1e149, 1e148),
+        ] {
+            let found = nearest_rotation(DMat3::from_quat(turn) * DMat3::from_diagonal(scale));
+            assert!(found.angle_between(turn) < 1e-7, "{scale}: {found}");
+        }
+        assert_eq!(nearest_rotation(DMat3::ZERO), DQuat::IDENTITY);
+    }
+
+    #[test]
+    fn a_mirror_gives_the_best_rotation_instead() {
+        // Mirrored in its weakest direction, and otherwise unturned.
+        let found = nearest_rotation(DMat3::from_diagonal(DVec3::new(3.0, 2.0, -1.0)));
+        assert!(found.angle_between(DQuat::IDENTITY) < 1e-7, "{found}");
+        // In its strongest: half a turn about the second, 3 + 2 − 1, beats one about the third, 3 − 2 + 1, and none, −3 + 2 + 1.
+        let m = DMat3::from_diagonal(DVec3::new(-3.0, 2.0, 1.0));
+        assert!((trace(nearest_rotation(m), m) - 4.0).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn no_rotation_is_nearer(
+            entries in prop::array::uniform9(-1.0f64..1.0),
+            axis in prop::array::uniform3(-3.0f64..3.0),
+        ) {
+            let m = DMat3::from_cols_array(&entries);
+            let best = nearest_rotation(m);
+            prop_assert!((best.length() - 1.0).abs() < 1e-12);
+            let other = DQuat::from_scaled_axis(DVec3::from_array(axis));
+            prop_assert!(trace(other, m) <= trace(best, m) + 1e-12);
+            // Also none close by, where a mere guess would be beaten.
+            let near = DQuat::from_scaled_axis(DVec3::from_array(axis) * 1e-3) * best;
+            prop_assert!(trace(near, m) <= trace(best, m) + 1e-12);
+        }
     }
 }
