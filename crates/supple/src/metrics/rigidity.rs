@@ -154,7 +154,9 @@ fn jacobi_turn(form: &mut [[f64; 4]; 4], vectors: &mut [[f64; 4]; 4], p: usize, 
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::rig_of;
     use super::*;
+    use glam::Vec3;
     use proptest::prelude::*;
 
     fn trace(rotation: DQuat, m: DMat3) -> f64 {
@@ -185,6 +187,28 @@ mod tests {
         // In its strongest: half a turn about the second, 3 + 2 − 1, beats one about the third, 3 − 2 + 1, and none, −3 + 2 + 1.
         let m = DMat3::from_diagonal(DVec3::new(-3.0, 2.0, 1.0));
         assert!((trace(nearest_rotation(m), m) - 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn no_edge_pushes_and_no_sliver_outweighs_the_rest() {
+        // Two obtuse triangles across an edge, of cotangents −0.75 each; and one of which f32 can hardly tell that it has a height.
+        let positions = vec![
+            Vec3::new(-1.0, 0.0, 0.0),
+            Vec3::new(1.0, 0.0, 0.0),
+            Vec3::new(0.0, 0.5, 0.0),
+            Vec3::new(0.0, -0.5, 0.0),
+            Vec3::new(0.0, 1e-7, 5.0),
+            Vec3::new(-1.0, 0.0, 5.0),
+            Vec3::new(1.0, 0.0, 5.0),
+        ];
+        let triangles = vec![[0, 1, 2], [1, 0, 3], [4, 5, 6]];
+        let surface = Surface::new(&rig_of(positions, None, triangles));
+        let springs = Springs::new(&surface);
+        let between = |a, b| springs.stiffness[surface.edges.binary_search(&[a, b]).unwrap()];
+        assert_eq!(between(0, 1), 0.0);
+        assert!((between(0, 2) - 1.0).abs() < 1e-12, "half of cot 26.6°");
+        assert_eq!(between(4, 5), 0.5 * STEEPEST);
+        assert_eq!(between(5, 6), 0.0);
     }
 
     proptest! {

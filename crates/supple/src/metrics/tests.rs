@@ -415,6 +415,20 @@ fn a_linear_bend_thins_and_does_not_bulge_but_turning_by_share_does() {
 }
 
 #[test]
+fn a_joint_pulled_out_of_its_socket_has_a_bone_in_the_gap() {
+    let asset = bar();
+    let pulled = DAffine3::from_translation(DVec3::X * 0.4);
+    let palette = Palette {
+        posed_from_bind: vec![Affine::IDENTITY, Affine::from_f64(&pulled)],
+    };
+    let mut player = Player::new(&asset, &Method::Linear);
+    player.pose_by_palette(&palette).unwrap();
+    let radius = bar_radius(&asset, player.positions(), &palette);
+    near(radius.at_joint, 1.0, 1e-4);
+    near(radius.bulge, 1.0, 1e-4);
+}
+
+#[test]
 fn regions_hold_what_blends_and_the_distortion_is_in_them() {
     let asset = bar();
     let gauge = Gauge::new(&asset.rig);
