@@ -84,15 +84,20 @@ pub fn rig() -> impl Strategy<Value = Rig> {
     (skeleton(), vertices(1..11)).prop_map(|(skeleton, vertices)| bind(skeleton, &vertices, 1))
 }
 
+/// A rig and something for each of its joints.
+pub fn posed_joints<T: std::fmt::Debug, S: Strategy<Value = T>>(
+    rig: impl Strategy<Value = Rig>,
+    joint: impl Fn() -> S,
+) -> impl Strategy<Value = (Rig, Vec<T>)> {
+    rig.prop_flat_map(move |rig| {
+        let joints = rig.skeleton().joints().len();
+        (Just(rig), prop::collection::vec(joint(), joints))
+    })
+}
+
 /// A rig and a rigid motion for each of its joints.
 pub fn posed_rig(largest_angle: f64) -> impl Strategy<Value = (Rig, Vec<DAffine3>)> {
-    rig().prop_flat_map(move |rig| {
-        let joints = rig.skeleton().joints().len();
-        (
-            Just(rig),
-            prop::collection::vec(rigid(largest_angle), joints),
-        )
-    })
+    posed_joints(rig(), move || rigid(largest_angle))
 }
 
 pub fn palette<'a>(posed_from_bind: impl IntoIterator<Item = &'a DAffine3>) -> Palette {
