@@ -107,7 +107,13 @@ impl Curve {
         for &span in spans {
             let (start, end) = (self.knots[span], self.knots[span + 1]);
             let sample = |i: usize| start + (end - start) * i as f64 / SAMPLES as f64;
-            candidates.extend([start, end]);
+            // The ends of what is searched, where the curve leads away from them.
+            if away(start) >= 0.0 && !(span > 0 && spans.contains(&(span - 1))) {
+                candidates.push(start);
+            }
+            if away(end) <= 0.0 && !spans.contains(&(span + 1)) {
+                candidates.push(end);
+            }
             for i in 0..SAMPLES {
                 let (mut low, mut high) = (sample(i), sample(i + 1));
                 if away(low) < 0.0 && away(high) >= 0.0 {
