@@ -110,6 +110,23 @@ pub fn rest_palette(rig: &Rig) -> Palette {
     rig.skeleton().palette(&rig.skeleton().rest_pose())
 }
 
+/// The methods whose blend does not depend on where the character stands. Log-matrix skinning takes its logarithms at the identity, so it
+/// changes as the character turns: the flaw that the course describes.
+pub fn methods_that_follow() -> impl Iterator<Item = &'static Method> {
+    Method::ALL
+        .iter()
+        .filter(|method| **method != Method::LogMatrix)
+}
+
+/// The methods by which a vertex with one influence moves with that joint alone. Bones that stretch and twist, and curves, also look at
+/// the joints around: that is their purpose.
+pub fn methods_that_look_at_one_joint() -> impl Iterator<Item = &'static Method> {
+    let looks_around = |method: &Method| matches!(method, Method::StretchTwist(_) | Method::Spline);
+    Method::ALL
+        .iter()
+        .filter(move |method| !looks_around(method))
+}
+
 #[derive(Debug, PartialEq)]
 pub struct Surface {
     pub positions: Vec<Vec3>,
@@ -146,6 +163,7 @@ pub fn size<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> f64 {
 }
 
 pub fn assert_close(
+    method: &Method,
     found: &[Vec3],
     expected: impl Iterator<Item = DVec3>,
     tolerance: f64,
@@ -154,7 +172,8 @@ pub fn assert_close(
         let error = found.as_dvec3().distance(expected);
         prop_assert!(
             error <= tolerance,
-            "vertex {}: {} for {}, off by {:e}",
+            "{}, vertex {}: {} for {}, off by {:e}",
+            method,
             vertex,
             found,
             expected,

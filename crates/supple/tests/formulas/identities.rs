@@ -1,6 +1,6 @@
 //! What must hold by the formulas alone: mirrors, common motions, and poses whose answer is known.
 
-use crate::common::{deform_skin, palette, rigid, size};
+use crate::common::{deform_skin, methods_that_follow, palette, rigid, size};
 use crate::compare::{arrived, deform, influences};
 use crate::plain::algebra::logarithm;
 use crate::plain::{Influences, Posed};
@@ -9,11 +9,6 @@ use crate::table::{FORMULAS, formula};
 use glam::{DAffine3, DMat3, DMat4, DVec3};
 use proptest::prelude::*;
 use supple::{Method, Normals, Skin};
-
-/// Methods of which the result moves along with any motion after all joints.
-fn follows_motions(method: &&Method) -> bool {
-    method.name() != "log-matrix"
-}
 
 fn mirror_at(normal: DVec3, distance: f64) -> DAffine3 {
     let n = normal.normalize();
@@ -35,7 +30,7 @@ proptest! {
         prop_assume!(normal.length() > 0.1);
         let mirror = mirror_at(normal, distance);
         let mirrored = scene.moved(mirror);
-        for method in Method::ALL.iter().filter(follows_motions) {
+        for method in methods_that_follow() {
             let plain = deform(&scene, method, Normals::Transported);
             let found = deform(&mirrored, method, Normals::Transported);
             let posed = Posed::new(scene.rig.skeleton(), &scene.palette);
