@@ -14,9 +14,9 @@ const LEAST_MARGIN: f64 = 0.03;
 /// Frames that crush space more than this carry no normal worth comparing.
 const MOST_CONDITION: f64 = 100.0;
 
-/// The method of a name.
-pub fn arrived(name: &str) -> Option<Method> {
-    name.parse().ok()
+/// The method of a name, with the option that may follow.
+pub fn method(name: &str) -> Method {
+    name.parse().unwrap()
 }
 
 /// The joints of a vertex as the formulas take them.
