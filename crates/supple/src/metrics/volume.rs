@@ -1,0 +1,145 @@
+//! The volume inside a surface, with its holes closed.
+
+use super::surface::{Surface, corners};
+use glam::DVec3;
+use std::collections::HashMap;
+
+/// The loops around the holes of a surface, each as points in the order in which a lid would run along them.
+#[derive(Clone, Debug)]
+pub(super) struct Lids {
+    loops: Vec<Vec<usize>>,
+}
+
+impl Lids {
+    /// Walks the half-edges that nothing runs against.
+    ///
+    /// The boundary of any heap of triangles has as many half-edges into a point as out of it (the boundary of a boundary
+    /// is empty), also where edges are crowded or triangles turned around: so the walk always comes back to where it has
+    /// been, and every half-edge ends in one loop. Loops are cut off wherever the walk meets itself, so that two holes
+    /// that touch in a point get two lids.
+    pub(super) fn find(surface: &Surface) -> Lids {
+        let mut surplus: HashMap<[usize; 2], i64> = HashMap::new();
+        for &[a, b, c] in &surface.triangles {
+            for [from, to] in [[a, b], [b, c], [c, a]] {
+                let direction = if from < to { 1 } else { -1 };
+                *surplus.entry([from.min(to), from.max(to)]).or_default() += direction;
+            }
+        }
+        let mut onwards: Vec<Vec<usize>> = vec![Vec::new(); surface.rest.len()];
+        // In the order of the edges, not of the map, so that the same surface always gives the same loops.
+        for &[low, high] in &surface.edges {
+            let surplus = surplus.get(&[low, high]).copied().unwrap_or(0);
+            // A lid runs against the surface.
+            let (from, to) = if surplus > 0 {
+                (high, low)
+            } else {
+                (low, high)
+            };
+            onwards[from].extend((0..surplus.unsigned_abs()).map(|_| to));
+        }
+        let mut loops = Vec::new();
+        let mut place_in_path: Vec<Option<usize>> = vec![None; onwards.len()];
+        for start in 0..onwards.len() {
+            let mut path = vec![start];
+            place_in_path[start] = Some(0);
+            while let Some(next) = path.last().and_then(|&last| onwards[last].pop()) {
+                if let Some(place) = place_in_path[next] {
+                    let closed: Vec<usize> = path.drain(place + 1..).collect();
+                    for &point in &closed {
+                        place_in_path[point] = None;
+                    }
+                    loops.push(std::iter::once(next).chain(closed).collect());
+                } else {
+                    place_in_path[next] = Some(path.len());
+                    path.push(next);
+                }
+            }
+            for point in path {
+                place_in_path[point] = None;
+            }
+        }
+        Lids { loops }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.loops.len()
+    }
+
+    /// The signed volume: Σ a·(b×c)/6 over triangles and lids (the divergence theorem).
+    pub(super) fn volume(&self, surface: &Surface, points: &[DVec3]) -> f64 {
+        // Any origin gives the same sum; one near the surface loses the fewest digits.
+        let origin = points.first().copied().unwrap_or(DVec3::ZERO);
+        let six_fold = |[a, b, c]: [DVec3; 3]| (a - origin).dot((b - origin).cross(c - origin));
+        let walls: f64 = surface
+            .triangles
+            .iter()
+            .map(|&triangle| six_fold(corners(points, triangle)))
+            .sum();
+        let lid = |rim: &Vec<usize>| -> f64 {
+            let middle = rim.iter().map(|&point| points[point]).sum::<DVec3>() / rim.len() as f64;
+            let next = rim.iter().cycle().skip(1);
+            rim.iter()
+                .zip(next)
+                .map(|(&from, &to)| six_fold([points[from], points[to], middle]))
+                .sum()
+        };
+        (walls + self.loops.iter().map(lid).sum::<f64>()) / 6.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::rig_of;
+    use super::*;
+    use glam::Vec3;
+    use proptest::prelude::*;
+
+    fn lids_of(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> (Surface, Lids) {
+        let surface = Surface::new(&rig_of(positions, None, triangles));
+        let lids = Lids::find(&surface);
+        (surface, lids)
+    }
+
+    #[test]
+    fn holes_that_touch_in_a_point_get_a_lid_each() {
+        // Two tetrahedra tip to tip, two of the three faces at the tip missing from each: two rims of four edges that share the tip.
+        let positions = vec![
+            Vec3::ZERO,
+            Vec3::new(1.0, 0.0, 1.0),
+            Vec3::new(-1.0, 1.0, 1.0),
+            Vec3::new(-1.0, -1.0, 1.0),
+            Vec3::new(1.0, 0.0, -1.0),
+            Vec3::new(-1.0, 1.0, -1.0),
+            Vec3::new(-1.0, -1.0, -1.0),
+        ];
+        let triangles = vec![[1, 2, 3], [0, 2, 1], [4, 6, 5], [0, 4, 5]];
+        let (_, lids) = lids_of(positions, triangles);
+        let mut rims = lids.loops.clone();
+        for rim in &mut rims {
+            rim.sort_unstable();
+        }
+        rims.sort_unstable();
+        assert_eq!(rims, [[0, 1, 2, 3], [0, 4, 5, 6]]);
+    }
+
+    proptest! {
+        /// The faces of a closed surface, as vectors of their areas, sum to nothing; and so they do only if all is closed.
+        #[test]
+        fn any_heap_of_triangles_is_closed(
+            points in prop::collection::vec(prop::array::uniform3(-1.0f32..1.0), 9),
+            triangles in prop::collection::vec(prop::array::uniform3(0u32..9), 0..30),
+        ) {
+            let positions = points.into_iter().map(Vec3::from_array).collect();
+            let (surface, lids) = lids_of(positions, triangles);
+            let face = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
+            let walls: DVec3 = surface.triangles.iter().map(|&t| face(corners(&surface.rest, t))).sum();
+            // The same as a fan around any middle.
+            let lid = |rim: &Vec<usize>| -> DVec3 {
+                let next = rim.iter().cycle().skip(1);
+                rim.iter().zip(next).map(|(&a, &b)| surface.rest[a].cross(surface.rest[b])).sum()
+            };
+            let all = walls + lids.loops.iter().map(lid).sum::<DVec3>();
+            prop_assert!(all.length() < 1e-9, "{all}");
+        }
+    }
+}
