@@ -8,7 +8,8 @@ use crate::scenes::{Scene, chain, chained, curl, loose, points};
 use crate::table::{FORMULAS, formula};
 use glam::{DAffine3, DMat3, DMat4, DVec3};
 use proptest::prelude::*;
-use supple::{Method, Normals, Skin};
+use supple::deform::DeformError;
+use supple::{Method, Normals, Output, Skin, Workspace};
 
 fn mirror_at(normal: DVec3, distance: f64) -> DAffine3 {
     let n = normal.normalize();
@@ -214,65 +215,95 @@ fn two_full_turns_survive_differential_blending() {
     }
 }
 
+/// Where a method takes the origin and the axes, as one map, for points that are held by two joints in equal shares.
+fn half_way(method: &Method, transforms: [DAffine3; 2]) -> DAffine3 {
+    let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+    let scene = Scene {
+        rig: points(
+            chain(2, DVec3::ZERO),
+            &corners.map(|corner| (corner, vec![(0, 0.5), (1, 0.5)])),
+        ),
+        palette: palette(&transforms),
+    };
+    let found = deform(&scene, method, Normals::Transported).positions;
+    let [origin, x, y, z] = [0, 1, 2, 3].map(|corner| found[corner].as_dvec3());
+    DAffine3 {
+        matrix3: DMat3::from_cols(x - origin, y - origin, z - origin),
+        translation: origin,
+    }
+}
+
 /// The same pose, turned as a whole: every other method turns its result, this one makes another.
 #[test]
 fn log_matrices_depend_on_the_world() {
     let method = method("log-matrix");
-    let rig = shared_point(2, 0.5);
-    let motions = [DAffine3::IDENTITY, DAffine3::from_rotation_z(1.5)];
-    let scene = Scene {
-        rig,
-        palette: palette(&motions),
+    let bent = [DAffine3::IDENTITY, DAffine3::from_rotation_z(2.0)];
+    let before = half_way(&method, bent);
+    let apart = |after: DAffine3| {
+        let found = half_way(&method, bent.map(|motion| after * motion));
+        let followed = after * before;
+        found
+            .transform_point3(DVec3::X)
+            .distance(followed.transform_point3(DVec3::X))
     };
-    let after = DAffine3::from_axis_angle(DVec3::new(0.8, 0.6, 0.0), 1.3);
-    let before = posed_point(&scene, &method);
-    let found = posed_point(&scene.moved(after), &method);
-    let apart = found.distance(after.transform_point3(before));
-    assert!(apart > 0.05, "{apart}");
-    // But it is a matter of the frame alone: C T C⁻¹ moves C v to C v'.
+    // A turn about another axis makes the middle stray; one that takes a joint past the half turn throws it to the other side.
+    let strayed = apart(DAffine3::from_axis_angle(DVec3::new(0.8, 0.6, 0.0), 1.8));
+    assert!(strayed > 0.02, "{strayed}");
+    let thrown = apart(DAffine3::from_rotation_z(1.6));
+    assert!((thrown - 2.0).abs() < 1e-3, "{thrown}");
+    // But only the motion after matters, not the frame in which all is written: C T C⁻¹ makes C v' of C v.
     let frame = DAffine3::from_axis_angle(DVec3::new(0.0, 0.6, 0.8), 2.0)
         * DAffine3::from_translation(DVec3::new(0.5, -1.0, 2.0));
-    let conjugated: Vec<DAffine3> = motions
-        .iter()
-        .map(|motion| frame * *motion * frame.inverse())
-        .collect();
-    let row = vec![(0, 0.5), (1, 0.5)];
-    let moved_point = frame.transform_point3(DVec3::X);
-    let scene = Scene {
-        rig: points(chain(2, DVec3::ZERO), &[(moved_point, row)]),
-        palette: palette(&conjugated),
-    };
-    let found = posed_point(&scene, &method);
-    assert!(found.distance(frame.transform_point3(before)) < 1e-5);
+    let found = half_way(&method, bent.map(|motion| frame * motion * frame.inverse()));
+    assert!(found.abs_diff_eq(frame * before * frame.inverse(), 1e-5));
+}
+
+/// Half of the logarithm is that of a square root, also at a half turn, where any axis in the plane will do.
+#[test]
+fn half_of_a_logarithm_is_a_square_root() {
+    let turned = DAffine3::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 0.7);
+    let shift = DAffine3::from_translation(DVec3::new(0.3, 2.0, -1.0));
+    let maps = [
+        DAffine3::from_rotation_y(2.9),
+        DAffine3::from_scale(DVec3::new(-1.0, -1.0, 1.0)),
+        DAffine3::from_scale(DVec3::new(-2.0, 0.5, -2.0)),
+        DAffine3::from_scale(DVec3::new(3.0, 0.01, 1.0)),
+    ];
+    for map in maps {
+        let map = shift * turned * map * turned.inverse();
+        let root = half_way(&method("log-matrix"), [DAffine3::IDENTITY, map]);
+        assert!(
+            (root * root).abs_diff_eq(map, 1e-4),
+            "{:?} for {map:?}",
+            root * root
+        );
+    }
 }
 
 #[test]
 fn joints_without_a_logarithm_are_named() {
-    let method = method("log-matrix");
     let hopeless = [
-        DAffine3::from_scale(DVec3::new(-1.0, 1.0, 1.0)),
-        DAffine3::from_scale(DVec3::new(1.0, 0.0, 1.0)),
-        DAffine3::from_scale(DVec3::new(-1.0, -2.0, 1.0)),
+        DVec3::new(-1.0, 1.0, 1.0),
+        DVec3::new(1.0, 0.0, 1.0),
+        DVec3::new(-1.0, -2.0, 1.0),
+        DVec3::new(-3.0, 0.7, -0.5),
     ];
-    for transform in hopeless {
+    for scale in hopeless {
         let rig = shared_point(3, 0.5);
-        let skin = Skin::bake(&rig, &method, Normals::Transported).unwrap();
+        let skin = Skin::bake(&rig, &method("log-matrix"), Normals::Transported).unwrap();
         let mut positions = rig.mesh().positions().to_vec();
         let mut run = |transforms: &[DAffine3]| {
-            let output = supple::Output {
+            let output = Output {
                 positions: &mut positions,
                 normals: None,
                 tangents: None,
             };
-            skin.deform(
-                &palette(transforms),
-                &mut supple::Workspace::default(),
-                output,
-            )
+            skin.deform(&palette(transforms), &mut Workspace::default(), output)
         };
-        let fine = DAffine3::IDENTITY;
-        let error = run(&[fine, fine, transform]).unwrap_err();
-        assert!(error.to_string().contains('2'), "{error}");
+        let (fine, transform) = (DAffine3::IDENTITY, DAffine3::from_scale(scale));
+        let found = run(&[fine, fine, transform]);
+        let named = matches!(found, Err(DeformError::NoLogarithm { joint: 2, .. }));
+        assert!(named, "{scale}: {found:?}");
         // A joint that blends nothing may be as it likes.
         run(&[fine, transform, fine]).unwrap();
     }

