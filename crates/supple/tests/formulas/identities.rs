@@ -258,6 +258,19 @@ fn log_matrices_depend_on_the_world() {
     assert!(found.abs_diff_eq(frame * before * frame.inverse(), 1e-5));
 }
 
+/// Where every joint mirrors, logarithms are taken on the other side of the mirror.
+#[test]
+fn log_matrices_live_in_a_mirrored_world() {
+    let method = method("log-matrix");
+    let bent = [
+        DAffine3::from_rotation_x(0.4),
+        DAffine3::from_rotation_z(1.0),
+    ];
+    let mirror = mirror_at(DVec3::X, 0.0);
+    let found = half_way(&method, bent.map(|motion| mirror * motion));
+    assert!(found.abs_diff_eq(mirror * half_way(&method, bent), 1e-5));
+}
+
 /// Half of the logarithm is that of a square root, also at a half turn, where any axis in the plane will do.
 #[test]
 fn half_of_a_logarithm_is_a_square_root() {

@@ -163,15 +163,18 @@ fn recomputed_normals_are_those_of_the_exact_surface() {
     }
 }
 
-/// A shifted joint turns no frame, so that transported normals stay as they were while the surface is sheared.
+/// A shifted joint turns no frame, so that transported normals stay as they were while the surface is sheared. (Rigid surfaces are not
+/// sheared; along bones that end in the shifted joint, and along curves, frames do turn.)
 #[test]
 fn transported_normals_miss_a_shift() {
-    for method in Method::ALL
-        .iter()
-        .filter(|method| !matches!(method.name(), "rigid" | "spline"))
-    {
+    let turned = ["rigid", "stretch-twist", "spline"];
+    for method in Method::ALL {
         let angle = worst_angle(&scene(poses()[0].1), method, Normals::Transported);
-        assert!(angle > 5.0, "{method}: {angle}°");
+        let missed = angle > 20.0;
+        assert!(
+            missed != turned.contains(&method.name()),
+            "{method}: {angle}°"
+        );
     }
 }
 
