@@ -122,7 +122,7 @@ pub fn dual_quaternion_intrinsic(posed: &Posed, _: DVec3, influences: Influences
             margin = margin.min(cosine);
             mean += logarithm(apart) * weight;
         }
-        middle = middle * exponential(mean);
+        middle *= exponential(mean);
         let step: f64 = mean.to_cols_array().iter().map(|x| x.abs()).sum();
         if step < 1e-11 {
             break;
