@@ -163,7 +163,6 @@ fn linear_logarithm(matrix: &DMat3) -> Option<DMat3> {
     if stretch == DMat3::IDENTITY {
         return Some(turn);
     }
-    let rotation = DMat3::from_quat(rotation);
     let size = |matrix: &DMat3| {
         let entries = matrix.to_cols_array();
         entries
@@ -171,8 +170,9 @@ fn linear_logarithm(matrix: &DMat3) -> Option<DMat3> {
             .fold(0.0f64, |size, entry| size.max(entry.abs()))
     };
     // A uniform scale, or one along the axis of the rotation: then the logarithms add, also at a half turn, where
-    // pairs of equal negative eigenvalues leave the general way without an answer.
-    let apart = rotation * stretch - stretch * rotation;
+    // pairs of equal negative eigenvalues leave the general way without an answer. It is the logarithm that must commute: a
+    // half turn commutes with any stretch in its plane.
+    let apart = turn * stretch - stretch * turn;
     if size(&apart) <= COMMUTE * size(&stretch) {
         return Some(turn + stretch_logarithm(&stretch));
     }

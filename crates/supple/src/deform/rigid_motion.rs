@@ -37,7 +37,7 @@ impl RigidMotion {
         }
     }
 
-    pub(super) fn to_affine(&self) -> Affine {
+    pub(super) fn to_affine(self) -> Affine {
         let map = DAffine3::from_rotation_translation(self.rotation, self.translation);
         Affine::from_f64(&map)
     }
@@ -137,7 +137,7 @@ impl RigidMotions {
 
     /// A frame of the world that the motions live in, brought into the world of the palette.
     #[inline]
-    pub(super) fn into_world(&self, frame: Affine) -> Affine {
+    pub(super) fn world_frame(&self, frame: Affine) -> Affine {
         unmirrored(&frame, self.mirrored)
     }
 
@@ -253,6 +253,6 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
             Some(stretch) => frame.after(&stretch),
             None => frame,
         };
-        motions.into_world(frame)
+        motions.world_frame(frame)
     }
 }

@@ -502,6 +502,6 @@ impl Direct for SplineSkin {
             let frame = own.frame(&posed.motions, posed_chain, f64::from(place), stretch);
             blend = blend.add_scaled(&Affine::from_f64(&frame), weight);
         }
-        posed.motions.into_world(blend)
+        posed.motions.world_frame(blend)
     }
 }

@@ -100,6 +100,21 @@ pub fn posed_rig(largest_angle: f64) -> impl Strategy<Value = (Rig, Vec<DAffine3
     posed_joints(rig(), move || rigid(largest_angle))
 }
 
+/// Joints that stay near their sockets: each is turned against its parent, about itself, and shifted as a motion of its own says.
+pub fn in_sockets(rig: &Rig, own: &[DAffine3]) -> Vec<DAffine3> {
+    let bones = rig.skeleton().bind_bones();
+    let mut motions: Vec<DAffine3> = Vec::with_capacity(own.len());
+    for ((joint, bone), own) in rig.skeleton().joints().iter().zip(bones).zip(own) {
+        let head = DAffine3::from_translation(bone.head);
+        let local = head * *own * head.inverse();
+        motions.push(match joint.parent {
+            Some(parent) => motions[parent] * local,
+            None => local,
+        });
+    }
+    motions
+}
+
 pub fn palette<'a>(posed_from_bind: impl IntoIterator<Item = &'a DAffine3>) -> Palette {
     Palette {
         posed_from_bind: posed_from_bind.into_iter().map(Affine::from_f64).collect(),
@@ -121,10 +136,13 @@ pub fn methods_that_follow() -> impl Iterator<Item = &'static Method> {
 /// The methods by which a vertex with one influence moves with that joint alone. Bones that stretch and twist, and curves, also look at
 /// the joints around: that is their purpose.
 pub fn methods_that_look_at_one_joint() -> impl Iterator<Item = &'static Method> {
-    let looks_around = |method: &Method| matches!(method, Method::StretchTwist(_) | Method::Spline);
     Method::ALL
         .iter()
-        .filter(move |method| !looks_around(method))
+        .filter(|method| !looks_at_joints_around(method))
+}
+
+pub fn looks_at_joints_around(method: &Method) -> bool {
+    matches!(method, Method::StretchTwist(_) | Method::Spline)
 }
 
 #[derive(Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Random rigs in random poses.
 
-use crate::common::{palette, posed_joints, rig, rotation, vector};
+use crate::common::{in_sockets, palette, posed_joints, rig, rotation, vector};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use proptest::prelude::*;
 use supple::skeleton::Node;
@@ -73,22 +73,18 @@ pub fn loose(largest_angle: f64, most_stretch: f64) -> impl Strategy<Value = Sce
 /// Every joint is turned about itself against its parent, and a little out of its socket.
 pub fn chained(largest_angle: f64, most_stretch: f64) -> impl Strategy<Value = Scene> {
     moves(largest_angle, 0.2, most_stretch).prop_map(|(rig, moves)| {
-        let joints = rig.skeleton().joints();
+        let own: Vec<DAffine3> = moves
+            .iter()
+            .map(|(turn, shift, _)| DAffine3::from_rotation_translation(*turn, *shift))
+            .collect();
         let bones = rig.skeleton().bind_bones();
-        let mut motions: Vec<DAffine3> = Vec::new();
-        let mut transforms = Vec::new();
-        for (index, (turn, shift, stretch)) in moves.into_iter().enumerate() {
-            let head = DAffine3::from_translation(bones[index].head);
-            let turned = DAffine3::from_rotation_translation(turn, shift);
-            let local = head * turned * head.inverse();
-            let motion = match joints[index].parent {
-                Some(parent) => motions[parent] * local,
-                None => local,
-            };
-            motions.push(motion);
-            let stretched = DAffine3::from_mat3(stretch);
-            transforms.push(motion * head * stretched * head.inverse());
-        }
+        let motions = in_sockets(&rig, &own).into_iter().zip(bones).zip(moves);
+        let transforms: Vec<DAffine3> = motions
+            .map(|((motion, bone), (_, _, stretch))| {
+                let head = DAffine3::from_translation(bone.head);
+                motion * head * DAffine3::from_mat3(stretch) * head.inverse()
+            })
+            .collect();
         let palette = palette(&transforms);
         Scene { rig, palette }
     })

@@ -28,7 +28,10 @@ pub fn spline(posed: &Posed, position: DVec3, influences: Influences<'_>) -> Fra
             continue;
         }
         let weight: f64 = held.iter().map(|(_, weight)| weight).sum();
-        let spans: Vec<usize> = held.iter().map(|&(span, _)| span).collect();
+        // From the first to the last bone that holds the vertex, those between included.
+        let first = held.iter().map(|&(span, _)| span).min().unwrap();
+        let last = held.iter().map(|&(span, _)| span).max().unwrap();
+        let spans: Vec<usize> = (first..=last).collect();
         let Some(chain) = Chain::new(posed, &joints) else {
             let head = posed.heads[joints[0]];
             let motion = posed.motion(joints[0]);
