@@ -133,9 +133,7 @@ impl SmoothGroups {
                     self.triangles[triangle].map(|vertex| positions[vertex as usize].as_dvec3()),
                 )[usize::from(corner)];
                 let joint = usize::from(self.heaviest[triangle]);
-                let mirrored = palette
-                    .get(joint)
-                    .is_some_and(|map| map.determinant() < 0.0);
+                let mirrored = palette.get(joint).is_some_and(Affine::mirrors);
                 sum += if mirrored { -share } else { share };
                 size += share.length();
             }

@@ -163,7 +163,7 @@ impl<'a> Player<'a> {
             .palette
             .posed_from_bind
             .iter()
-            .map(|posed_from_bind| posed_from_bind.determinant() < 0.0)
+            .map(Affine::mirrors)
             .collect();
         let triangles = rig.mesh().triangles();
         if !mirrors.contains(&true) {

@@ -24,8 +24,8 @@ const ROTATION_NOISE: f64 = 2e-6;
 /// Singular values that differ by less than this share count as equal when a mirror must choose its direction.
 const ALIKE: f64 = 1e-4;
 
-/// A singular value below this share of the largest is a lost dimension.
-const LOST: f64 = 1e-9;
+/// A singular value below this share of the largest is a lost dimension: what `f32` entries round to, and a little more.
+const LOST: f64 = 1e-6;
 
 impl Polar {
     /// Decomposes any matrix; one with entries that are not finite becomes the identity after itself.
@@ -234,6 +234,21 @@ mod tests {
             let polar = Polar::of(matrix);
             assert!(polar.rotation.w.abs() > 1.0 - 1e-12, "{factor}: {polar:?}");
             assert!(close(&polar.stretch, &matrix, 1e-12));
+        }
+    }
+
+    #[test]
+    fn a_line_is_turned_by_the_shortest_arc_also_when_its_matrix_is_rounded() {
+        for step in 0..200 {
+            let turn = |angle: f64, axis: DVec3| DQuat::from_axis_angle(axis.normalize(), angle);
+            let before = turn(0.37 * f64::from(step), DVec3::new(1.0, 2.0, -0.5)) * DVec3::X;
+            let after = turn(0.21 * f64::from(step), DVec3::new(0.3, -1.0, 2.0)) * DVec3::Y;
+            let rounded = outer(after, before).as_mat3().as_dmat3();
+            let found = Polar::of(rounded).rotation;
+            let expected = DQuat::from_rotation_arc(before, after);
+            if before.dot(after).abs() < 0.99 {
+                assert!(found.dot(expected).abs() > 1.0 - 1e-9, "{step}");
+            }
         }
     }
 

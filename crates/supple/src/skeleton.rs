@@ -46,6 +46,13 @@ pub struct BindBone {
     pub tail: DVec3,
 }
 
+/// Joints nearer than this, of a skeleton with these joints, are on the same spot: files and kinematics round.
+pub(crate) fn same_place(heads: &[DVec3]) -> f64 {
+    let first = heads.first().copied().unwrap_or_default();
+    let size = heads.iter().map(|head| head.distance(first));
+    1e-5 * size.fold(0.0, f64::max)
+}
+
 impl BindBone {
     /// The direction of the bone, if it has a length.
     pub fn axis(&self) -> Option<DVec3> {
@@ -177,7 +184,8 @@ impl Skeleton {
         &self.nodes[self.joints[joint].node].name
     }
 
-    /// The bone of every joint in the bind pose. It has no length where neither a child nor the parent lies apart from the joint.
+    /// The bone of every joint in the bind pose. It has no length where neither a child nor the parent lies apart from the joint, or where
+    /// children lie evenly around it.
     pub fn bind_bones(&self) -> Vec<BindBone> {
         let mut heads: Vec<DVec3> = Vec::with_capacity(self.joints.len());
         for joint in &self.joints {
@@ -186,9 +194,11 @@ impl Skeleton {
             // A bind matrix that cannot be inverted tells nothing about the place.
             heads.push(if own.is_finite() { own } else { above() });
         }
+        let same_place = same_place(&heads);
+        let apart = |a: DVec3, b: DVec3| a.distance(b) > same_place;
         let mut below = vec![(DVec3::ZERO, 0.0); heads.len()];
         for (joint, &head) in self.joints.iter().zip(&heads) {
-            if let Some(parent) = joint.parent.filter(|&parent| heads[parent] != head) {
+            if let Some(parent) = joint.parent.filter(|&parent| apart(heads[parent], head)) {
                 below[parent].0 += head;
                 below[parent].1 += 1.0;
             }
@@ -203,6 +213,7 @@ impl Skeleton {
             } else {
                 head + (head - above)
             };
+            let tail = if apart(head, tail) { tail } else { head };
             BindBone { head, tail }
         };
         heads.iter().enumerate().map(bone).collect()
@@ -309,6 +320,18 @@ mod tests {
             .bind_bones();
         assert_eq!((bones[0].head, bones[0].tail), (DVec3::Y, DVec3::Y * 0.5));
         assert_eq!(bones[2].tail, DVec3::new(2.0, 0.0, 0.0));
+        // Feet all but evenly around a hip, and a helper that all but coincides with its parent.
+        let nodes = vec![
+            node("hip", None, DVec3::ZERO),
+            node("left", Some(0), DVec3::new(-1.0, 1e-8, 0.0)),
+            node("right", Some(0), DVec3::X),
+            node("helper", Some(2), DVec3::Y * 1e-9),
+        ];
+        let bones = Skeleton::bound_at_rest(nodes, &[0, 1, 2, 3])
+            .unwrap()
+            .bind_bones();
+        assert_eq!(bones[0].axis(), None);
+        assert_eq!(bones[2].axis(), Some(DVec3::X));
         let lone = Skeleton::bound_at_rest(vec![node("lone", None, DVec3::X)], &[0]).unwrap();
         assert_eq!(lone.bind_bones()[0].axis(), None);
     }

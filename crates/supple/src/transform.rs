@@ -62,6 +62,13 @@ impl Affine {
         }
     }
 
+    /// `self` where `share` is 0, `other` where it is 1; between equal maps the same map, to the bit.
+    #[inline]
+    #[must_use]
+    pub fn lerp(&self, other: &Affine, share: f32) -> Affine {
+        self.add_scaled(&other.add_scaled(self, -1.0), share)
+    }
+
     /// `other` first, then `self`.
     #[inline]
     #[must_use]
@@ -114,6 +121,13 @@ impl Affine {
     pub fn determinant(&self) -> f32 {
         let [a, b, c] = self.rows.map(|row| row.truncate());
         a.dot(b.cross(c))
+    }
+
+    /// True if the map mirrors, whatever its size.
+    #[inline]
+    pub fn mirrors(&self) -> bool {
+        let [a, b, c] = self.rows.map(|row| row.truncate().as_dvec3());
+        a.dot(b.cross(c)) < 0.0
     }
 
     /// Maps a unit normal by the inverse transpose of the linear part, and normalises it.
@@ -272,6 +286,7 @@ mod tests {
             let scaled = turned * DAffine3::from_scale(DVec3::new(size, 2.0 * size, -size));
             let expected =
                 (scaled.matrix3.inverse().transpose() * DVec3::new(0.6, 0.8, 0.0)).normalize();
+            assert!(Affine::from_f64(&scaled).mirrors(), "{size}");
             let found = Affine::from_f64(&scaled).transform_normal(Vec3::new(0.6, 0.8, 0.0));
             assert!((found.as_dvec3() - expected).length() < 1e-6, "{size}");
         }

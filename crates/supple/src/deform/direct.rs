@@ -187,7 +187,7 @@ fn transport<M: Direct>(method: &M, shape: Shape<'_>, posed: &M::Posed, output: 
         if let Some(tangent) = tangents.get_mut(vertex) {
             let rest = rest_tangents[vertex];
             let along = frame.transform_vector(rest.truncate());
-            *tangent = posed_tangent(rest, along, frame.determinant() < 0.0);
+            *tangent = posed_tangent(rest, along, frame.mirrors());
         }
     }
 }
@@ -239,7 +239,7 @@ fn follow_gradients<M: Direct>(
         // A file's normals may be of any length, even none.
         let (u, v) = rest_normal.normalize_or(Vec3::Y).any_orthonormal_pair();
         let (posed_u, posed_v) = (carried(u), carried(v));
-        let mirrored = palette[gradients.heaviest_joint(vertex)].determinant() < 0.0;
+        let mirrored = palette[gradients.heaviest_joint(vertex)].mirrors();
         if let Some(normal) = normals.get_mut(vertex) {
             let across = posed_u.cross(posed_v);
             let across = if mirrored { -across } else { across };

@@ -129,7 +129,6 @@ impl Direct for LinearDualSkin {
         let linear = self.linear.frame(vertex, fields, linear);
         let dual = self.dual.frame(vertex, fields, dual);
         // As a difference: under the identity both frames are equal, and so is their mix, to the bit.
-        let difference = dual.add_scaled(&linear, -1.0);
-        linear.add_scaled(&difference, share)
+        linear.lerp(&dual, share)
     }
 }

@@ -16,7 +16,7 @@ use super::rigid_motion::{RigidMotions, holds_surface, joint_heads};
 use super::swing_twist::swing_and_twist;
 use crate::exec;
 use crate::rig::Rig;
-use crate::skeleton::BindBone;
+use crate::skeleton::{BindBone, same_place};
 use crate::transform::Affine;
 use crate::weights::Weights;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -30,6 +30,8 @@ pub(super) struct SplineSkin {
     holds: Vec<bool>,
     chains: Vec<Chain>,
     chain_of_joint: Vec<u32>,
+    /// Which joint of its chain it is.
+    place_in_chain: Vec<u32>,
     /// Where each vertex's bindings start; one entry more than vertices.
     starts: Vec<u32>,
     /// The chains that a vertex is bound to.
@@ -46,7 +48,7 @@ struct Chain {
     /// What carries each control point: the joint, and the point at rest.
     controls: Vec<(usize, DVec3)>,
     bones: Vec<Bone>,
-    /// Places along the curve: lengths of the rest polygon.
+    /// Places along the curve: lengths of the rest polygon, as shares of its whole length.
     knots: Vec<f64>,
     rest: Curve,
 }
@@ -57,6 +59,12 @@ struct Bone {
     joint: usize,
     from: f64,
     to: f64,
+}
+
+impl Bone {
+    fn middle(&self) -> f64 {
+        0.5 * (self.from + self.to)
+    }
 }
 
 /// A smooth curve: a cubic between each two control points, and frames carried along it.
@@ -74,9 +82,6 @@ const STEPS: usize = 16;
 
 /// A step of the search for the nearest point is halved this often: beyond the digits of `f32`.
 const HALVINGS: usize = 28;
-
-/// Control points nearer than this share of the skeleton's size are one.
-const SAME_PLACE: f64 = 1e-6;
 
 /// A rotation closer to none than this is none: what is left of carrying a frame there and back.
 const NO_TURN: f64 = 1e-12;
@@ -115,6 +120,7 @@ impl SplineSkin {
         }
         let mut runs: Vec<Vec<usize>> = Vec::new();
         let mut chain_of_joint: Vec<u32> = Vec::with_capacity(bones.len());
+        let mut place_in_chain: Vec<u32> = Vec::with_capacity(bones.len());
         for (index, joint) in rig.skeleton().joints().iter().enumerate() {
             let chain = match joint.parent.filter(|&parent| child_counts[parent] == 1) {
                 Some(parent) => chain_of_joint[parent],
@@ -123,22 +129,23 @@ impl SplineSkin {
                     runs.len() as u32 - 1
                 }
             };
+            place_in_chain.push(runs[chain as usize].len() as u32);
             runs[chain as usize].push(index);
             chain_of_joint.push(chain);
         }
-        let size = bones.iter().fold(0.0f64, |size, bone| {
-            size.max(bone.head.distance(bones[0].head))
-        });
+        let heads = joint_heads(rig);
+        let same_place = same_place(&heads);
         let chains: Vec<Chain> = runs
             .iter()
-            .map(|run| Chain::through(run, &bones, SAME_PLACE * size))
+            .map(|run| Chain::through(run, &bones, same_place))
             .collect();
         let mut skin = SplineSkin {
             weights: rig.weights().clone(),
-            heads: joint_heads(rig),
+            heads,
             holds: holds_surface(rig),
             chains,
             chain_of_joint,
+            place_in_chain,
             starts: vec![0],
             bound_to: Vec::new(),
             places: Vec::new(),
@@ -170,11 +177,10 @@ impl SplineSkin {
         }
         let place_on = |index: u32| {
             let chain = &self.chains[index as usize];
-            let held = chain
-                .bones
-                .iter()
-                .filter(|bone| joints.contains(&(bone.joint as u16)));
-            let range = held.fold(None, |range: Option<(f64, f64)>, bone| {
+            let own = joints.iter().map(|&joint| usize::from(joint));
+            let own = own.filter(|&joint| self.chain_of_joint[joint] == index);
+            let range = own.fold(None, |range: Option<(f64, f64)>, joint| {
+                let bone = &chain.bones[self.place_in_chain[joint] as usize];
                 let (from, to) = range.unwrap_or((bone.from, bone.to));
                 Some((from.min(bone.from), to.max(bone.to)))
             });
@@ -209,6 +215,13 @@ impl Chain {
                 }
             }
             places.push(knots[knots.len() - 1]);
+        }
+        // As shares of the whole length, so that a place has no unit.
+        let length = knots[knots.len() - 1];
+        if length > 0.0 {
+            for place in knots.iter_mut().chain(&mut places) {
+                *place /= length;
+            }
         }
         let spans = places.windows(2).zip(run);
         let bones = spans.map(|(span, &joint)| Bone {
@@ -282,8 +295,7 @@ impl Chain {
         posed.start = shortest_turn(turned * rest, now) * turned;
         let mut before = 0.0;
         for bone in &self.bones {
-            let middle = 0.5 * (bone.from + bone.to);
-            let (_, tangent, carried) = self.carried(posed, middle);
+            let (_, tangent, carried) = self.carried(posed, bone.middle());
             let beyond = motions.motions[bone.joint].rotation * carried.conjugate();
             let twist = swing_and_twist(beyond, Some(tangent)).1;
             // Of all full turns, the one nearest to the bone before.
@@ -304,20 +316,15 @@ impl Chain {
 
     /// The twist at a place: linear between the middles of bones.
     fn twist_at(&self, twists: &[f64], place: f64) -> f64 {
-        let mut before: Option<(f64, f64)> = None;
-        for (bone, &twist) in self.bones.iter().zip(twists) {
-            let middle = 0.5 * (bone.from + bone.to);
-            if place <= middle {
-                return match before {
-                    Some((from, start)) if middle > from => {
-                        start + (twist - start) * (place - from) / (middle - from)
-                    }
-                    _ => twist,
-                };
-            }
-            before = Some((middle, twist));
-        }
-        before.map_or(0.0, |(_, twist)| twist)
+        let after = self.bones.partition_point(|bone| bone.middle() < place);
+        let Some(before) = after.checked_sub(1) else {
+            return twists.first().copied().unwrap_or(0.0);
+        };
+        let Some(&end) = twists.get(after) else {
+            return twists[before];
+        };
+        let (from, to) = (self.bones[before].middle(), self.bones[after].middle());
+        twists[before] + (end - twists[before]) * (place - from) / (to - from)
     }
 
     /// The frame of a vertex bound at a place, whose surroundings are stretched first.

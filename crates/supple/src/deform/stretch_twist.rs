@@ -11,9 +11,10 @@
 
 use super::DeformError;
 use super::direct::{Elsewhere, FieldKey, Fields};
-use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
+use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions, joint_heads};
 use super::swing_twist::{swing_and_twist, turn_about};
 use crate::rig::Rig;
+use crate::skeleton::same_place;
 use crate::transform::Affine;
 use glam::{DQuat, DVec3, Vec3};
 
@@ -61,6 +62,7 @@ const ENDPOINT: u16 = 1;
 impl StretchTwistSkin {
     pub(super) fn bake(rig: &Rig, options: &StretchTwist) -> Result<StretchTwistSkin, DeformError> {
         let bind = rig.skeleton().bind_bones();
+        let same_place = same_place(&joint_heads(rig));
         let mut bones: Vec<Bone> = bind
             .iter()
             .map(|bone| Bone {
@@ -71,7 +73,10 @@ impl StretchTwistSkin {
             .collect();
         for (index, joint) in rig.skeleton().joints().iter().enumerate() {
             let head = bind[index].head;
-            if let Some(parent) = joint.parent.filter(|&parent| bones[parent].head != head) {
+            if let Some(parent) = joint
+                .parent
+                .filter(|&parent| bones[parent].head.distance(head) > same_place)
+            {
                 bones[parent].below.push((index, head));
             }
         }

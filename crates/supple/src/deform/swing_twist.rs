@@ -7,11 +7,16 @@
 //! `Γ_ab(v) = M_a( x_b + s (D x_b − x_b) + ((1−s) I + s Swing) · Rot(axis, s·angle) · (v − x_b) )`, with `D = M_a⁻¹ M_b` and `x_b` the rest
 //! position of `b`. Between joints that are not above one another there is no bone to twist, and `Γ` is linear.
 //!
-//! The papers learn how deformers are weighted; here it comes from the skinning weights: pair by pair, `s = w_b / (w_a + w_b)`, and the
-//! deformers are blended linearly by `w_a w_b`. With two influences that is one deformer; as one weight goes to zero, its deformers do; as one
-//! goes to one, all of its deformers become the motion of its joint.
+//! The papers learn how deformers are weighted; here it comes from the skinning weights: pair by pair, `s = w_b / (w_a + w_b)`, and what the
+//! deformers add to linear blending is blended linearly,
+//!
+//! `v' = Σ w_j M_j v + Σ_ab p_ab (Γ_ab(v) − ((1−s) M_a + s M_b) v)`, with `p_ab = w_a w_b / Σ w_a w_b`.
+//!
+//! A bend without twist is linear blending exactly, for any number of influences; two influences are one deformer; as a weight goes to zero, its
+//! deformers do; as one goes to one, all becomes the motion of its joint.
 
 use super::direct::Fields;
+use super::linear;
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
 use crate::rig::Rig;
 use crate::skeleton::BindBone;
@@ -23,9 +28,9 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub(super) struct SwingTwistSkin {
     hinges: Vec<Hinge>,
-    /// Where each vertex's pairs start; one entry more than vertices.
-    starts: Vec<u32>,
-    pairs: Vec<Pair>,
+    /// The hinges of each row of joints; all vertices with the same joints in the same order share them.
+    rows: Vec<Vec<Pair>>,
+    row_of_vertex: Vec<u32>,
 }
 
 /// A joint and one above it.
@@ -39,14 +44,12 @@ struct Hinge {
     axis: Option<DVec3>,
 }
 
-/// Two influences of a vertex, by their place in its row.
+/// Two influences of a row, by their place in it, and the hinge between them.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// The one above, for a hinge.
-    first: u16,
-    second: u16,
-    /// The hinge between them; none if neither is above the other.
-    hinge: Option<u32>,
+    above: u16,
+    below: u16,
+    hinge: u32,
 }
 
 /// The joints of a pose.
@@ -66,18 +69,11 @@ struct HingePose {
     pivot: Vec3,
 }
 
-/// Rows longer than this pair only with their heaviest influence: the number of pairs grows with the square.
-const MOST_PAIRED: usize = 64;
-
 impl SwingTwistSkin {
     pub(super) fn bake(rig: &Rig) -> SwingTwistSkin {
         let bones = rig.skeleton().bind_bones();
-        let parents: Vec<Option<usize>> = rig
-            .skeleton()
-            .joints()
-            .iter()
-            .map(|joint| joint.parent)
-            .collect();
+        let joints = rig.skeleton().joints().iter();
+        let parents: Vec<Option<usize>> = joints.map(|joint| joint.parent).collect();
         let is_above = |above: usize, below: usize| {
             // Parents have lower indices, so the walk can stop early.
             let mut at = below;
@@ -86,45 +82,43 @@ impl SwingTwistSkin {
             }
             at == above && above != below
         };
-        let mut index: HashMap<(u16, u16), Option<u32>> = HashMap::new();
+        let mut hinge_of: HashMap<(u16, u16), u32> = HashMap::new();
         let mut hinges = Vec::new();
-        let mut starts = vec![0];
-        let mut pairs = Vec::new();
-        for vertex in 0..rig.weights().vertex_count() {
-            let joints = rig.weights().row(vertex).0;
-            let firsts = if joints.len() > MOST_PAIRED {
-                1
-            } else {
-                joints.len()
-            };
-            for first in 0..firsts {
-                for second in first + 1..joints.len() {
-                    // The joint with the lower index can only be the one above.
-                    let (above, below) = match joints[first] < joints[second] {
-                        true => (first, second),
-                        false => (second, first),
-                    };
-                    let key = (joints[above], joints[below]);
-                    let hinge = *index.entry(key).or_insert_with(|| {
-                        let (above, below) = (usize::from(key.0), usize::from(key.1));
-                        is_above(above, below).then(|| {
-                            hinges.push(Hinge::new(key, &bones[below]));
-                            hinges.len() as u32 - 1
-                        })
+        let mut pairs_of = |joints: &[u16]| {
+            let mut pairs = Vec::new();
+            for (first, &a) in joints.iter().enumerate() {
+                for (second, &b) in joints.iter().enumerate() {
+                    if !is_above(usize::from(a), usize::from(b)) {
+                        continue;
+                    }
+                    let hinge = *hinge_of.entry((a, b)).or_insert_with(|| {
+                        hinges.push(Hinge::new((a, b), &bones[usize::from(b)]));
+                        hinges.len() as u32 - 1
                     });
                     pairs.push(Pair {
-                        first: above as u16,
-                        second: below as u16,
+                        above: first as u16,
+                        below: second as u16,
                         hinge,
                     });
                 }
             }
-            starts.push(pairs.len() as u32);
-        }
+            pairs
+        };
+        let mut index: HashMap<&[u16], u32> = HashMap::new();
+        let mut rows = Vec::new();
+        let row_of_vertex = (0..rig.weights().vertex_count())
+            .map(|vertex| {
+                let joints = rig.weights().row(vertex).0;
+                *index.entry(joints).or_insert_with(|| {
+                    rows.push(pairs_of(joints));
+                    rows.len() as u32 - 1
+                })
+            })
+            .collect();
         SwingTwistSkin {
             hinges,
-            starts,
-            pairs,
+            rows,
+            row_of_vertex,
         }
     }
 }
@@ -194,12 +188,19 @@ pub(super) fn turn_about(axis: Vec3, angle: f32) -> Mat3 {
 }
 
 impl HingePose {
-    /// `Γ` at a share of the way.
-    fn frame(&self, share: f32) -> Affine {
-        let difference = self.swung.add_scaled(&self.above, -1.0);
-        let swing = self.above.add_scaled(&difference, share);
-        let twist = turn_about(self.axis, self.angle * share);
-        swing.after(&Affine::from_mat3_translation(twist, -(twist * self.pivot)))
+    /// What `Γ` at a share of the way adds to linear blending. Nothing, to the bit, without a twist.
+    fn beyond_linear(&self, share: f32) -> Affine {
+        let swing = self.above.lerp(&self.swung, share);
+        let below = self.swung.after(&self.turned(self.angle));
+        let twisted = swing.after(&self.turned(self.angle * share));
+        let untwisted = self.above.after(&self.turned(0.0)).lerp(&below, share);
+        twisted.add_scaled(&untwisted, -1.0)
+    }
+
+    /// Seen from the pivot, and turned about the bone.
+    fn turned(&self, angle: f32) -> Affine {
+        let turn = turn_about(self.axis, angle);
+        Affine::from_mat3_translation(turn, -(turn * self.pivot))
     }
 }
 
@@ -224,29 +225,22 @@ impl BlendsMotions for SwingTwistSkin {
         _motions: &RigidMotions,
         posed: &SwingTwistPose,
     ) -> Affine {
-        let weight = |place: u16| fields.weights[usize::from(place)];
-        let motion = |place: u16| posed.motions[usize::from(joints[usize::from(place)])];
-        let pairs = &self.pairs[self.starts[vertex] as usize..self.starts[vertex + 1] as usize];
-        let share_of_pair = |pair: &Pair| (weight(pair.first) * weight(pair.second)).abs();
-        let total: f32 = pairs.iter().map(share_of_pair).sum();
-        let base = motion(0);
-        if total <= 0.0 {
-            return base;
-        }
-        // As differences from the heaviest joint: where all agree, the result is that joint's motion to the bit.
-        let mut frame = base;
-        for pair in pairs {
-            let sum = weight(pair.first) + weight(pair.second);
-            let share = (weight(pair.second) / sum).clamp(-0.5, 1.5);
-            let deformer = match pair.hinge {
-                Some(hinge) => posed.hinges[hinge as usize].frame(share),
-                None => {
-                    let (first, second) = (motion(pair.first), motion(pair.second));
-                    first.add_scaled(&second.add_scaled(&first, -1.0), share)
-                }
-            };
-            let difference = deformer.add_scaled(&base, -1.0);
-            frame = frame.add_scaled(&difference, share_of_pair(pair) / total);
+        let mut frame = linear::blend(joints, fields.weights, &posed.motions);
+        // Σ w_a w_b over all pairs, from the sums over all influences.
+        let sum: f32 = fields.weights.iter().sum();
+        let squares: f32 = fields.weights.iter().map(|weight| weight * weight).sum();
+        let total = 0.5 * (sum * sum - squares);
+        for pair in &self.rows[self.row_of_vertex[vertex] as usize] {
+            let hinge = &posed.hinges[pair.hinge as usize];
+            let weight = |place: u16| fields.weights[usize::from(place)];
+            let (above, below) = (weight(pair.above), weight(pair.below));
+            // Weights that are moved a little for a difference may leave the range that real ones have.
+            let importance = above * below / total;
+            let share = below / (above + below);
+            if hinge.angle != 0.0 && importance.is_finite() && share.is_finite() {
+                let beyond = hinge.beyond_linear(share.clamp(-0.5, 1.5));
+                frame = frame.add_scaled(&beyond, importance.clamp(-1.0, 2.0));
+            }
         }
         frame
     }

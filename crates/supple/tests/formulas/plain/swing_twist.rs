@@ -5,34 +5,39 @@ use super::algebra::weighted_sum;
 use super::{Frame, Influences, Posed, swing_after_twist};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// `Σ w_a w_b Γ_ab / Σ w_a w_b` over all pairs of a vertex's joints.
+/// `Σ w_j M_j + Σ p_ab (Γ_ab − (1 − s) M_a − s M_b)` over all pairs of a vertex's joints, `p_ab = w_a w_b / Σ w_a w_b`.
 pub fn swing_twist(posed: &Posed, _: DVec3, influences: Influences<'_>) -> Frame {
     if let [(joint, _)] = influences {
         return Frame::safe(posed.transforms[*joint]);
     }
     let mut margin: f64 = 1.0;
-    let (mut total, mut terms) = (0.0, Vec::new());
+    let (mut total, mut beyond) = (0.0, Vec::new());
     for (index, &first) in influences.iter().enumerate() {
         for &second in &influences[..index] {
+            total += first.1 * second.1;
             let below = posed.is_above(second.0, first.0);
             let (a, b) = if below {
                 (second, first)
             } else {
                 (first, second)
             };
-            let share = b.1 / (a.1 + b.1);
-            let gamma = if posed.is_above(a.0, b.0) {
+            if posed.is_above(a.0, b.0) {
+                let share = b.1 / (a.1 + b.1);
                 let (gamma, pair_margin) = deformer(posed, a.0, b.0, share);
                 margin = margin.min(pair_margin);
-                gamma
-            } else {
-                weighted_sum([(1.0 - share, posed.motion(a.0)), (share, posed.motion(b.0))])
-            };
-            terms.push((a.1 * b.1, gamma));
-            total += a.1 * b.1;
+                beyond.push((a.1 * b.1, gamma));
+                beyond.push((-a.1 * b.1 * (1.0 - share), posed.motion(a.0)));
+                beyond.push((-a.1 * b.1 * share, posed.motion(b.0)));
+            }
         }
     }
-    let blended = weighted_sum(terms.into_iter().map(|(weight, map)| (weight / total, map)));
+    let linear = influences
+        .iter()
+        .map(|&(joint, weight)| (weight, posed.motion(joint)));
+    let beyond = beyond
+        .into_iter()
+        .map(|(weight, map)| (weight / total, map));
+    let blended = weighted_sum(linear.chain(beyond));
     Frame {
         map: blended * posed.phase_one(influences),
         margin,
