@@ -45,6 +45,8 @@ pub mod deform;
 pub mod exec;
 pub mod player;
 
+pub mod metrics;
+
 pub mod findings;
 
 pub mod characters;

@@ -41,14 +41,17 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
 
 /// What a triangle adds to the normals at its corners: its normal, weighted by area and by the angle there.
 fn corner_shares(corners: [Vec3; 3]) -> [DVec3; 3] {
-    let [a, b, c] = corners.map(|corner| corner.as_dvec3());
+    corner_normals(corners.map(|corner| corner.as_dvec3()))
+}
+
+/// The same from corners in double precision.
+pub(crate) fn corner_normals([a, b, c]: [DVec3; 3]) -> [DVec3; 3] {
     let area_normal = (b - a).cross(c - a);
-    let angles = [
-        angle(b - a, c - a),
-        angle(c - b, a - b),
-        angle(a - c, b - c),
-    ];
-    angles.map(|angle| area_normal * angle)
+    [
+        area_normal * angle(b - a, c - a),
+        area_normal * angle(c - b, a - b),
+        area_normal * angle(a - c, b - c),
+    ]
 }
 
 /// Which vertices of a bound surface share one normal: those at the same point of the surface whose rest normals agree.

@@ -1,0 +1,285 @@
+//! Measures of a deformed surface: what a method does to volume, area, shape, thickness, normals, and over time.
+//!
+//! ```
+//! use supple::characters::{self, Character};
+//! use supple::metrics::Gauge;
+//! use supple::deform::Normals;
+//! use supple::{Method, Player};
+//!
+//! let asset = characters::build(Character::Bar, 2_000)?;
+//! let gauge = Gauge::new(&asset.rig);
+//! let mut player = Player::new(&asset, &Method::Linear, Normals::Transported)?;
+//! let pose = asset.pose_at(&asset.clips[0], 1.5);
+//! player.pose(&pose)?;
+//! let palette = asset.rig.skeleton().palette(&pose);
+//! let metrics = gauge.measure(player.positions(), player.normals(), &palette);
+//! assert!(metrics.volume_change.is_some_and(|change| change < 0.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod distance;
+mod edges;
+mod normal_error;
+mod radius;
+mod region;
+mod rigidity;
+mod smoothness;
+mod stretch;
+mod surface;
+mod volume;
+
+pub use distance::{FarthestVertex, RmsDistance};
+pub use edges::EdgeChange;
+pub use normal_error::NormalError;
+pub use radius::{JointRadius, Station};
+pub use region::Region;
+pub use smoothness::{Pop, TimeSmoothness};
+pub use stretch::{Stretch, StretchSummary, WorstTriangle};
+
+use crate::pose::Palette;
+use crate::rig::Rig;
+use glam::{DVec3, Vec3};
+use normal_error::SmoothGroups;
+use radius::Sections;
+use rigidity::Springs;
+use surface::Surface;
+use volume::Lids;
+
+/// Less volume than this share of area^(3/2) is none, as in a sheet; a ball has 0.094.
+const LEAST_VOLUME: f64 = 1e-6;
+
+/// All that can be known about a rig's surface before it moves: made once, then measures any pose of it.
+///
+/// Vertices along seams are welded first. Every `positions` and `normals` has one entry per vertex of the rig, every palette one map per
+/// joint; what is missing counts as unmoved.
+#[derive(Clone, Debug)]
+pub struct Gauge {
+    surface: Surface,
+    lids: Lids,
+    springs: Springs,
+    smooth_groups: SmoothGroups,
+    regions: Vec<Region>,
+    sections: Vec<Sections>,
+    rest_volume: f64,
+    rest_area: f64,
+}
+
+/// What one frame looks like, in numbers; of a rigid motion all changes are zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameMetrics {
+    /// Posed volume over rest volume, less one: −0.1 has lost a tenth. `None` where there is no volume, as in a sheet.
+    pub volume_change: Option<f64>,
+    /// Posed area over rest area, less one.
+    pub area_change: f64,
+    /// How triangles are stretched and sheared.
+    pub stretch: StretchSummary,
+    /// How edges change their lengths.
+    pub edges: EdgeChange,
+    /// As-rigid-as-possible energy, see [`Gauge::rigid_energy`].
+    pub rigid_energy: f64,
+    /// How far the normals are from the surface's own.
+    pub normals: NormalError,
+    /// The surroundings of every joint that blends with its parent, in the order of joints.
+    pub regions: Vec<RegionMetrics>,
+}
+
+/// What one frame looks like around one joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegionMetrics {
+    /// The joint.
+    pub joint: usize,
+    /// Mean of [`Stretch::distortion`] by rest area over the region's triangles.
+    pub mean_distortion: f64,
+    /// Posed area over rest area of the region's triangles, less one.
+    pub area_change: f64,
+    /// The thickness; `None` where no plane cuts the region, see [`Gauge::radii`].
+    pub radius: Option<JointRadius>,
+}
+
+impl Gauge {
+    /// Welds the surface, closes its holes, and finds edges, weights and regions.
+    pub fn new(rig: &Rig) -> Gauge {
+        let surface = Surface::new(rig);
+        let lids = Lids::find(&surface);
+        let regions = region::regions(rig, &surface);
+        let bones = rig.skeleton().bind_bones();
+        let sections = regions
+            .iter()
+            .filter_map(|region| Sections::new(&surface, region, &bones));
+        Gauge {
+            sections: sections.collect(),
+            regions,
+            springs: Springs::new(&surface),
+            smooth_groups: SmoothGroups::new(rig.mesh(), &surface),
+            rest_volume: lids.volume(&surface, &surface.rest),
+            rest_area: surface.areas.iter().sum(),
+            lids,
+            surface,
+        }
+    }
+
+    /// Everything about one frame.
+    pub fn measure(&self, positions: &[Vec3], normals: &[Vec3], palette: &Palette) -> FrameMetrics {
+        let points = self.surface.posed(positions);
+        let stretch = stretch::stretch(&self.surface, &points);
+        FrameMetrics {
+            volume_change: self.volume_change_of(&points),
+            area_change: relative_change(self.surface.area(&points), self.rest_area),
+            stretch: stretch::summary(&self.surface, &stretch),
+            edges: edges::edge_change(&self.surface, &points),
+            rigid_energy: self.springs.energy(&self.surface, &points),
+            normals: self.smooth_groups.error(&self.surface, &points, normals),
+            regions: self.region_metrics(&points, &stretch, palette),
+        }
+    }
+
+    /// The signed volume, each hole closed by a fan around the mean of its rim; negative for a surface turned inside out.
+    ///
+    /// Where triangles face different ways, or more than two share an edge, what is left open between them counts as a hole.
+    pub fn volume(&self, positions: &[Vec3]) -> f64 {
+        let points = self.surface.posed(positions);
+        self.lids.volume(&self.surface, &points)
+    }
+
+    /// The volume at rest.
+    pub fn rest_volume(&self) -> f64 {
+        self.rest_volume
+    }
+
+    /// Posed volume over rest volume, less one; `None` where there is no volume, as in a sheet.
+    pub fn volume_change(&self, positions: &[Vec3]) -> Option<f64> {
+        self.volume_change_of(&self.surface.posed(positions))
+    }
+
+    /// How many holes the surface has.
+    pub fn holes(&self) -> usize {
+        self.lids.count()
+    }
+
+    /// The area, holes left open.
+    pub fn area(&self, positions: &[Vec3]) -> f64 {
+        self.surface.area(&self.surface.posed(positions))
+    }
+
+    /// The area at rest.
+    pub fn rest_area(&self) -> f64 {
+        self.rest_area
+    }
+
+    /// Posed area over rest area, less one; zero where there is no area.
+    pub fn area_change(&self, positions: &[Vec3]) -> f64 {
+        relative_change(self.area(positions), self.rest_area)
+    }
+
+    /// How each triangle is stretched, in the order of the mesh.
+    pub fn stretch(&self, positions: &[Vec3]) -> Vec<Stretch> {
+        stretch::stretch(&self.surface, &self.surface.posed(positions))
+    }
+
+    /// The stretch of the whole surface in a few numbers.
+    pub fn stretch_summary(&self, positions: &[Vec3]) -> StretchSummary {
+        stretch::summary(&self.surface, &self.stretch(positions))
+    }
+
+    /// Compression and stretch as one number per vertex, for colours: how many times the area around it has doubled. −1 is half of the area,
+    /// 0 unchanged, 1 twice; never beyond ±4.
+    ///
+    /// Areas rather than lengths, because their sign is clear: shear stretches one direction and compresses the other by
+    /// the same factor, and which one is the larger would be up to rounding. For shear see [`Gauge::vertex_distortion`].
+    pub fn vertex_stretch(&self, positions: &[Vec3]) -> Vec<f32> {
+        stretch::vertex_stretch(&self.surface, &self.stretch(positions))
+    }
+
+    /// Mean [`Stretch::distortion`] around each vertex: 0 where the surface has kept its shape, shear included.
+    pub fn vertex_distortion(&self, positions: &[Vec3]) -> Vec<f32> {
+        let distortion: Vec<f64> = self
+            .stretch(positions)
+            .iter()
+            .map(Stretch::distortion)
+            .collect();
+        self.surface.spread_to_vertices(&distortion)
+    }
+
+    /// How edges change their lengths.
+    pub fn edges(&self, positions: &[Vec3]) -> EdgeChange {
+        edges::edge_change(&self.surface, &self.surface.posed(positions))
+    }
+
+    /// As-rigid-as-possible energy: how far the surroundings of points are from having merely been turned.
+    ///
+    /// `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with clamped cotangent weights, over `Σ_i Σ_j c_ij |p_i − p_j|²`: without
+    /// units, zero for a rigid motion, `s²` for scaling by `1 + s`.
+    pub fn rigid_energy(&self, positions: &[Vec3]) -> f64 {
+        let points = self.surface.posed(positions);
+        self.springs.energy(&self.surface, &points)
+    }
+
+    /// The thickness around every joint that blends with its parent, in the order of joints.
+    ///
+    /// Left out are joints whose region no plane across the bones cuts, for want of edges or of bones with a length.
+    pub fn radii(&self, positions: &[Vec3], palette: &Palette) -> Vec<JointRadius> {
+        let points = self.surface.posed(positions);
+        self.sections
+            .iter()
+            .map(|sections| sections.measure(&points, palette))
+            .collect()
+    }
+
+    /// The angle between a method's normals and those of the posed triangles, by area and corner angle as in
+    /// [`crate::normals::vertex_normals`].
+    ///
+    /// Along hard edges each vertex is compared with the triangles on its own side only: those of vertices at the same point whose rest
+    /// normals agree within 2°. Vertices without area are skipped. Nothing is subtracted for the rest pose: a file whose own
+    /// normals do not follow its triangles has an error there too. Where a pose mirrors the surface, its triangles face inwards and the error
+    /// is near 180°.
+    pub fn normal_error(&self, positions: &[Vec3], normals: &[Vec3]) -> NormalError {
+        let points = self.surface.posed(positions);
+        self.smooth_groups.error(&self.surface, &points, normals)
+    }
+
+    /// The surroundings of every joint that blends with its parent, in the order of joints.
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    /// The surroundings of one joint; `None` for a root, or a joint that shares no vertex with its parent.
+    pub fn region_of_joint(&self, joint: usize) -> Option<&Region> {
+        let found = self.regions.binary_search_by_key(&joint, |r| r.joint);
+        found.ok().map(|index| &self.regions[index])
+    }
+
+    fn volume_change_of(&self, points: &[DVec3]) -> Option<f64> {
+        let enough = self.rest_volume.abs() > LEAST_VOLUME * self.rest_area.powf(1.5);
+        enough.then(|| self.lids.volume(&self.surface, points) / self.rest_volume - 1.0)
+    }
+
+    fn region_metrics(
+        &self,
+        points: &[DVec3],
+        stretch: &[Stretch],
+        palette: &Palette,
+    ) -> Vec<RegionMetrics> {
+        let mut sections = self.sections.iter().peekable();
+        let of_region = |region: &Region| {
+            let triangles = || region.triangles.iter().copied();
+            let rest_area: f64 = triangles().map(|t| self.surface.areas[t]).sum();
+            let area: f64 = triangles()
+                .map(|t| self.surface.areas[t] * stretch[t].area_ratio())
+                .sum();
+            RegionMetrics {
+                joint: region.joint,
+                mean_distortion: stretch::mean_distortion(&self.surface, stretch, triangles()),
+                area_change: relative_change(area, rest_area),
+                radius: sections
+                    .next_if(|sections| sections.joint() == region.joint)
+                    .map(|sections| sections.measure(points, palette)),
+            }
+        };
+        self.regions.iter().map(of_region).collect()
+    }
+}
+
+/// Posed over rest, less one; zero where there is nothing at rest.
+fn relative_change(posed: f64, rest: f64) -> f64 {
+    if rest > 0.0 { posed / rest - 1.0 } else { 0.0 }
+}

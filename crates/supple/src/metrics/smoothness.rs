@@ -1,0 +1,134 @@
+//! How smoothly the surface moves: does it pop?
+
+use crate::mesh::Bounds;
+use glam::{DVec3, Vec3};
+use std::collections::VecDeque;
+
+/// A jump smaller than this share of the extent is not seen: a tenth of a pixel where the character is a thousand tall.
+const LEAST_JUMP: f64 = 1e-4;
+
+/// A step pops when it strays from its neighbours by more than this many times their length. A smooth motion stays far below 1, a sudden
+/// start comes to 1, a spike to 3, a jump out of stillness to infinity.
+const OUT_OF_STEP: f64 = 2.0;
+
+/// Frames of one surface, fed in order at an even rate.
+#[derive(Clone, Debug, Default)]
+pub struct TimeSmoothness {
+    /// The last four frames at most.
+    recent: VecDeque<Vec<Vec3>>,
+    frames: usize,
+    extent: f64,
+    sum_of_squares: f64,
+    accelerations: usize,
+    worst: Option<Pop>,
+    popping_frames: usize,
+}
+
+/// A vertex that jumps from one frame to the next, out of line with how it moves before and after.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pop {
+    /// The frame in which it has jumped, counted from 0: it was still in place one frame earlier.
+    pub frame: usize,
+    /// Which vertex.
+    pub vertex: usize,
+    /// How far it moved beyond what the steps before and after would have it do, in the rig's units.
+    pub size: f64,
+    /// The mean length of those two steps, for comparison.
+    pub usual_step: f64,
+}
+
+impl TimeSmoothness {
+    /// Without any frame.
+    pub fn new() -> TimeSmoothness {
+        TimeSmoothness::default()
+    }
+
+    /// Adds the next frame. For a clip that repeats, feed its first three frames again at the end, so that the seam is looked at too.
+    pub fn add(&mut self, positions: &[Vec3]) {
+        if self.frames == 0 {
+            let bounds = Bounds::around(positions.iter().copied());
+            self.extent = bounds.map_or(0.0, |bounds| f64::from(bounds.extent()));
+        }
+        let mut frame = if self.recent.len() == 4 {
+            self.recent.pop_front().unwrap_or_default()
+        } else {
+            Vec::with_capacity(positions.len())
+        };
+        frame.clear();
+        frame.extend_from_slice(positions);
+        self.recent.push_back(frame);
+        self.frames += 1;
+        self.add_accelerations();
+        self.look_for_pops();
+    }
+
+    /// How many frames were added.
+    pub fn frames(&self) -> usize {
+        self.frames
+    }
+
+    /// Root mean square over vertices and frames of the acceleration, `|p₊ − 2p + p₋| / dt²`, in units per second squared.
+    ///
+    /// `seconds_per_frame` is the time between frames. Zero before the third frame. The motion itself accelerates: compare two
+    /// methods on the same clip, the lower one moves more smoothly.
+    pub fn rms_acceleration(&self, seconds_per_frame: f64) -> f64 {
+        if self.accelerations == 0 || seconds_per_frame <= 0.0 {
+            return 0.0;
+        }
+        let mean = self.sum_of_squares / self.accelerations as f64;
+        mean.sqrt() / (seconds_per_frame * seconds_per_frame)
+    }
+
+    /// The farthest jump; `None` says that nothing pops. Needs four frames; the first and the last step of all have only one neighbour
+    /// and are not judged.
+    pub fn worst_pop(&self) -> Option<Pop> {
+        self.worst
+    }
+
+    /// In how many frames something pops.
+    pub fn popping_frames(&self) -> usize {
+        self.popping_frames
+    }
+
+    fn add_accelerations(&mut self) {
+        let mut latest = self.recent.iter().rev();
+        if let (Some(c), Some(b), Some(a)) = (latest.next(), latest.next(), latest.next()) {
+            for ((a, b), c) in a.iter().zip(b).zip(c) {
+                let [a, b, c] = [a, b, c].map(|p| p.as_dvec3());
+                self.sum_of_squares += (a - 2.0 * b + c).length_squared();
+                self.accelerations += 1;
+            }
+        }
+    }
+
+    /// Judges the middle one of the last three steps: it should be about the mean of its neighbours.
+    fn look_for_pops(&mut self) {
+        let [a, b, c, d] = match self.recent.make_contiguous() {
+            [a, b, c, d] => [a, b, c, d].map(|frame| frame.as_slice()),
+            _ => return,
+        };
+        let mut farthest: Option<Pop> = None;
+        for (vertex, (((a, b), c), d)) in a.iter().zip(b).zip(c).zip(d).enumerate() {
+            let [a, b, c, d]: [DVec3; 4] = [a, b, c, d].map(|p| p.as_dvec3());
+            let (before, step, after) = (b - a, c - b, d - c);
+            let size = (step - 0.5 * (before + after)).length();
+            let usual_step = 0.5 * (before.length() + after.length());
+            let pops = size > LEAST_JUMP * self.extent && size > OUT_OF_STEP * usual_step;
+            if pops && farthest.is_none_or(|known| size > known.size) {
+                farthest = Some(Pop {
+                    // Of the frames so far, the last is `d`.
+                    frame: self.frames - 2,
+                    vertex,
+                    size,
+                    usual_step,
+                });
+            }
+        }
+        if let Some(pop) = farthest {
+            self.popping_frames += 1;
+            if self.worst.is_none_or(|known| pop.size > known.size) {
+                self.worst = Some(pop);
+            }
+        }
+    }
+}
