@@ -1,0 +1,185 @@
+//! What joints are called in files, in words that an artist would use.
+
+/// Joints whose bend everyone knows by another name than the bone below it.
+const JOINTS: &[(&[&str], &str)] = &[
+    (
+        &["forearm", "lowerarm", "elbow", "lower arm", "fore arm"],
+        "elbow",
+    ),
+    (&["upperarm", "upper arm", "arm"], "shoulder"),
+    (&["hand", "wrist"], "wrist"),
+    (
+        &["thigh", "upperleg", "upper leg", "upleg", "up leg", "hip"],
+        "hip",
+    ),
+    (
+        &["shin", "calf", "lowerleg", "lower leg", "leg", "knee"],
+        "knee",
+    ),
+    (&["foot", "ankle"], "ankle"),
+    (&["toe", "toes", "toe base", "ball"], "ball of the foot"),
+    (&["pelvis", "hips"], "hips"),
+];
+
+/// A joint's name for people: `forearm.L` is the left elbow, `mixamorig:LeftLeg` the left knee.
+pub(super) fn joint_title(name: &str, index: usize) -> String {
+    let (side, words) = parts(name);
+    let mut plain = words.join(" ");
+    if plain.is_empty() {
+        plain = format!("joint {index}");
+    }
+    // Numbered bones along a limb: the first one carries the joint that people know.
+    let unnumbered = plain.strip_suffix(" 1").unwrap_or(&plain);
+    let known = JOINTS
+        .iter()
+        .find(|(names, _)| names.contains(&unnumbered))
+        .map(|(_, title)| (*title).to_owned());
+    let title = known.unwrap_or(plain);
+    capitalised(&match side {
+        Some(side) => format!("{side} {title}"),
+        None => title,
+    })
+}
+
+/// A clip's name for people.
+pub(super) fn clip_title(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| if matches!(c, '_' | '-' | '.') { ' ' } else { c })
+        .collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    if words.is_empty() {
+        return "Unnamed clip".to_owned();
+    }
+    capitalised(&words.join(" "))
+}
+
+/// The first letter large.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().chain(characters).collect(),
+        None => String::new(),
+    }
+}
+
+/// The first letter small, unless the word is an abbreviation.
+pub(super) fn uncapitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next();
+    let second_is_large = characters.clone().next().is_some_and(char::is_uppercase);
+    match first {
+        Some(first) if !second_is_large => first.to_lowercase().chain(characters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// The side that a name tells, and its other words in small letters.
+fn parts(name: &str) -> (Option<&'static str>, Vec<String>) {
+    let name = name.rsplit([':', '|']).next().unwrap_or(name);
+    let mut side = None;
+    let mut words = Vec::new();
+    for word in split_words(name) {
+        let found = match word.as_str() {
+            "l" | "left" => Some("left"),
+            "r" | "right" => Some("right"),
+            _ => None,
+        };
+        if found.is_some() && side.is_none() {
+            side = found;
+        } else {
+            words.push(word);
+        }
+    }
+    // Exporters put "b", "bip", "def" before a name and its number in the file behind.
+    if words.len() > 1
+        && matches!(
+            words[0].as_str(),
+            "b" | "bip" | "bip1" | "def" | "j" | "bone" | "jnt"
+        )
+    {
+        words.remove(0);
+    }
+    if words.len() > 2 && words.iter().rev().take(2).all(|word| is_number(word)) {
+        words.pop();
+    } else if words.len() > 1 && name.contains('_') && ends_in_file_number(name) {
+        words.pop();
+    }
+    (side, words)
+}
+
+/// `b_LeftForeArm_010`: a number after an underscore that is written with a leading zero and two digits or more.
+fn ends_in_file_number(name: &str) -> bool {
+    let Some((before, last)) = name.rsplit_once('_') else {
+        return false;
+    };
+    before.contains('_') && last.len() >= 2 && is_number(last) && last.starts_with('0')
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Cuts at punctuation, before capitals that follow small letters, and between letters and digits.
+fn split_words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut previous: Option<char> = None;
+    for character in name.chars() {
+        let boundary = previous.is_some_and(|previous| {
+            (previous.is_lowercase() && character.is_uppercase())
+                || previous.is_ascii_digit() != character.is_ascii_digit()
+        });
+        if (boundary || !character.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if character.is_alphanumeric() {
+            word.extend(character.to_lowercase());
+        }
+        previous = Some(character);
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    for word in &mut words {
+        if is_number(word) {
+            let short = word.trim_start_matches('0');
+            *word = if short.is_empty() { "0" } else { short }.to_owned();
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joints_are_called_what_people_call_them() {
+        for (name, expected) in [
+            ("forearm.L", "Left elbow"),
+            ("lowerarm01.R", "Right elbow"),
+            ("lowerarm02.R", "Right lowerarm 2"),
+            ("mixamorig:LeftLeg", "Left knee"),
+            ("mixamorig:LeftUpLeg", "Left hip"),
+            ("b_LeftForeArm_010", "Left elbow"),
+            ("b_Spine02_03", "Spine 2"),
+            ("forearm_twist.L", "Left forearm twist"),
+            ("finger1-2.L", "Left finger 1 2"),
+            ("second", "Second"),
+            ("", "Joint 7"),
+            ("骨", "骨"),
+            ("upperleg.l", "Left hip"),
+        ] {
+            assert_eq!(joint_title(name, 7), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn clips_are_words() {
+        assert_eq!(clip_title("elbow-bend-120"), "Elbow bend 120");
+        assert_eq!(clip_title("__"), "Unnamed clip");
+        assert_eq!(uncapitalised("Left elbow"), "left elbow");
+        assert_eq!(uncapitalised("LBS"), "LBS");
+    }
+}

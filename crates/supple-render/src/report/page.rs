@@ -1,0 +1,863 @@
+//! The page in words.
+
+use super::cast::Motion;
+use super::html::{escape, fill, picture};
+use super::methods::{self, Entry};
+use super::names::{clip_title, uncapitalised};
+use super::pictures::{self, FULL_COLOR, Framing, Posed};
+use super::plot::Plot;
+use super::study::{Shown, Study, Worst};
+use super::verdict::{NOTHING, Outcome, percent, sentence};
+use super::{ReportError, ReportOptions, Subject, table};
+use crate::color::srgb_from_linear;
+use crate::{Image, Look, Overlays, Settings, View};
+use std::fmt::Write;
+use supple::{Player, Pose};
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Skin counts as affected where methods are farther apart than this share of the largest distance.
+const AFFECTED: f32 = 0.2;
+
+/// So many clip names are listed; then they are only counted.
+const MOST_NAMES: usize = 12;
+
+/// The part of a page that is about one character.
+pub(super) struct Section {
+    html: String,
+    /// A picture for the top.
+    hero: Option<String>,
+}
+
+/// The whole page.
+pub(super) fn page(
+    subjects: &[Subject<'_>],
+    sections: &[Section],
+    entries: &[Entry],
+    options: &ReportOptions,
+) -> String {
+    let titles: Vec<&str> = subjects
+        .iter()
+        .map(|subject| subject.title.as_str())
+        .collect();
+    let heading = options
+        .heading
+        .clone()
+        .unwrap_or_else(|| titles.join(" and "));
+    let lead = options.lead.clone().unwrap_or_else(|| {
+        let methods = match entries.len() {
+            1 => "one skinning method".to_owned(),
+            count => format!("{count} skinning methods"),
+        };
+        format!("The same character, the same motion, {methods}: what each does to the skin, where it goes wrong, and what it costs.")
+    });
+    let hero = sections.iter().find_map(|section| section.hero.as_deref());
+    let mut cards = String::new();
+    let mut colors = String::new();
+    // Writing to a string cannot fail.
+    for (index, entry) in entries.iter().enumerate() {
+        let _ = write!(
+            cards,
+            "<div class=\"method\"><h3><i class=\"key k{index}\"></i>{}</h3><p>{}</p><code>-m {}</code></div>",
+            escape(&entry.title),
+            escape(&entry.introduction),
+            escape(&entry.method.to_string()),
+        );
+        let (color, dashes) = (methods::color(index), methods::dashes(index));
+        let border = match dashes {
+            "none" => "solid",
+            "2 3" => "dotted",
+            _ => "dashed",
+        };
+        let _ = writeln!(
+            colors,
+            ".m{index} {{ stroke: {color}; stroke-dasharray: {dashes}; }} .k{index} {{ border-color: {color}; border-top-style: {border}; }}"
+        );
+    }
+    let (width, height) = options.picture_size;
+    let tile = width.clamp(120, 340) * 2 / 3;
+    let style = fill(
+        STYLE,
+        &[
+            ("tile", &tile.to_string()),
+            ("aspect", &format!("{width} / {height}")),
+            ("gradient", &gradient()),
+        ],
+    );
+    let subjects_html: String = sections
+        .iter()
+        .map(|section| section.html.as_str())
+        .collect();
+    let mut notes = "<p>Every clip was played in evenly spaced frames by every method, with the same weights. Moments were \
+                     chosen where the methods differ most or distort the skin most. Thickness is the distance from the skin to the bones \
+                     around a joint; stretch is the change of area around each point; both are compared with the character as it was bound. \
+                     Times were measured on this machine and will differ on yours; their order should not.</p>".to_owned();
+    if let Some(commands) = &options.commands {
+        let _ = write!(
+            notes,
+            "<h2>Now your own character</h2><pre>{}</pre>",
+            escape_lines(commands)
+        );
+    }
+    fill(
+        PAGE,
+        &[
+            ("title", &escape(&format!("{heading} – Supple"))),
+            ("style", &style),
+            ("method_style", &colors),
+            (
+                "header_class",
+                if hero.is_some() { "pictured" } else { "plain" },
+            ),
+            ("heading", &escape(&heading)),
+            ("lead", &format!("<p>{}</p>", escape(&lead))),
+            (
+                "hero",
+                &hero
+                    .map(|image| format!("<div>{image}</div>"))
+                    .unwrap_or_default(),
+            ),
+            ("methods", &cards),
+            ("subjects", &subjects_html),
+            ("notes", &notes),
+            ("script", SCRIPT),
+        ],
+    )
+}
+
+fn escape_lines(text: &str) -> String {
+    text.lines().map(escape).collect::<Vec<_>>().join("\n")
+}
+
+/// The colours of stretch as stops of a gradient.
+fn gradient() -> String {
+    let stops = (-4..=4).map(|step| {
+        let color = pictures::stretch_color(FULL_COLOR * step as f32 / 4.0);
+        let [r, g, b] = srgb_from_linear(color, 0.5);
+        format!("rgb({r} {g} {b})")
+    });
+    stops.collect::<Vec<_>>().join(", ")
+}
+
+/// Draws and describes one character.
+pub(super) fn section(
+    subject: &Subject<'_>,
+    study: &Study<'_>,
+    entries: &[Entry],
+    options: &ReportOptions,
+    mut step: impl FnMut(f64),
+) -> Result<Section, ReportError> {
+    let writer = Writer {
+        study,
+        entries,
+        look: Look::new(subject.asset, Overlays::default()),
+        settings: pictures::settings(options.picture_size),
+    };
+    let steps: usize = study
+        .shown
+        .iter()
+        .map(|shown| shown.moments.len())
+        .sum::<usize>()
+        + study.close_ups.len()
+        + 1;
+    let mut done = 0;
+    let mut tick = || {
+        done += 1;
+        step(done as f64 / steps as f64);
+    };
+    let hero = writer.hero()?;
+    tick();
+    let clips = writer.clips(&mut tick)?;
+    let joints = writer.joints(&mut tick)?;
+    let html = format!(
+        "<section class=\"subject\"><h2>{}</h2>{}{}{clips}{joints}{}</section>",
+        escape(&subject.title),
+        writer.facts(),
+        writer.summary(),
+        writer.numbers(),
+    );
+    Ok(Section { html, hero })
+}
+
+struct Writer<'a, 'b> {
+    study: &'a Study<'b>,
+    entries: &'a [Entry],
+    look: Look,
+    settings: Settings,
+}
+
+impl Writer<'_, '_> {
+    fn facts(&self) -> String {
+        let asset = self.study.cast.asset;
+        let facts = [
+            (asset.rig.mesh().vertex_count(), "vertices"),
+            (asset.rig.mesh().triangles().len(), "triangles"),
+            (asset.rig.skeleton().joints().len(), "joints"),
+            (asset.clips.len(), "clips"),
+        ];
+        let items = facts.map(|(count, what)| {
+            let what = if count == 1 { singular(what) } else { what };
+            format!("<li><b>{}</b> {what}</li>", grouped(count))
+        });
+        format!("<ul class=\"facts\">{}</ul>", items.concat())
+    }
+
+    /// A few sentences on the whole.
+    fn summary(&self) -> String {
+        let columns = table::columns(self.study);
+        let mut points: Vec<String> = Vec::new();
+        let find = |title: &str| columns.iter().find(|column| column.title == title);
+        if let Some(text) = find("Volume").and_then(|column| self.extremes(column)) {
+            points.push(format!("<b>Volume:</b> {}", escape(&text)));
+        }
+        let tally = self.tally();
+        if let Some(text) = tally {
+            points.push(format!("<b>Joints:</b> {}", escape(&text)));
+        }
+        if let Some(text) = find("Time per vertex").and_then(|column| self.cost_sentence(column)) {
+            points.push(format!("<b>Cost:</b> {}", escape(&text)));
+        }
+        if points.is_empty() {
+            return String::new();
+        }
+        let items: String = points
+            .iter()
+            .map(|point| format!("<li>{point}</li>"))
+            .collect();
+        format!("<div class=\"short\"><b class=\"head\">In short</b><ul>{items}</ul></div>")
+    }
+
+    /// "linear blending strays most (−31 %), dual quaternions least (+2 %)".
+    fn extremes(&self, column: &table::Column) -> Option<String> {
+        let badness = column.badness?;
+        let known: Vec<(usize, f64)> = column
+            .values
+            .iter()
+            .enumerate()
+            .filter_map(|(i, v)| Some((i, (*v)?)))
+            .collect();
+        let by = |a: &&(usize, f64), b: &&(usize, f64)| badness(a.1).total_cmp(&badness(b.1));
+        let (least, most) = (known.iter().min_by(by)?, known.iter().max_by(by)?);
+        let name = |index: usize| uncapitalised(&self.entries[index].title);
+        let write = |value: f64| (column.write)(value);
+        if known.len() == 1 || write(least.1) == write(most.1) {
+            return Some(match known.len() {
+                1 => format!("{} changes it by up to {}.", name(most.0), write(most.1)),
+                _ => format!("all methods change it alike, by up to {}.", write(most.1)),
+            });
+        }
+        Some(format!(
+            "{} changes most at the worst moment ({}), {} least ({}).",
+            name(most.0),
+            write(most.1),
+            name(least.0),
+            write(least.1)
+        ))
+    }
+
+    /// In how many regions each method holds up best.
+    fn tally(&self) -> Option<String> {
+        let mut wins = vec![0usize; self.entries.len()];
+        let mut regions = 0;
+        for worst in &self.study.worst {
+            let outcomes = self.outcomes(worst);
+            let errors: Vec<f64> = outcomes.iter().map(Outcome::error).collect();
+            let finite = || errors.iter().copied().filter(|error| error.is_finite());
+            let (best, most) = (
+                finite().fold(f64::INFINITY, f64::min),
+                finite().fold(0.0, f64::max),
+            );
+            if most < NOTHING {
+                continue;
+            }
+            regions += 1;
+            for (win, error) in wins.iter_mut().zip(&errors) {
+                *win += usize::from(error - best < 0.01);
+            }
+        }
+        let most = *wins.iter().max()?;
+        if regions == 0 || self.entries.len() < 2 || wins.iter().all(|&win| win == most) {
+            return None;
+        }
+        let winners: Vec<String> = wins
+            .iter()
+            .zip(self.entries)
+            .filter(|(win, _)| **win == most)
+            .map(|(_, entry)| uncapitalised(&entry.title))
+            .collect();
+        let plural = winners.len() > 1
+            || self
+                .entries
+                .iter()
+                .any(|entry| entry.plural && winners[0] == uncapitalised(&entry.title));
+        let keep = if plural { "keep" } else { "keeps" };
+        let of = match regions {
+            1 => "at the one joint that changes visibly".to_owned(),
+            _ if most == regions => format!("at all {regions} joints that change most"),
+            _ => format!("at {most} of the {regions} joints that change most"),
+        };
+        Some(format!(
+            "{} {keep} the thickness best {of}.",
+            join_names(&winners)
+        ))
+    }
+
+    fn cost_sentence(&self, column: &table::Column) -> Option<String> {
+        let known: Vec<(usize, f64)> = column
+            .values
+            .iter()
+            .enumerate()
+            .filter_map(|(i, v)| Some((i, (*v)?)))
+            .collect();
+        let least = known.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let name = |index: usize| uncapitalised(&self.entries[index].title);
+        if known.len() == 1 {
+            return Some(format!(
+                "{} takes {} per vertex.",
+                name(least.0),
+                (column.write)(least.1)
+            ));
+        }
+        Some(format!(
+            "{} takes least time ({} per vertex), {} most ({}).",
+            name(least.0),
+            (column.write)(least.1),
+            name(most.0),
+            (column.write)(most.1)
+        ))
+    }
+
+    /// A picture of the character at the moment that tells most.
+    fn hero(&self) -> Result<Option<String>, ReportError> {
+        let asset = self.study.cast.asset;
+        let pose = match self.study.shown.first() {
+            Some(shown) => shown.pose(asset, shown.moments.first().copied().unwrap_or(0)),
+            None => asset.rest_pose(),
+        };
+        let settings = Settings {
+            width: 520,
+            height: 520,
+            lamps: crate::Lamps::MANY,
+            ..self.settings
+        };
+        let drawn = (0..self.entries.len()).find_map(|method| {
+            let draw = |player: &Player<'_>| {
+                let mut whole = crate::Silhouette::default();
+                whole.add(player);
+                let camera =
+                    crate::Camera::framing(whole.points(), View::THREE_QUARTER, settings.aspect());
+                crate::render(&self.look.scene(player, whole.ground()), &camera, &settings)
+            };
+            self.study.cast.pose(method, &pose, draw).ok()
+        });
+        Ok(drawn
+            .map(|image| picture(&image, "The character in motion"))
+            .transpose()?)
+    }
+
+    fn clips(&self, tick: &mut impl FnMut()) -> Result<String, ReportError> {
+        let study = self.study;
+        let mut html = "<h3>Side by side</h3>".to_owned();
+        if study.made_up {
+            html.push_str("<p>The file has no clips. So its joints with most skin were bent and twisted by 90°, one at a time.</p>");
+        }
+        if study.shown.is_empty() {
+            html.push_str("<p>Nothing moves here in a way that any of the methods would show differently.</p>");
+        }
+        for shown in &study.shown {
+            html += &self.clip(shown, tick)?;
+        }
+        if !study.quiet.is_empty() {
+            let _ = write!(
+                html,
+                "<p>No difference to see between the methods in {}.</p>",
+                clip_list(&study.quiet)
+            );
+        }
+        if !study.left_out.is_empty() {
+            let _ = write!(
+                html,
+                "<p>Not shown, since they tell less, or the same again: {}. Any of them can be asked for with <code>--clip</code>.</p>",
+                clip_list(&study.left_out)
+            );
+        }
+        Ok(html)
+    }
+
+    fn clip(&self, shown: &Shown<'_>, tick: &mut impl FnMut()) -> Result<String, ReportError> {
+        let mut html = format!(
+            "<div class=\"clip\"><h4>{}</h4>",
+            escape(&clip_title(&shown.clip.name))
+        );
+        for &frame in &shown.moments {
+            html += &self.moment(shown, frame)?;
+            tick();
+        }
+        html += &self.plots(shown);
+        html.push_str("</div>");
+        Ok(html)
+    }
+
+    /// One row of pictures: all methods at a moment.
+    fn moment(&self, shown: &Shown<'_>, frame: usize) -> Result<String, ReportError> {
+        let cast = &self.study.cast;
+        let pose = shown.pose(cast.asset, frame);
+        let posed = Posed::new(cast, &pose);
+        let affected = self.affected(shown, frame, &posed);
+        let worst = (0..cast.regions.len()).max_by(|&a, &b| {
+            shown
+                .samples
+                .severity(frame, a)
+                .total_cmp(&shown.samples.severity(frame, b))
+        });
+        let motion = worst.map(|region| shown.samples.motions[frame][region]);
+        let what = worst
+            .zip(motion)
+            .and_then(|(region, motion)| moved(&cast.regions[region].title, &motion));
+        let mut html = format!(
+            "<p class=\"moment\"><b>{}</b>{}</p>",
+            seconds(shown.samples.times[frame]),
+            what.map(|what| format!(" · {}", escape(&what)))
+                .unwrap_or_default()
+        );
+        let aspect = self.settings.aspect();
+        let Some(framing) =
+            pictures::frame_difference(cast, &posed, &affected, aspect, motion.as_ref())
+        else {
+            let reason = posed
+                .positions
+                .into_iter()
+                .find_map(Result::err)
+                .unwrap_or_default();
+            let _ = write!(
+                html,
+                "<p>No method can do this pose: {}.</p>",
+                escape(&reason)
+            );
+            return Ok(html);
+        };
+        html.push_str("<div class=\"tiles\">");
+        if framing.is_part {
+            html += &self.where_tile(&pose, &affected)?;
+        }
+        for method in 0..self.entries.len() {
+            let drawn = cast.pose(method, &pose, |player| {
+                pictures::shaded(player, &self.look, &framing, &self.settings)
+            });
+            let numbers = shown.samples.numbers[method][frame].as_ref().ok();
+            let under = numbers
+                .and_then(|numbers| numbers.volume_change)
+                .map(|change| format!("volume {}", table::signed_percent(change)));
+            html += &self.tile(method, drawn, under.as_deref())?;
+        }
+        html.push_str("</div>");
+        Ok(html)
+    }
+
+    /// Which vertices a row of pictures is about.
+    fn affected(&self, shown: &Shown<'_>, frame: usize, posed: &Posed) -> Vec<bool> {
+        let cast = &self.study.cast;
+        let spread = posed.spread();
+        let farthest = spread.iter().copied().fold(0.0, f32::max);
+        if f64::from(farthest) > 1e-4 * cast.extent() {
+            return spread
+                .iter()
+                .map(|&spread| spread > AFFECTED * farthest)
+                .collect();
+        }
+        // All methods agree, or there is only one: what is out of shape.
+        let mut affected = vec![false; cast.asset.rig.mesh().vertex_count()];
+        let severities: Vec<f64> = (0..cast.regions.len())
+            .map(|region| shown.samples.severity(frame, region))
+            .collect();
+        let most = severities.iter().copied().fold(0.0, f64::max);
+        for (region, severity) in cast.regions.iter().zip(severities) {
+            if severity > 0.5 * most {
+                region
+                    .vertices
+                    .iter()
+                    .for_each(|&(vertex, _)| affected[vertex as usize] = true);
+            }
+        }
+        affected
+    }
+
+    fn where_tile(&self, pose: &Pose, affected: &[bool]) -> Result<String, ReportError> {
+        let cast = &self.study.cast;
+        let drawn = (0..self.entries.len()).find_map(|method| {
+            let draw = |player: &Player<'_>| {
+                pictures::whereabouts(player, affected, View::THREE_QUARTER, &self.settings)
+            };
+            cast.pose(method, pose, draw).ok()
+        });
+        let Some(image) = drawn else {
+            return Ok(String::new());
+        };
+        let image = picture(
+            &image,
+            "The whole character; where methods differ is coloured",
+        )?;
+        Ok(format!(
+            "<figure class=\"tile aside\"><figcaption>Where to look</figcaption>{image}</figure>"
+        ))
+    }
+
+    /// A picture under its method's name, or why there is none.
+    fn tile(
+        &self,
+        method: usize,
+        drawn: Result<Image, String>,
+        under: Option<&str>,
+    ) -> Result<String, ReportError> {
+        let title = &self.entries[method].title;
+        let image = match drawn {
+            Ok(image) => picture(&image, title)?,
+            Err(reason) => format!(
+                "<div class=\"cannot\">cannot do this pose: {}</div>",
+                escape(&reason)
+            ),
+        };
+        let under = under
+            .map(|under| format!("<p class=\"under\">{}</p>", escape(under)))
+            .unwrap_or_default();
+        Ok(format!(
+            "<figure class=\"tile\"><figcaption><i class=\"key k{method}\"></i><span>{}</span></figcaption>{image}{under}</figure>",
+            escape(title)
+        ))
+    }
+
+    fn plots(&self, shown: &Shown<'_>) -> String {
+        let samples = &shown.samples;
+        let marks: Vec<f64> = shown
+            .moments
+            .iter()
+            .map(|&frame| samples.times[frame])
+            .collect();
+        let lines =
+            |value: &dyn Fn(&super::cast::Numbers) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+                let line = |frames: &Vec<Result<super::cast::Numbers, String>>| {
+                    frames
+                        .iter()
+                        .map(|frame| Some(100.0 * value(frame.as_ref().ok()?)?))
+                        .collect()
+                };
+                samples.numbers.iter().map(line).collect()
+            };
+        let mut plots = Vec::new();
+        let mut add =
+            |title: &str, caption: &str, lines: Vec<Vec<Option<f64>>>, least_range: (f64, f64)| {
+                if lines.iter().flatten().flatten().next().is_some() {
+                    let plot = Plot {
+                        title,
+                        caption,
+                        times: &samples.times,
+                        lines,
+                        marks: &marks,
+                        least_range,
+                    };
+                    plots.push(plot.to_svg());
+                }
+            };
+        add(
+            "Volume",
+            "how much the body gains or loses",
+            lines(&|numbers| numbers.volume_change),
+            (-1.0, 1.0),
+        );
+        add(
+            "Worst stretch",
+            "of the most pulled hundredth of the skin",
+            lines(&|numbers| Some(numbers.stretched)),
+            (0.0, 10.0),
+        );
+        let frames = 0..samples.times.len();
+        let region = (0..self.study.cast.regions.len())
+            .filter(|&region| {
+                samples
+                    .numbers
+                    .iter()
+                    .flatten()
+                    .flatten()
+                    .any(|numbers| numbers.regions[region].thickness.is_some())
+            })
+            .max_by(|&a, &b| {
+                let worst = |region| {
+                    frames
+                        .clone()
+                        .map(|frame| samples.severity(frame, region))
+                        .fold(0.0, f64::max)
+                };
+                worst(a).total_cmp(&worst(b))
+            });
+        if let Some(region) = region {
+            let title = format!(
+                "Thickness: {}",
+                uncapitalised(&self.study.cast.regions[region].title)
+            );
+            let thinnest = lines(&|numbers| Some(numbers.regions[region].thickness?.0 - 1.0));
+            add(&title, "where it caves in most", thinnest, (-10.0, 0.0));
+        }
+        let legend: String = self
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| {
+                format!(
+                    "<li data-method=\"{index}\"><i class=\"key k{index}\"></i>{}</li>",
+                    escape(&entry.title)
+                )
+            })
+            .collect();
+        format!(
+            "<ul class=\"legend\">{legend}</ul><div class=\"plots\">{}</div>",
+            plots.concat()
+        )
+    }
+
+    /// What every method does to a region over all clips shown.
+    fn outcomes(&self, worst: &Worst) -> Vec<Outcome<'_>> {
+        let study = self.study;
+        self.entries
+            .iter()
+            .enumerate()
+            .map(|(method, entry)| {
+                let frames = || {
+                    study
+                        .shown
+                        .iter()
+                        .flat_map(move |shown| shown.samples.numbers[method].iter())
+                };
+                let numbers = || {
+                    frames()
+                        .filter_map(|frame| frame.as_ref().ok())
+                        .map(|numbers| numbers.regions[worst.region])
+                };
+                let thickness = || numbers().filter_map(|numbers| numbers.thickness);
+                Outcome {
+                    method: &entry.title_in_text,
+                    plural: entry.plural,
+                    thinnest: thickness().map(|t| t.0).fold(
+                        if thickness().next().is_some() {
+                            f64::INFINITY
+                        } else {
+                            1.0
+                        },
+                        f64::min,
+                    ),
+                    thickest: thickness().map(|t| t.1).fold(1.0, f64::max),
+                    distortion: numbers()
+                        .map(|numbers| numbers.distortion)
+                        .fold(0.0, f64::max),
+                    failed: frames().any(Result::is_err),
+                }
+            })
+            .collect()
+    }
+
+    fn joints(&self, tick: &mut impl FnMut()) -> Result<String, ReportError> {
+        let study = self.study;
+        let regions = &study.cast.regions;
+        let mut verdicts = String::new();
+        for worst in &study.worst {
+            let title = &regions[worst.region].title;
+            if let Some(sentence) = sentence(title, &self.outcomes(worst)) {
+                let text = sentence.strip_prefix(title.as_str()).unwrap_or(&sentence);
+                let _ = write!(
+                    verdicts,
+                    "<li><b>{}</b>{}</li>",
+                    escape(title),
+                    escape(text)
+                );
+            }
+        }
+        if verdicts.is_empty() && study.close_ups.is_empty() {
+            return Ok(String::new());
+        }
+        let mut html = "<h3>Joint by joint</h3><p>Which method holds up where, at each joint’s worst moment in the clips above.</p>".to_owned();
+        if !verdicts.is_empty() {
+            let _ = write!(html, "<ul class=\"verdicts\">{verdicts}</ul>");
+        }
+        if !study.close_ups.is_empty() {
+            html.push_str(
+                "<h3>Where the skin suffers</h3><p>The worst joints up close, each seen by the same camera in every method. Colour shows what happens to the \
+                 area of the skin: where it keeps its size it is pale.</p>\
+                 <div class=\"scale\"><span>squeezed to half</span><i></i><span>stretched to double</span></div>",
+            );
+        }
+        for &index in &study.close_ups {
+            html += &self.close_up(&study.worst[index])?;
+            tick();
+        }
+        Ok(html)
+    }
+
+    fn close_up(&self, worst: &Worst) -> Result<String, ReportError> {
+        let cast = &self.study.cast;
+        let shown = &self.study.shown[worst.clip];
+        let region = &cast.regions[worst.region];
+        let motion = &shown.samples.motions[worst.frame][worst.region];
+        let pose = shown.pose(cast.asset, worst.frame);
+        let posed = Posed::new(cast, &pose);
+        let how = motion_words(motion)
+            .map(|how| format!("{how}, "))
+            .unwrap_or_default();
+        let mut html = format!(
+            "<div class=\"region\"><h4>{}</h4><p>{how}in {} at {}{}</p>",
+            escape(&region.title),
+            escape(&format!("‘{}’", clip_title(&shown.clip.name))),
+            seconds(shown.samples.times[worst.frame]),
+            if region.name.is_empty() {
+                String::new()
+            } else {
+                format!(" · joint <code>{}</code>", escape(&region.name))
+            },
+        );
+        let framing: Option<Framing> =
+            pictures::frame_region(cast, &posed, region, self.settings.aspect(), motion);
+        let Some(framing) = framing else {
+            return Ok(html + "</div>");
+        };
+        html.push_str("<div class=\"tiles\">");
+        for method in 0..self.entries.len() {
+            let drawn = cast.pose(method, &pose, |player| {
+                pictures::stretched(cast, player, &framing, &self.settings)
+            });
+            let numbers = shown.samples.numbers[method][worst.frame].as_ref().ok();
+            let under = numbers.map(|numbers| {
+                let numbers = &numbers.regions[worst.region];
+                match numbers.thickness {
+                    Some((thinnest, thickest)) => {
+                        let bulge = if thickest > 1.0 + NOTHING {
+                            format!(", bulges {}", table::signed_percent(thickest - 1.0))
+                        } else {
+                            String::new()
+                        };
+                        format!("keeps {} of its thickness{bulge}", percent(thinnest))
+                    }
+                    None => format!(
+                        "lengths change by {}",
+                        table::plain_percent(numbers.distortion)
+                    ),
+                }
+            });
+            html += &self.tile(method, drawn, under.as_deref())?;
+        }
+        html.push_str("</div></div>");
+        Ok(html)
+    }
+
+    fn numbers(&self) -> String {
+        let columns = table::columns(self.study);
+        if columns.is_empty() {
+            return String::new();
+        }
+        let failures: Vec<usize> = (0..self.entries.len())
+            .map(|method| {
+                self.study
+                    .shown
+                    .iter()
+                    .flat_map(|shown| &shown.samples.numbers[method])
+                    .filter(|frame| frame.is_err())
+                    .count()
+            })
+            .collect();
+        format!(
+            "<h3>All numbers</h3><p>At the worst moment of the clips above; the best of each column is marked. \
+             Point at a heading to see what it means.</p>{}",
+            table::to_html(&columns, self.entries, &failures)
+        )
+    }
+}
+
+fn clip_list(names: &[String]) -> String {
+    let shown: Vec<String> = names
+        .iter()
+        .take(MOST_NAMES)
+        .map(|name| format!("‘{}’", escape(&clip_title(name))))
+        .collect();
+    let rest = names.len().saturating_sub(MOST_NAMES);
+    match rest {
+        0 => join_names(&shown),
+        _ => format!("{} and {rest} more", shown.join(", ")),
+    }
+}
+
+fn join_names(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        Some((only, _)) => only.clone(),
+        None => String::new(),
+    }
+}
+
+/// "Left elbow bent by 118°".
+fn moved(title: &str, motion: &Motion) -> Option<String> {
+    motion_words(motion).map(|how| format!("{} {how}", uncapitalised(title)))
+}
+
+/// "bent by 118° and twisted by 20°".
+fn motion_words(motion: &Motion) -> Option<String> {
+    let (bend, twist) = (motion.bend.to_degrees(), motion.twist.to_degrees());
+    let mut words = Vec::new();
+    if bend > 10.0 {
+        words.push(format!("bent by {bend:.0}°"));
+    }
+    if twist > 10.0 && twist > 0.2 * bend {
+        words.push(format!("twisted by {twist:.0}°"));
+    }
+    if motion.shift > 0.1 {
+        words.push("pulled from its socket".to_owned());
+    }
+    (!words.is_empty()).then(|| join_names(&words))
+}
+
+fn seconds(time: f64) -> String {
+    format!("{time:.2}\u{202f}s")
+}
+
+fn singular(plural: &'static str) -> &'static str {
+    match plural {
+        "vertices" => "vertex",
+        other => other.strip_suffix('s').unwrap_or(other),
+    }
+}
+
+/// Thousands apart: 39,158.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut result = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            result.push(',');
+        }
+        result.push(digit);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_numbers() {
+        assert_eq!(grouped(39158), "39,158");
+        assert_eq!(grouped(7), "7");
+        assert_eq!(singular("vertices"), "vertex");
+        let motion = Motion {
+            bend: 2.0,
+            twist: 0.0,
+            ..Motion::default()
+        };
+        assert_eq!(
+            moved("Left elbow", &motion).unwrap(),
+            "left elbow bent by 115°"
+        );
+        assert_eq!(motion_words(&Motion::default()), None);
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(join_names(&names), "a, b and c");
+    }
+}
