@@ -32,6 +32,8 @@ pub(super) struct Cast<'a> {
     bones: Vec<BindBone>,
     /// Lengths in the rest pose over lengths in the bind pose: files may bind in other units than they show.
     pub scale: f64,
+    /// For every region those that share much of its skin.
+    neighbours: Vec<Vec<usize>>,
     /// Vertices at which methods are compared, and for every region the places of its own among them.
     compared: Vec<u32>,
     compared_in_region: Vec<Vec<u32>>,
@@ -93,6 +95,8 @@ pub(super) struct Samples {
     pub apart: Vec<f64>,
     /// By frame, then by region.
     pub motions: Vec<Vec<Motion>>,
+    /// By frame, then by region: from 0, carried along by a neighbour that moves much more, to 1, the joint itself moves.
+    pub activity: Vec<Vec<f64>>,
     /// By method: how it moves over time.
     pub overall: Vec<Overall>,
 }
@@ -155,6 +159,7 @@ impl<'a> Cast<'a> {
             scale: rest_scale(asset),
             compared_in_region: compared_in_region.collect(),
             compared,
+            neighbours: regions::neighbours(&regions, mesh.vertex_count()),
             regions,
         }
     }
@@ -222,8 +227,8 @@ impl<'a> Cast<'a> {
             .vertex_stretch(&self.unscaled(player.positions()))
     }
 
-    /// Plays a clip in evenly spaced frames, its end among them.
-    pub fn sample(&self, clip: &Clip, frames: usize) -> Samples {
+    /// Plays a clip in evenly spaced frames, its end among them. A brief look finds what is worth showing, not what it measures.
+    pub fn sample(&self, clip: &Clip, frames: usize, brief: bool) -> Samples {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
         let last = frames.max(2) - 1;
         let times: Vec<f64> = (0..=last)
@@ -242,9 +247,9 @@ impl<'a> Cast<'a> {
                 self.pose(method, pose, |player| {
                     let palette = self.unscaled_palette(&palettes[index]);
                     let positions = self.unscaled(player.positions());
-                    let detailed = index % DETAIL_EVERY == 0;
+                    let detailed = index % DETAIL_EVERY == 0 && !brief;
                     (
-                        self.numbers(&positions, &palette),
+                        self.numbers(&positions, &palette, brief),
                         detailed.then(|| self.detail(&positions, player.normals())),
                         self.compared
                             .iter()
@@ -284,13 +289,18 @@ impl<'a> Cast<'a> {
         let overall = by_method
             .iter()
             .map(|method| self.overall(&points(method), linear.as_deref(), spacing));
+        let motions: Vec<Vec<Motion>> = palettes
+            .iter()
+            .map(|palette| self.motions(palette))
+            .collect();
         Samples {
             overall: overall.collect(),
             details: details.collect(),
-            motions: palettes
+            activity: motions
                 .iter()
-                .map(|palette| self.motions(palette))
+                .map(|motions| self.activity(motions))
                 .collect(),
+            motions,
             numbers: by_method
                 .into_iter()
                 .map(|frames| {
@@ -340,10 +350,13 @@ impl<'a> Cast<'a> {
         }
     }
 
-    fn numbers(&self, positions: &[Vec3], palette: &Palette) -> Numbers {
+    fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> Numbers {
         let stretch = self.gauge.stretch(positions);
-        let summary = self.gauge.stretch_summary(positions);
-        let radii = self.gauge.radii(positions, palette);
+        let radii = match brief {
+            true => Vec::new(),
+            false => self.gauge.radii(positions, palette),
+        };
+        let skeleton = self.asset.rig.skeleton();
         let region = |region: &Region| {
             let (mut sum, mut area) = (0.0, 0.0);
             for &triangle in &region.triangles {
@@ -352,7 +365,7 @@ impl<'a> Cast<'a> {
                 area += own;
             }
             let radius = radii.binary_search_by_key(&region.joint, |radius| radius.joint);
-            let parent = self.asset.rig.skeleton().joints()[region.joint].parent;
+            let parent = skeleton.joints()[region.joint].parent;
             RegionNumbers {
                 distortion: if area > 0.0 { sum / area } else { 0.0 },
                 thickness: radius
@@ -361,12 +374,24 @@ impl<'a> Cast<'a> {
                     .map(|index| thickness(&radii[index])),
             }
         };
+        let regions = self.regions.iter().map(region).collect();
+        let (mut sum, mut area) = (0.0, 0.0);
+        let (mut largest, mut least) = (Histogram::default(), Histogram::default());
+        for (stretch, &own) in stretch.iter().zip(&self.triangle_areas) {
+            sum += own * stretch.distortion();
+            area += own;
+            largest.add(stretch.largest, own);
+            least.add(stretch.least, own);
+        }
         Numbers {
-            volume_change: self.gauge.volume_change(positions),
-            stretched: summary.largest_p99 - 1.0,
-            compressed: 1.0 - summary.least_p1,
-            distortion: summary.mean_distortion,
-            regions: self.regions.iter().map(region).collect(),
+            volume_change: match brief {
+                true => None,
+                false => self.gauge.volume_change(positions),
+            },
+            stretched: largest.below(0.99) - 1.0,
+            compressed: 1.0 - least.below(0.01),
+            distortion: if area > 0.0 { sum / area } else { 0.0 },
+            regions,
         }
     }
 
@@ -410,6 +435,22 @@ impl<'a> Cast<'a> {
             .iter()
             .map(|region| self.motion(region, palette))
             .collect()
+    }
+
+    /// How much of what happens in each region is its own joint's doing.
+    fn activity(&self, motions: &[Motion]) -> Vec<f64> {
+        let own = |(motion, neighbours): (&Motion, &Vec<usize>)| {
+            let strongest = neighbours
+                .iter()
+                .map(|&other| motions[other].amount())
+                .fold(0.0, f64::max);
+            let amount = motion.amount();
+            if amount < STILL {
+                return 0.0;
+            }
+            (2.0 * amount / strongest.max(amount)).min(1.0).powi(2)
+        };
+        motions.iter().zip(&self.neighbours).map(own).collect()
     }
 
     /// The motion of a region's joint against the joint that it is blended with.
@@ -465,6 +506,13 @@ impl<'a> Cast<'a> {
     }
 }
 
+impl Motion {
+    /// All that the joint does, in radians; a shift by a radius counts as one.
+    pub fn amount(&self) -> f64 {
+        self.bend + self.twist + self.shift
+    }
+}
+
 impl Samples {
     /// How much is wrong around a region in a frame: methods far apart, or skin out of shape.
     pub fn severity(&self, frame: usize, region: usize) -> f64 {
@@ -475,28 +523,67 @@ impl Samples {
         let distortion = distortion
             .map(|numbers| numbers.regions[region].distortion)
             .fold(0.0, f64::max);
-        3.0 * self.spread[frame][region] + 0.3 * distortion
+        let wrong = 3.0 * self.spread[frame][region] + 0.3 * distortion;
+        wrong * self.activity[frame][region]
     }
 
     /// What each frame has to tell.
     pub fn candidates(&self, regions: &[Region]) -> Vec<Candidate> {
         let frame = |frame: usize| {
             let mut signature = Vec::with_capacity(regions.len() * 3);
-            let mut score = self.apart[frame];
+            let mut score = 0.0;
             for (index, region) in regions.iter().enumerate() {
-                let severity = self.severity(frame, index) * region.share.sqrt();
+                // A large region counts for more, but hands are not forgotten over hips.
+                let severity = self.severity(frame, index) * region.share.powf(0.25);
                 let motion = &self.motions[frame][index];
                 let kinds = [motion.bend, motion.twist, motion.shift];
                 let sum: f64 = kinds.iter().sum::<f64>().max(STILL);
                 signature.extend(kinds.iter().map(|kind| severity * kind / sum));
-                score += severity;
+                score += severity * severity;
             }
+            let score = score.sqrt() + self.apart[frame];
             if regions.is_empty() {
                 signature.push(score);
             }
             Candidate { score, signature }
         };
         (0..self.times.len()).map(frame).collect()
+    }
+}
+
+/// How much area is stretched by how much, in narrow classes: percentiles without sorting.
+struct Histogram {
+    areas: Vec<f64>,
+}
+
+/// Classes per doubling, and doublings to either side of no change.
+const CLASSES: f64 = 256.0;
+const DOUBLINGS: f64 = 6.0;
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram {
+            areas: vec![0.0; (2.0 * DOUBLINGS * CLASSES) as usize + 1],
+        }
+    }
+}
+
+impl Histogram {
+    fn add(&mut self, stretch: f64, area: f64) {
+        let doublings = stretch.max(0.0).log2().clamp(-DOUBLINGS, DOUBLINGS);
+        // No change is the middle of a class.
+        self.areas[((doublings + DOUBLINGS) * CLASSES).round() as usize] += area;
+    }
+
+    /// The stretch below which this share of the area lies; 1 without any area.
+    fn below(&self, share: f64) -> f64 {
+        let wanted = share * self.areas.iter().sum::<f64>();
+        let mut sum = 0.0;
+        let found = self.areas.iter().position(|area| {
+            sum += area;
+            *area > 0.0 && sum >= wanted
+        });
+        found.map_or(1.0, |class| (class as f64 / CLASSES - DOUBLINGS).exp2())
     }
 }
 

@@ -34,7 +34,10 @@ pub(super) fn joint_title(name: &str, index: usize) -> String {
         .iter()
         .find(|(names, _)| names.contains(&unnumbered))
         .map(|(_, title)| (*title).to_owned());
-    let title = known.unwrap_or(plain);
+    let title = known.unwrap_or(match plain.as_str() {
+        "first" | "second" | "third" | "fourth" => format!("{plain} joint"),
+        _ => plain,
+    });
     capitalised(&match side {
         Some(side) => format!("{side} {title}"),
         None => title,
@@ -166,7 +169,7 @@ mod tests {
             ("b_Spine02_03", "Spine 2"),
             ("forearm_twist.L", "Left forearm twist"),
             ("finger1-2.L", "Left finger 1 2"),
-            ("second", "Second"),
+            ("second", "Second joint"),
             ("", "Joint 7"),
             ("骨", "骨"),
             ("upperleg.l", "Left hip"),

@@ -18,15 +18,18 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Skin counts as affected where methods are farther apart than this share of the largest distance.
-const AFFECTED: f32 = 0.2;
+/// A joint is judged while it does most of what happens around it, and turns by this much in radians.
+const OWN_DOING: f64 = 0.5;
+const TURNS: f64 = 0.17;
 
 /// So many clip names are listed; then they are only counted.
 const MOST_NAMES: usize = 12;
 
 /// The part of a page that is about one character.
 pub(super) struct Section {
-    html: String,
+    facts: String,
+    summary: String,
+    body: String,
     /// A picture for the top.
     hero: Option<String>,
 }
@@ -86,10 +89,31 @@ pub(super) fn page(
             ("gradient", &gradient()),
         ],
     );
-    let subjects_html: String = sections
-        .iter()
-        .map(|section| section.html.as_str())
-        .collect();
+    // One character is what the page is about; several have a chapter each.
+    let (top, subjects_html) = match sections {
+        [only] => (
+            format!("{}{}", only.facts, only.summary),
+            format!("<section class=\"subject single\">{}</section>", only.body),
+        ),
+        _ => {
+            let chapter = |(subject, section): (&Subject<'_>, &Section)| {
+                let Section {
+                    facts,
+                    summary,
+                    body,
+                    ..
+                } = section;
+                let title = escape(&subject.title);
+                format!(
+                    "<section class=\"subject\"><h2>{title}</h2>{facts}{summary}{body}</section>"
+                )
+            };
+            (
+                String::new(),
+                subjects.iter().zip(sections).map(chapter).collect(),
+            )
+        }
+    };
     let mut notes = "<p>Every clip was played in evenly spaced frames by every method, with the same weights. Moments were \
                      chosen where the methods differ most or distort the skin most. Thickness is the distance from the skin to the bones \
                      around a joint; stretch is the change of area around each point; both are compared with the character as it was bound. \
@@ -112,7 +136,7 @@ pub(super) fn page(
                 if hero.is_some() { "pictured" } else { "plain" },
             ),
             ("heading", &escape(&heading)),
-            ("lead", &format!("<p>{}</p>", escape(&lead))),
+            ("lead", &format!("<p>{}</p>{top}", escape(&lead))),
             (
                 "hero",
                 &hero
@@ -171,14 +195,12 @@ pub(super) fn section(
     tick();
     let clips = writer.clips(&mut tick)?;
     let joints = writer.joints(&mut tick)?;
-    let html = format!(
-        "<section class=\"subject\"><h2>{}</h2>{}{}{clips}{joints}{}</section>",
-        escape(&subject.title),
-        writer.facts(),
-        writer.summary(),
-        writer.numbers(),
-    );
-    Ok(Section { html, hero })
+    Ok(Section {
+        facts: writer.facts(),
+        summary: writer.summary(),
+        body: format!("{clips}{joints}{}", writer.numbers()),
+        hero,
+    })
 }
 
 struct Writer<'a, 'b> {
@@ -188,7 +210,7 @@ struct Writer<'a, 'b> {
     settings: Settings,
 }
 
-impl Writer<'_, '_> {
+impl<'a> Writer<'a, '_> {
     fn facts(&self) -> String {
         let asset = self.study.cast.asset;
         let facts = [
@@ -244,17 +266,28 @@ impl Writer<'_, '_> {
         let write = |value: f64| (column.write)(value);
         if known.len() == 1 || write(least.1) == write(most.1) {
             return Some(match known.len() {
-                1 => format!("{} changes it by up to {}.", name(most.0), write(most.1)),
+                1 => format!(
+                    "{} {} it by up to {}.",
+                    name(most.0),
+                    self.verb(most.0, "change"),
+                    write(most.1)
+                ),
                 _ => format!("all methods change it alike, by up to {}.", write(most.1)),
             });
         }
         Some(format!(
-            "{} changes most at the worst moment ({}), {} least ({}).",
+            "{} {} it most at the worst moment ({}), {} least ({}).",
             name(most.0),
+            self.verb(most.0, "change"),
             write(most.1),
             name(least.0),
             write(least.1)
         ))
+    }
+
+    fn verb(&self, method: usize, stem: &str) -> String {
+        let ending = if self.entries[method].plural { "" } else { "s" };
+        format!("{stem}{ending}")
     }
 
     /// In how many regions each method holds up best.
@@ -263,7 +296,7 @@ impl Writer<'_, '_> {
         let mut regions = 0;
         for worst in &self.study.worst {
             let outcomes = self.outcomes(worst);
-            let errors: Vec<f64> = outcomes.iter().map(Outcome::error).collect();
+            let errors: Vec<f64> = outcomes.iter().map(|outcome| outcome.error()).collect();
             let finite = || errors.iter().copied().filter(|error| error.is_finite());
             let (best, most) = (
                 finite().fold(f64::INFINITY, f64::min),
@@ -316,14 +349,16 @@ impl Writer<'_, '_> {
         let name = |index: usize| uncapitalised(&self.entries[index].title);
         if known.len() == 1 {
             return Some(format!(
-                "{} takes {} per vertex.",
+                "{} {} {} per vertex.",
                 name(least.0),
+                self.verb(least.0, "take"),
                 (column.write)(least.1)
             ));
         }
         Some(format!(
-            "{} takes least time ({} per vertex), {} most ({}).",
+            "{} {} least time ({} per vertex), {} most ({}).",
             name(least.0),
+            self.verb(least.0, "take"),
             (column.write)(least.1),
             name(most.0),
             (column.write)(most.1)
@@ -343,16 +378,26 @@ impl Writer<'_, '_> {
             lamps: crate::Lamps::MANY,
             ..self.settings
         };
-        let drawn = (0..self.entries.len()).find_map(|method| {
-            let draw = |player: &Player<'_>| {
-                let mut whole = crate::Silhouette::default();
-                whole.add(player);
-                let camera =
-                    crate::Camera::framing(whole.points(), View::THREE_QUARTER, settings.aspect());
-                crate::render(&self.look.scene(player, whole.ground()), &camera, &settings)
-            };
-            self.study.cast.pose(method, &pose, draw).ok()
-        });
+        let linear = self
+            .entries
+            .iter()
+            .position(|entry| entry.method == supple::Method::Linear);
+        let drawn = linear
+            .into_iter()
+            .chain(0..self.entries.len())
+            .find_map(|method| {
+                let draw = |player: &Player<'_>| {
+                    let mut whole = crate::Silhouette::default();
+                    whole.add(player);
+                    let camera = crate::Camera::framing(
+                        whole.points(),
+                        View::THREE_QUARTER,
+                        settings.aspect(),
+                    );
+                    crate::render(&self.look.scene(player, whole.ground()), &camera, &settings)
+                };
+                self.study.cast.pose(method, &pose, draw).ok()
+            });
         Ok(drawn
             .map(|image| picture(&image, "The character in motion"))
             .transpose()?)
@@ -441,7 +486,7 @@ impl Writer<'_, '_> {
         };
         html.push_str("<div class=\"tiles\">");
         if framing.is_part {
-            html += &self.where_tile(&pose, &affected)?;
+            html += &self.where_tile(&pose, &affected, framing.view)?;
         }
         for method in 0..self.entries.len() {
             let drawn = cast.pose(method, &pose, |player| {
@@ -457,40 +502,33 @@ impl Writer<'_, '_> {
         Ok(html)
     }
 
-    /// Which vertices a row of pictures is about.
-    fn affected(&self, shown: &Shown<'_>, frame: usize, posed: &Posed) -> Vec<bool> {
+    /// How much a row of pictures is about each vertex, from 0 to 1.
+    fn affected(&self, shown: &Shown<'_>, frame: usize, posed: &Posed) -> Vec<f32> {
         let cast = &self.study.cast;
         let spread = posed.spread();
         let farthest = spread.iter().copied().fold(0.0, f32::max);
         if f64::from(farthest) > 1e-4 * cast.extent() {
-            return spread
-                .iter()
-                .map(|&spread| spread > AFFECTED * farthest)
-                .collect();
+            return spread.iter().map(|spread| spread / farthest).collect();
         }
         // All methods agree, or there is only one: what is out of shape.
-        let mut affected = vec![false; cast.asset.rig.mesh().vertex_count()];
-        let severities: Vec<f64> = (0..cast.regions.len())
-            .map(|region| shown.samples.severity(frame, region))
-            .collect();
-        let most = severities.iter().copied().fold(0.0, f64::max);
-        for (region, severity) in cast.regions.iter().zip(severities) {
-            if severity > 0.5 * most {
-                region
-                    .vertices
-                    .iter()
-                    .for_each(|&(vertex, _)| affected[vertex as usize] = true);
+        let mut affected = vec![0.0f32; cast.asset.rig.mesh().vertex_count()];
+        let severity = |region: usize| shown.samples.severity(frame, region);
+        let most = (0..cast.regions.len()).map(severity).fold(1e-9, f64::max);
+        for (index, region) in cast.regions.iter().enumerate() {
+            let share = (severity(index) / most) as f32;
+            for &(vertex, blend) in &region.vertices {
+                let affected = &mut affected[vertex as usize];
+                *affected = affected.max(share * blend);
             }
         }
         affected
     }
 
-    fn where_tile(&self, pose: &Pose, affected: &[bool]) -> Result<String, ReportError> {
+    fn where_tile(&self, pose: &Pose, affected: &[f32], view: View) -> Result<String, ReportError> {
         let cast = &self.study.cast;
         let drawn = (0..self.entries.len()).find_map(|method| {
-            let draw = |player: &Player<'_>| {
-                pictures::whereabouts(player, affected, View::THREE_QUARTER, &self.settings)
-            };
+            let draw =
+                |player: &Player<'_>| pictures::whereabouts(player, affected, view, &self.settings);
             cast.pose(method, pose, draw).ok()
         });
         let Some(image) = drawn else {
@@ -617,62 +655,67 @@ impl Writer<'_, '_> {
         )
     }
 
-    /// What every method does to a region over all clips shown.
-    fn outcomes(&self, worst: &Worst) -> Vec<Outcome<'_>> {
-        let study = self.study;
-        self.entries
-            .iter()
-            .enumerate()
-            .map(|(method, entry)| {
-                let frames = || {
-                    study
-                        .shown
-                        .iter()
-                        .flat_map(move |shown| shown.samples.numbers[method].iter())
-                };
-                let numbers = || {
-                    frames()
-                        .filter_map(|frame| frame.as_ref().ok())
-                        .map(|numbers| numbers.regions[worst.region])
-                };
-                let thickness = || numbers().filter_map(|numbers| numbers.thickness);
-                Outcome {
-                    method: &entry.title_in_text,
-                    plural: entry.plural,
-                    thinnest: thickness().map(|t| t.0).fold(
-                        if thickness().next().is_some() {
-                            f64::INFINITY
-                        } else {
-                            1.0
-                        },
-                        f64::min,
-                    ),
-                    thickest: thickness().map(|t| t.1).fold(1.0, f64::max),
-                    distortion: numbers()
-                        .map(|numbers| numbers.distortion)
-                        .fold(0.0, f64::max),
-                    failed: frames().any(Result::is_err),
+    /// What every method does to a region over all clips shown, in the frames in which its joint moves.
+    fn outcomes(&self, worst: &Worst) -> Vec<Outcome<'a>> {
+        let region = worst.region;
+        let outcome = |method: usize| {
+            let mut thickness: Option<(f64, f64)> = None;
+            let mut distortion: f64 = 0.0;
+            let mut failed = false;
+            for samples in self.study.shown.iter().map(|shown| &shown.samples) {
+                for (frame, numbers) in samples.numbers[method].iter().enumerate() {
+                    let moves = samples.activity[frame][region] >= OWN_DOING
+                        && samples.motions[frame][region].amount() > TURNS;
+                    let Ok(numbers) = numbers else {
+                        failed |= moves;
+                        continue;
+                    };
+                    if moves {
+                        let numbers = &numbers.regions[region];
+                        distortion = distortion.max(numbers.distortion);
+                        thickness = match (thickness, numbers.thickness) {
+                            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+                            (a, b) => a.or(b),
+                        };
+                    }
                 }
-            })
-            .collect()
+            }
+            (thickness, distortion, failed)
+        };
+        let judged = |(method, entry): (usize, &'a Entry)| {
+            let (thickness, distortion, failed) = outcome(method);
+            Outcome {
+                method: &entry.title_in_text,
+                plural: entry.plural,
+                thickness,
+                distortion,
+                failed,
+            }
+        };
+        self.entries.iter().enumerate().map(judged).collect()
     }
 
     fn joints(&self, tick: &mut impl FnMut()) -> Result<String, ReportError> {
         let study = self.study;
         let regions = &study.cast.regions;
-        let mut verdicts = String::new();
+        let mut told: Vec<(String, String)> = Vec::new();
         for worst in &study.worst {
             let title = &regions[worst.region].title;
-            if let Some(sentence) = sentence(title, &self.outcomes(worst)) {
-                let text = sentence.strip_prefix(title.as_str()).unwrap_or(&sentence);
-                let _ = write!(
-                    verdicts,
-                    "<li><b>{}</b>{}</li>",
-                    escape(title),
-                    escape(text)
-                );
+            let Some(sentence) = sentence(title, &self.outcomes(worst)) else {
+                continue;
+            };
+            let text = sentence.strip_prefix(title.as_str()).unwrap_or(&sentence);
+            let other = told.iter_mut().find(|(_, other)| other == text);
+            // Left and right often fare alike.
+            match other.and_then(|told| Some((both_sides(&told.0, title)?, told))) {
+                Some((both, told)) => told.0 = both,
+                None => told.push((title.clone(), text.to_owned())),
             }
         }
+        let verdict = |(title, text): &(String, String)| {
+            format!("<li><b>{}</b>{}</li>", escape(title), escape(text))
+        };
+        let verdicts: String = told.iter().map(verdict).collect();
         if verdicts.is_empty() && study.close_ups.is_empty() {
             return Ok(String::new());
         }
@@ -770,6 +813,16 @@ impl Writer<'_, '_> {
             table::to_html(&columns, self.entries, &failures)
         )
     }
+}
+
+/// "Left hip" and "Right hip" are "Left and right hip".
+fn both_sides(a: &str, b: &str) -> Option<String> {
+    let side = |title: &str, side: &str| title.strip_prefix(side).map(str::to_owned);
+    let (left, right) = match (side(a, "Left "), side(b, "Right ")) {
+        (Some(left), Some(right)) => (left, right),
+        _ => (side(b, "Left ")?, side(a, "Right ")?),
+    };
+    (left == right).then(|| format!("Left and right {left}"))
 }
 
 fn clip_list(names: &[String]) -> String {

@@ -31,6 +31,11 @@ const STRETCHED: Vec3 = Vec3::new(0.60, 0.03, 0.025);
 const ASIDE: Vec3 = Vec3::new(0.50, 0.52, 0.55);
 const AFFECTED: Vec3 = Vec3::new(0.80, 0.16, 0.02);
 
+/// Shares of the largest difference at which skin begins to be in question, is framed, and is without doubt.
+const FAINT: f32 = 0.08;
+const FRAMED: f32 = 0.2;
+const STRONG: f32 = 0.4;
+
 /// How report pictures are made.
 pub(super) fn settings((width, height): (usize, usize)) -> Settings {
     let flat = Vec3::new(0.86, 0.87, 0.885);
@@ -94,6 +99,7 @@ impl Posed {
 /// What one row of pictures looks at.
 pub(super) struct Framing {
     pub camera: Camera,
+    pub view: View,
     pub ground: Option<f32>,
     /// Whether this is only a part of the character.
     pub is_part: bool,
@@ -103,7 +109,7 @@ pub(super) struct Framing {
 pub(super) fn frame_difference(
     cast: &Cast<'_>,
     posed: &Posed,
-    affected: &[bool],
+    affected: &[f32],
     aspect: f64,
     motion: Option<&Motion>,
 ) -> Option<Framing> {
@@ -115,7 +121,7 @@ pub(super) fn frame_difference(
         let affected = points
             .iter()
             .zip(affected)
-            .filter(|(_, affected)| **affected);
+            .filter(|(_, affected)| **affected > FRAMED);
         part.add_points(&affected.map(|(point, _)| *point).collect::<Vec<_>>());
     }
     let (all, near) = (
@@ -135,15 +141,18 @@ pub(super) fn frame_difference(
         .iter()
         .enumerate()
         .filter(|(_, corners)| {
-            corners
-                .iter()
-                .any(|&corner| affected.get(corner as usize) == Some(&true))
+            corners.iter().any(|&corner| {
+                affected
+                    .get(corner as usize)
+                    .is_some_and(|&affected| affected > FRAMED)
+            })
         })
         .map(|(index, _)| index as u32)
         .collect();
     let view = best_view(first, triangles, &wanted, &points, aspect, motion);
     Some(Framing {
         camera: Camera::framing(points.iter().copied(), view, aspect),
+        view,
         ground: whole.ground(),
         is_part: near.is_some(),
     })
@@ -183,6 +192,7 @@ pub(super) fn frame_region(
     );
     Some(Framing {
         camera: Camera::framing(points.iter().copied(), view, aspect),
+        view,
         ground: None,
         is_part: true,
     })
@@ -346,18 +356,22 @@ pub(super) fn stretched(
 /// The whole character with what is affected in colour.
 pub(super) fn whereabouts(
     player: &Player<'_>,
-    affected: &[bool],
+    affected: &[f32],
     view: View,
     settings: &Settings,
 ) -> Image {
     let colors: Vec<Vec3> = affected
         .iter()
-        .map(|&affected| if affected { AFFECTED } else { ASIDE })
+        .map(|&affected| {
+            let share = ((affected - FAINT) / (STRONG - FAINT)).clamp(0.0, 1.0);
+            ASIDE.lerp(AFFECTED, share * share * (3.0 - 2.0 * share))
+        })
         .collect();
     let mut whole = Silhouette::default();
     whole.add(player);
     let framing = Framing {
         camera: Camera::framing(whole.points(), view, settings.aspect()),
+        view,
         ground: whole.ground(),
         is_part: false,
     };

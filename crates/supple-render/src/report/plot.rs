@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 230.0;
-const LEFT: f64 = 46.0;
+const LEFT: f64 = 56.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 34.0;
@@ -202,7 +202,7 @@ mod tests {
             least_range: (-5.0, 5.0),
         };
         let svg = plot.to_svg();
-        assert!(svg.contains("class=\"line m0\" d=\"M46.0 "), "{svg}");
+        assert!(svg.contains("class=\"line m0\" d=\"M56.0 "), "{svg}");
         assert!(svg.contains("[0.0,null,null]"), "{svg}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         let path = path(

@@ -166,6 +166,31 @@ pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
     regions
 }
 
+/// A region that has this share of another's skin is its neighbour.
+const NEIGHBOUR: f64 = 0.2;
+
+/// For every region the others that share much of its skin.
+pub(super) fn neighbours(regions: &[Region], vertex_count: usize) -> Vec<Vec<usize>> {
+    let mut regions_of: Vec<Vec<usize>> = vec![Vec::new(); vertex_count];
+    for (index, region) in regions.iter().enumerate() {
+        for &(vertex, _) in &region.vertices {
+            regions_of[vertex as usize].push(index);
+        }
+    }
+    let neighbours_of = |(index, region): (usize, &Region)| {
+        let mut shared = vec![0usize; regions.len()];
+        for &(vertex, _) in &region.vertices {
+            regions_of[vertex as usize]
+                .iter()
+                .for_each(|&other| shared[other] += 1);
+        }
+        let least = (NEIGHBOUR * region.vertices.len() as f64).max(1.0);
+        let near = |&other: &usize| other != index && shared[other] as f64 >= least;
+        (0..regions.len()).filter(near).collect()
+    };
+    regions.iter().enumerate().map(neighbours_of).collect()
+}
+
 /// The mean distance of vertices from their middle.
 fn mean_reach(asset: &Asset, vertices: &[(u32, f32)]) -> f64 {
     let position =

@@ -103,7 +103,7 @@ impl<'a> Study<'a> {
         let left_out: Vec<String> = left_out.iter().map(name).collect();
         let mut shown = Vec::new();
         for (done, &index) in chosen.iter().enumerate() {
-            let samples = cast.sample(&clips[index], FRAMES);
+            let samples = cast.sample(&clips[index], FRAMES, false);
             step(0.6 + 0.35 * (done + 1) as f64 / chosen.len() as f64);
             if is_quiet(&samples) && chosen.len() > 1 {
                 quiet.push(clips[index].name.clone());
@@ -159,7 +159,7 @@ fn scout(
     let mut quiet = Vec::new();
     let mut candidates = Vec::new();
     for (index, clip) in clips.iter().enumerate() {
-        let samples = cast.sample(clip, frames);
+        let samples = cast.sample(clip, frames, true);
         step((index + 1) as f64 / clips.len() as f64);
         let best = samples
             .candidates(&cast.regions)

@@ -7,10 +7,9 @@ pub(super) struct Outcome<'a> {
     pub method: &'a str,
     /// Whether that is a plural: "dual quaternions lose".
     pub plural: bool,
-    /// The least share of its thickness that is left; 1 is all of it.
-    pub thinnest: f64,
-    /// The most that it swells to; 1 is not at all.
-    pub thickest: f64,
+    /// The least share of its thickness that is left, and the most that it swells to; 1 is unchanged. None where that
+    /// cannot be measured.
+    pub thickness: Option<(f64, f64)>,
     /// By how much lengths on the skin change, on average; 0 is not at all.
     pub distortion: f64,
     /// Whether there were poses that the method could not do.
@@ -39,13 +38,20 @@ enum Kind {
 impl Outcome<'_> {
     /// How far the thickness gets from what it was.
     pub fn error(&self) -> f64 {
-        (1.0 - self.thinnest).max(self.thickest - 1.0).max(0.0)
+        let (loss, gain) = self.changes();
+        loss.max(gain).max(0.0)
+    }
+
+    fn changes(&self) -> (f64, f64) {
+        let (thinnest, thickest) = self.thickness.unwrap_or((1.0, 1.0));
+        (1.0 - thinnest, thickest - 1.0)
     }
 
     fn kind(&self) -> Kind {
+        let (loss, gain) = self.changes();
         if self.error() < NOTHING {
             Kind::Keeps
-        } else if 1.0 - self.thinnest >= self.thickest - 1.0 {
+        } else if loss >= gain {
             Kind::Loses
         } else {
             Kind::Bulges
@@ -64,7 +70,11 @@ pub(super) fn sentence(title: &str, outcomes: &[Outcome<'_>]) -> Option<String> 
 
     let mut clauses = if worst.error() < NOTHING {
         let clause = least_distorted(&ranked)?;
-        vec![format!("keeps its thickness with every method; {clause}")]
+        let measured = ranked.iter().all(|outcome| outcome.thickness.is_some());
+        vec![match measured {
+            true => format!("keeps its thickness with every method; {clause}"),
+            false => clause,
+        }]
     } else if worst.error() - best.error() < ALIKE {
         all_alike(&ranked)
     } else {
@@ -240,8 +250,7 @@ mod tests {
         Outcome {
             method,
             plural: method.ends_with('s'),
-            thinnest,
-            thickest,
+            thickness: Some((thinnest, thickest)),
             distortion: 0.1,
             failed: false,
         }
@@ -324,8 +333,7 @@ mod tests {
             },
             Outcome {
                 failed: true,
-                thinnest: f64::NAN,
-                ..outcome("log-matrix", 1.0, 1.0)
+                ..outcome("log-matrix", f64::NAN, 1.0)
             },
         ];
         assert_eq!(
