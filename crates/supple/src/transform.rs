@@ -2,7 +2,7 @@
 //!
 //! Poses and kinematics run in `f64` (there are few joints), the palette and the vertex loop in `f32`.
 
-use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Vec3, Vec4};
+use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Mat3, Vec3, Vec4};
 
 /// A 3×4 affine map in `f32`, stored as three rows, as the papers write `T ∈ R^{3×4}`.
 ///
@@ -24,6 +24,19 @@ impl Affine {
     pub const ZERO: Affine = Affine {
         rows: [Vec4::ZERO; 3],
     };
+
+    /// A linear map, then a translation.
+    #[inline]
+    pub fn from_mat3_translation(linear: Mat3, translation: Vec3) -> Affine {
+        let rows = linear.transpose();
+        Affine {
+            rows: [
+                rows.x_axis.extend(translation.x),
+                rows.y_axis.extend(translation.y),
+                rows.z_axis.extend(translation.z),
+            ],
+        }
+    }
 
     /// Rounds a double precision map.
     pub fn from_f64(map: &DAffine3) -> Affine {

@@ -13,7 +13,7 @@ use supple::{Mesh, Method, Normals, Output, Palette, Rig, Skin, Workspace};
 /// Of the size of what is added up: a few roundings of `f32`.
 const ROUNDING: f64 = 5e-7;
 /// Of unit normals, which pass through an inverse: a few roundings more.
-const NORMAL_ROUNDING: f64 = 1e-6;
+const NORMAL_ROUNDING: f64 = 2e-6;
 
 /// Angles between joints stay well below the half turn at which blends of rotations are undefined.
 const STRONG_BEND: f64 = 1.2;
@@ -115,6 +115,23 @@ fn rest_palette(rig: &Rig) -> Palette {
     rig.skeleton().palette(&rig.skeleton().rest_pose())
 }
 
+/// The methods whose blend does not depend on where the character stands. Log-matrix skinning takes its logarithms at the identity, so it
+/// changes as the character turns: the flaw that the course describes.
+fn methods_that_follow() -> impl Iterator<Item = &'static Method> {
+    Method::ALL
+        .iter()
+        .filter(|method| **method != Method::LogMatrix)
+}
+
+/// The methods by which a vertex with one influence moves with that joint alone. Bones that stretch and twist, and curves, also look at
+/// the joints around: that is their purpose.
+fn methods_that_look_at_one_joint() -> impl Iterator<Item = &'static Method> {
+    let looks_around = |method: &Method| matches!(method, Method::StretchTwist(_) | Method::Spline);
+    Method::ALL
+        .iter()
+        .filter(move |method| !looks_around(method))
+}
+
 #[derive(Debug, PartialEq)]
 struct Surface {
     positions: Vec<Vec3>,
@@ -151,6 +168,7 @@ fn size<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> f64 {
 }
 
 fn assert_close(
+    method: &Method,
     found: &[Vec3],
     expected: impl Iterator<Item = DVec3>,
     tolerance: f64,
@@ -159,7 +177,8 @@ fn assert_close(
         let error = found.as_dvec3().distance(expected);
         prop_assert!(
             error <= tolerance,
-            "vertex {}: {} for {}, off by {:e}",
+            "{}, vertex {}: {} for {}, off by {:e}",
+            method,
             vertex,
             found,
             expected,
@@ -170,8 +189,13 @@ fn assert_close(
 }
 
 /// A rigid motion after any other moves the posed surface rigidly.
-fn assert_follows(rig: &Rig, motions: &[DAffine3], after: DAffine3) -> Result<(), TestCaseError> {
-    for method in Method::ALL {
+fn assert_follows(
+    methods: impl Iterator<Item = &'static Method>,
+    rig: &Rig,
+    motions: &[DAffine3],
+    after: DAffine3,
+) -> Result<(), TestCaseError> {
+    for method in methods {
         let before = deform(rig, method, &palette(motions));
         let moved: Vec<DAffine3> = motions.iter().map(|motion| after * *motion).collect();
         let found = deform(rig, method, &palette(&moved));
@@ -180,7 +204,7 @@ fn assert_follows(rig: &Rig, motions: &[DAffine3], after: DAffine3) -> Result<()
             .positions
             .iter()
             .map(|position| after.transform_point3(position.as_dvec3()));
-        assert_close(&found.positions, expected, ROUNDING * size)?;
+        assert_close(method, &found.positions, expected, ROUNDING * size)?;
     }
     Ok(())
 }
@@ -195,7 +219,7 @@ proptest! {
             for (found, given) in found.positions.iter().zip(rig.mesh().positions()) {
                 prop_assert_eq!(found.to_array().map(f32::to_bits), given.to_array().map(f32::to_bits), "{}", method.name());
             }
-            assert_close(&found.normals, rig.mesh().normals().iter().map(|n| n.as_dvec3()), NORMAL_ROUNDING)?;
+            assert_close(method, &found.normals, rig.mesh().normals().iter().map(|n| n.as_dvec3()), NORMAL_ROUNDING)?;
         }
     }
 
@@ -204,15 +228,15 @@ proptest! {
         let extent = f64::from(rig.mesh().bounds().unwrap().extent());
         for method in Method::ALL {
             let found = deform(&rig, method, &rest_palette(&rig));
-            assert_close(&found.positions, rig.mesh().positions().iter().map(|p| p.as_dvec3()), ROUNDING * extent)?;
-            assert_close(&found.normals, rig.mesh().normals().iter().map(|n| n.as_dvec3()), NORMAL_ROUNDING)?;
+            assert_close(method, &found.positions, rig.mesh().positions().iter().map(|p| p.as_dvec3()), ROUNDING * extent)?;
+            assert_close(method, &found.normals, rig.mesh().normals().iter().map(|n| n.as_dvec3()), NORMAL_ROUNDING)?;
         }
     }
 
     #[test]
     fn the_rest_surface_follows_a_rigid_motion_of_the_whole_skeleton(rig in rig(), motion in rigid(3.0)) {
         let still = vec![DAffine3::IDENTITY; rig.skeleton().joints().len()];
-        assert_follows(&rig, &still, motion)?;
+        assert_follows(Method::ALL.iter(), &rig, &still, motion)?;
         // The same through the skeleton: the motion above every root.
         let mut pose = rig.skeleton().rest_pose();
         for (node, local) in rig.skeleton().nodes().iter().zip(&mut pose.locals) {
@@ -224,7 +248,7 @@ proptest! {
         for method in Method::ALL {
             let found = deform(&rig, method, &rig.skeleton().palette(&pose));
             let expected = positions.iter().map(|position| motion.transform_point3(position.as_dvec3()));
-            assert_close(&found.positions, expected, ROUNDING * (size(positions) + 4.0))?;
+            assert_close(method, &found.positions, expected, ROUNDING * (size(positions) + 4.0))?;
         }
     }
 
@@ -232,19 +256,19 @@ proptest! {
     fn a_posed_surface_follows_a_rigid_motion_of_the_whole_skeleton(
         (rig, motions) in posed_rig(STRONG_BEND), after in rigid(3.0)
     ) {
-        assert_follows(&rig, &motions, after)?;
+        assert_follows(methods_that_follow(), &rig, &motions, after)?;
     }
 
     #[test]
     fn normals_follow_a_rigid_motion_of_the_whole_skeleton(
         (rig, motions) in posed_rig(MILD_BEND), after in rigid(3.0)
     ) {
-        for method in Method::ALL {
+        for method in methods_that_follow() {
             let before = deform(&rig, method, &palette(&motions));
             let moved: Vec<DAffine3> = motions.iter().map(|motion| after * *motion).collect();
             let found = deform(&rig, method, &palette(&moved));
             let expected = before.normals.iter().map(|normal| after.transform_vector3(normal.as_dvec3()));
-            assert_close(&found.normals, expected, NORMAL_ROUNDING)?;
+            assert_close(method, &found.normals, expected, NORMAL_ROUNDING)?;
             for normal in &found.normals {
                 prop_assert!((normal.length() - 1.0).abs() < 1e-6);
             }
@@ -257,16 +281,16 @@ proptest! {
     ) {
         let rig = bind(skeleton, &vertices, 1);
         let motions = &seed[..rig.skeleton().joints().len()];
-        for method in Method::ALL {
+        for method in methods_that_look_at_one_joint() {
             let found = deform(&rig, method, &palette(motions));
             let joint = |vertex: usize| motions[rig.weights().of(vertex).next().unwrap().joint];
             let (mesh, size) = (rig.mesh(), size(rig.mesh().positions()) + 2.0);
             let positions = mesh.positions().iter().enumerate();
             let expected = positions.map(|(vertex, position)| joint(vertex).transform_point3(position.as_dvec3()));
-            assert_close(&found.positions, expected, ROUNDING * size)?;
+            assert_close(method, &found.positions, expected, ROUNDING * size)?;
             let normals = mesh.normals().iter().enumerate();
             let expected = normals.map(|(vertex, normal)| joint(vertex).transform_vector3(normal.as_dvec3()));
-            assert_close(&found.normals, expected, NORMAL_ROUNDING)?;
+            assert_close(method, &found.normals, expected, NORMAL_ROUNDING)?;
         }
     }
 }

@@ -1,8 +1,13 @@
 //! The names of the methods, their options, and what to say about them.
 
 use super::dual_quaternion::{Antipodality, DualQuaternion};
+use super::dual_quaternion_intrinsic::DualQuaternionIntrinsic;
+use super::linear_dual_blend::{DualShare, LinearDualBlend};
+use super::multi_linear::{AnimationSpaceWeights, MatrixWeights};
+use super::stretch_twist::StretchTwist;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A skinning method and its options.
@@ -14,6 +19,26 @@ pub enum Method {
     Linear,
     /// Dual quaternions, blended linearly (§4 of the course).
     DualQuaternion(DualQuaternion),
+    /// Dual quaternions, blended on their manifold (§4).
+    DualQuaternionIntrinsic(DualQuaternionIntrinsic),
+    /// Matrix logarithms, blended linearly (§4, eq. 14).
+    LogMatrix,
+    /// Rotations blended about a center by least squares (§4).
+    Spherical,
+    /// Linear and dual quaternion skinning, mixed (§4).
+    LinearDualBlend(LinearDualBlend),
+    /// Joint-based deformers: twist as an angle, swing linearly (§4, §5).
+    SwingTwist,
+    /// Pieces along the path from the root, blended level by level (§4, eq. 15).
+    Differential,
+    /// Stretchable, twistable bones with endpoint weights (§5).
+    StretchTwist(StretchTwist),
+    /// Smooth curves through chains of joints (§5).
+    Spline,
+    /// Four learned numbers per influence (§3); without them, linear blending.
+    AnimationSpace(Option<Arc<AnimationSpaceWeights>>),
+    /// Twelve learned numbers per influence (§3); without them, linear blending.
+    MultiWeight(Option<Arc<MatrixWeights>>),
 }
 
 impl Method {
@@ -24,6 +49,18 @@ impl Method {
         Method::DualQuaternion(DualQuaternion {
             antipodality: Antipodality::PerVertex,
         }),
+        Method::DualQuaternionIntrinsic(DualQuaternionIntrinsic::DEFAULT),
+        Method::LogMatrix,
+        Method::Spherical,
+        Method::LinearDualBlend(LinearDualBlend::DEFAULT),
+        Method::SwingTwist,
+        Method::Differential,
+        Method::StretchTwist(StretchTwist {
+            endpoint_weights: None,
+        }),
+        Method::Spline,
+        Method::AnimationSpace(None),
+        Method::MultiWeight(None),
     ];
 
     /// The name on the command line, without options.
@@ -58,6 +95,56 @@ impl Method {
                 aliases: &["dqs"],
                 summary: "blends whole motions instead of matrices; twists keep their thickness, bends bulge",
             },
+            Method::DualQuaternionIntrinsic(_) => Words {
+                name: "dual-quaternion-intrinsic",
+                aliases: &["dib"],
+                summary: "the exact mean of motions, by iteration; nearly the same picture as dual-quaternion, slower",
+            },
+            Method::LogMatrix => Words {
+                name: "log-matrix",
+                aliases: &["lms"],
+                summary: "blends matrix logarithms; good near the rest pose, strays beyond a quarter turn",
+            },
+            Method::Spherical => Words {
+                name: "spherical",
+                aliases: &["sbs"],
+                summary: "turns each point about the center that its joints agree on best; an ancestor of dual-quaternion",
+            },
+            Method::LinearDualBlend(_) => Words {
+                name: "linear-dual-blend",
+                aliases: &["ldb"],
+                summary: "a mix of linear and dual-quaternion, half and half or as painted; :SHARE sets it",
+            },
+            Method::SwingTwist => Words {
+                name: "swing-twist",
+                aliases: &["std"],
+                summary: "twists as dual-quaternion, bends as linear: neither collapses nor bulges",
+            },
+            Method::Differential => Words {
+                name: "differential",
+                aliases: &["diff"],
+                summary: "blends step by step along the skeleton; remembers several full turns",
+            },
+            Method::StretchTwist(_) => Words {
+                name: "stretch-twist",
+                aliases: &["stbs"],
+                summary: "bones stretch and twist along their length, as forearms do; for cartoons too",
+            },
+            Method::Spline => Words {
+                name: "spline",
+                aliases: &[],
+                summary: "limbs follow smooth curves through their joints; tails, necks, tentacles",
+            },
+            Method::AnimationSpace(_) => Words {
+                name: "animation-space",
+                aliases: &[],
+                summary: "four learned weights per joint; without learned weights the same as linear",
+            },
+            Method::MultiWeight(_) => Words {
+                name: "multi-weight",
+                aliases: &["mwe"],
+                summary: "twelve learned weights per joint; without learned weights the same as linear",
+            },
         }
     }
 
@@ -67,6 +154,11 @@ impl Method {
             Method::DualQuaternion(DualQuaternion {
                 antipodality: Antipodality::PerJoint,
             }) => Some("per-joint".to_owned()),
+            Method::LinearDualBlend(LinearDualBlend {
+                dual: DualShare::Everywhere(share),
+            }) if *self != Method::LinearDualBlend(LinearDualBlend::DEFAULT) => {
+                Some(share.to_string())
+            }
             _ => None,
         }
     }
@@ -75,6 +167,7 @@ impl Method {
     fn options(&self) -> &'static str {
         match self {
             Method::DualQuaternion(_) => "per-vertex, per-joint",
+            Method::LinearDualBlend(_) => "the share of dual quaternions, from 0 to 1",
             _ => "none",
         }
     }
@@ -88,6 +181,12 @@ impl Method {
             }
             (Method::DualQuaternion(_), "per-vertex") => {
                 Some(Method::DualQuaternion(DualQuaternion::default()))
+            }
+            (Method::LinearDualBlend(_), share) => {
+                let share = share.parse::<f32>().ok();
+                let share = share.filter(|share| (0.0..=1.0).contains(share))?;
+                let dual = DualShare::Everywhere(share);
+                Some(Method::LinearDualBlend(LinearDualBlend { dual }))
             }
             _ => None,
         }
@@ -170,6 +269,9 @@ mod tests {
         }
         let per_joint: Method = "dqs:per-joint".parse().unwrap();
         assert_eq!(per_joint.to_string(), "dual-quaternion:per-joint");
+        let mixed: Method = "linear-dual-blend:0.25".parse().unwrap();
+        assert_eq!(mixed.to_string(), "linear-dual-blend:0.25");
+        assert!("linear-dual-blend:1.5".parse::<Method>().is_err());
         let error = "linear:per-joint".parse::<Method>().unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -178,7 +280,7 @@ mod tests {
         let error = "wobbly".parse::<Method>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no method 'wobbly'; known: rigid, linear, dual-quaternion"
+            format!("there is no method 'wobbly'; known: {}", known_methods())
         );
     }
 }

@@ -5,18 +5,31 @@
 //! and the three kinds of normals exist once. To add a method: a file, an arm of [`Method`] with its words, an arm of [`Skin::bake`]; the
 //! property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
+mod differential;
 mod direct;
 mod dual_quat;
 mod dual_quaternion;
+mod dual_quaternion_intrinsic;
 mod linear;
+mod linear_dual_blend;
+mod log_matrix;
 mod method;
+mod multi_linear;
 mod normals;
 mod rigid;
 mod rigid_motion;
+mod spherical;
+mod spline;
+mod stretch_twist;
+mod swing_twist;
 
 pub use dual_quaternion::{Antipodality, DualQuaternion};
+pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
+pub use linear_dual_blend::{DualShare, LinearDualBlend};
 pub use method::{Method, UnknownMethod};
+pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::Normals;
+pub use stretch_twist::StretchTwist;
 
 use crate::mesh::Shape;
 use crate::normals::SmoothGroups;
@@ -96,6 +109,24 @@ pub enum DeformError {
         /// The size that fits.
         expected: usize,
     },
+    /// A number of a vertex that is NaN or infinite.
+    #[error("the {what} of vertex {vertex} is not finite")]
+    NotFinite {
+        /// Which number.
+        what: &'static str,
+        /// Whose.
+        vertex: usize,
+    },
+    /// Log-matrix skinning cannot blend this joint in this pose.
+    #[error(
+        "the matrix of joint {joint} '{name}' has no real logarithm in this pose: it mirrors, loses a dimension, or has two different negative eigenvalues"
+    )]
+    NoLogarithm {
+        /// Which joint.
+        joint: usize,
+        /// Its name.
+        name: String,
+    },
 }
 
 impl Skin {
@@ -108,6 +139,34 @@ impl Skin {
                 rig,
                 dual_quaternion::DualQuaternionSkin::bake(rig, options),
             )),
+            Method::DualQuaternionIntrinsic(options) => Arc::new(TwoPhases::around(rig, *options)),
+            Method::LogMatrix => Arc::new(log_matrix::LogMatrixSkin::bake(rig)),
+            Method::Spherical => {
+                Arc::new(TwoPhases::around(rig, spherical::SphericalSkin::bake(rig)))
+            }
+            Method::LinearDualBlend(options) => {
+                Arc::new(linear_dual_blend::LinearDualSkin::bake(rig, options)?)
+            }
+            Method::SwingTwist => Arc::new(TwoPhases::around(
+                rig,
+                swing_twist::SwingTwistSkin::bake(rig),
+            )),
+            Method::Differential => Arc::new(TwoPhases::around(
+                rig,
+                differential::DifferentialSkin::bake(rig),
+            )),
+            Method::StretchTwist(options) => Arc::new(TwoPhases::around(
+                rig,
+                stretch_twist::StretchTwistSkin::bake(rig, options)?,
+            )),
+            Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
+            Method::AnimationSpace(given) => Arc::new(multi_linear::AnimationSpaceSkin::bake(
+                rig,
+                given.as_deref(),
+            )?),
+            Method::MultiWeight(given) => {
+                Arc::new(multi_linear::MultiWeightSkin::bake(rig, given.as_deref())?)
+            }
         };
         let baked_normals = match normals {
             Normals::Transported => BakedNormals::Transported,

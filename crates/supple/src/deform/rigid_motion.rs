@@ -25,11 +25,6 @@ pub(super) struct RigidMotion {
 }
 
 impl RigidMotion {
-    pub(super) const IDENTITY: RigidMotion = RigidMotion {
-        rotation: DQuat::IDENTITY,
-        translation: DVec3::ZERO,
-    };
-
     pub(super) fn transform_point(&self, point: DVec3) -> DVec3 {
         self.rotation * point + self.translation
     }
@@ -40,6 +35,11 @@ impl RigidMotion {
             rotation: self.rotation * other.rotation,
             translation: self.transform_point(other.translation),
         }
+    }
+
+    pub(super) fn to_affine(&self) -> Affine {
+        let map = DAffine3::from_rotation_translation(self.rotation, self.translation);
+        Affine::from_f64(&map)
     }
 
     pub(super) fn inverse(&self) -> RigidMotion {

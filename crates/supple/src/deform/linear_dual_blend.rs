@@ -1,0 +1,124 @@
+//! Linear and dual quaternion skinning, mixed by a share that is painted per vertex.
+//!
+//! `skinning-course-direct-methods.txt`, §4, on the bulging of dual quaternions: a share of linear blending takes the bulge out of
+//! a bend and brings some of the collapse back into a twist, so the share is set where each is needed.
+
+use super::DeformError;
+use super::direct::{Direct, Elsewhere, FieldKey, Fields};
+use super::dual_quaternion::{DualQuaternion, DualQuaternionSkin};
+use super::linear::LinearSkin;
+use super::rigid_motion::TwoPhases;
+use crate::rig::Rig;
+use crate::transform::Affine;
+
+/// The options of the mixed method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearDualBlend {
+    /// How much of the result is dual quaternion skinning: 0 for linear alone, 1 for dual quaternions alone.
+    pub dual: DualShare,
+}
+
+/// A share for every vertex.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DualShare {
+    /// The same for all.
+    Everywhere(f32),
+    /// One each, as painted.
+    PerVertex(Vec<f32>),
+}
+
+impl LinearDualBlend {
+    pub(super) const DEFAULT: LinearDualBlend = LinearDualBlend {
+        dual: DualShare::Everywhere(0.5),
+    };
+}
+
+impl Default for LinearDualBlend {
+    fn default() -> LinearDualBlend {
+        LinearDualBlend::DEFAULT
+    }
+}
+
+/// Both methods and the share of the second.
+#[derive(Clone, Debug)]
+pub(super) struct LinearDualSkin {
+    linear: LinearSkin,
+    dual: TwoPhases<DualQuaternionSkin>,
+    shares: Vec<f32>,
+}
+
+/// The kind of the share among the fields of a vertex.
+const SHARE: u16 = 1;
+
+impl LinearDualSkin {
+    pub(super) fn bake(
+        rig: &Rig,
+        options: &LinearDualBlend,
+    ) -> Result<LinearDualSkin, DeformError> {
+        let vertices = rig.mesh().vertex_count();
+        let shares = match &options.dual {
+            DualShare::Everywhere(share) => vec![*share; vertices],
+            DualShare::PerVertex(shares) => shares.clone(),
+        };
+        if shares.len() != vertices {
+            return Err(DeformError::SizeMismatch {
+                what: "shares of dual quaternion skinning",
+                found: shares.len(),
+                expected: vertices,
+            });
+        }
+        if let Some(vertex) = shares.iter().position(|share| !share.is_finite()) {
+            return Err(DeformError::NotFinite {
+                what: "share of dual quaternion skinning",
+                vertex,
+            });
+        }
+        let dual = DualQuaternionSkin::bake(rig, &DualQuaternion::default());
+        Ok(LinearDualSkin {
+            linear: LinearSkin::bake(rig),
+            dual: TwoPhases::around(rig, dual),
+            shares,
+        })
+    }
+}
+
+impl Direct for LinearDualSkin {
+    type Posed = (
+        <LinearSkin as Direct>::Posed,
+        <TwoPhases<DualQuaternionSkin> as Direct>::Posed,
+    );
+
+    fn pose(
+        &self,
+        palette: &[Affine],
+        (linear, dual): &mut Self::Posed,
+    ) -> Result<(), DeformError> {
+        self.linear.pose(palette, linear)?;
+        self.dual.pose(palette, dual)
+    }
+
+    fn fields(&self, vertex: usize) -> Fields<'_> {
+        Fields {
+            extras: std::slice::from_ref(&self.shares[vertex]),
+            ..self.linear.fields(vertex)
+        }
+    }
+
+    fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        self.linear.keys(vertex, keys);
+        keys.push(FieldKey {
+            kind: SHARE,
+            owner: 0,
+            elsewhere: Elsewhere::Unknown,
+        });
+    }
+
+    fn frame(&self, vertex: usize, fields: Fields<'_>, (linear, dual): &Self::Posed) -> Affine {
+        let share = fields.extras[0];
+        let linear = self.linear.frame(vertex, fields, linear);
+        let dual = self.dual.frame(vertex, fields, dual);
+        // As a difference: under the identity both frames are equal, and so is their mix, to the bit.
+        let difference = dual.add_scaled(&linear, -1.0);
+        linear.add_scaled(&difference, share)
+    }
+}

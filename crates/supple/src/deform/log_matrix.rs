@@ -1,0 +1,256 @@
+//! Log-matrix skinning: matrix logarithms, blended linearly, and the exponential of the sum.
+//!
+//! `skinning-course-direct-methods.txt`, §4, eq. (14) (printed there without the weights): `exp(Σ w_j log T_j)`. The whole affine
+//! matrix takes part, scale and shear too, so there are no two phases. Its known failures are the method's own and stay: all logarithms
+//! are taken at the identity, so blends do not take the shortest path where joints are far from their rest rotation, and the result
+//! changes when the whole character turns. Some matrices have no real logarithm at all (a mirror, a lost dimension, two different
+//! negative eigenvalues); a pose that blends such a joint is refused with its name. In `f64`, as squarings lose digits.
+
+use super::DeformError;
+use super::direct::{Direct, FieldKey, Fields};
+use crate::polar::Polar;
+use crate::rig::Rig;
+use crate::transform::Affine;
+use crate::weights::Weights;
+use glam::{DAffine3, DMat3, DMat4, DVec3};
+
+/// The weights, and the joints whose logarithms are needed.
+#[derive(Clone, Debug)]
+pub(super) struct LogMatrixSkin {
+    weights: Weights,
+    /// True for joints that share a vertex with another; the rest need no logarithm.
+    blended: Vec<bool>,
+    names: Vec<String>,
+}
+
+/// The joints of a pose.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LogMatrixPose {
+    palette: Vec<Affine>,
+    logarithms: Vec<DMat4>,
+}
+
+impl LogMatrixSkin {
+    pub(super) fn bake(rig: &Rig) -> LogMatrixSkin {
+        let (skeleton, weights) = (rig.skeleton(), rig.weights());
+        let mut blended = vec![false; skeleton.joints().len()];
+        for vertex in 0..weights.vertex_count() {
+            let joints = weights.row(vertex).0;
+            for &joint in joints.iter().filter(|_| joints.len() > 1) {
+                blended[usize::from(joint)] = true;
+            }
+        }
+        let name = |joint| skeleton.joint_name(joint).to_owned();
+        LogMatrixSkin {
+            weights: weights.clone(),
+            names: (0..blended.len()).map(name).collect(),
+            blended,
+        }
+    }
+}
+
+impl Direct for LogMatrixSkin {
+    type Posed = LogMatrixPose;
+
+    fn pose(&self, palette: &[Affine], posed: &mut LogMatrixPose) -> Result<(), DeformError> {
+        palette.clone_into(&mut posed.palette);
+        posed.logarithms.clear();
+        for (joint, posed_from_bind) in palette.iter().enumerate() {
+            let logarithm = match self.blended[joint] {
+                true => logarithm(&posed_from_bind.to_f64()),
+                false => Some(DMat4::ZERO),
+            };
+            let none = || DeformError::NoLogarithm {
+                joint,
+                name: self.names[joint].clone(),
+            };
+            posed.logarithms.push(logarithm.ok_or_else(none)?);
+        }
+        Ok(())
+    }
+
+    fn fields(&self, vertex: usize) -> Fields<'_> {
+        Fields {
+            weights: self.weights.row(vertex).1,
+            extras: &[],
+        }
+    }
+
+    fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        FieldKey::of_weights(&self.weights, vertex, keys);
+    }
+
+    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &LogMatrixPose) -> Affine {
+        let joints = self.weights.row(vertex).0;
+        if let &[joint] = joints {
+            return posed.palette[usize::from(joint)];
+        }
+        let influences = joints.iter().zip(fields.weights);
+        let sum = influences.fold(DMat4::ZERO, |sum, (&joint, &weight)| {
+            sum + posed.logarithms[usize::from(joint)] * f64::from(weight)
+        });
+        Affine::from_f64(&DAffine3::from_mat4(exponential(&sum)))
+    }
+}
+
+/// The exponential of a matrix whose last row is zero: halved until it is small, a Taylor series, squared back.
+fn exponential(matrix: &DMat4) -> DMat4 {
+    let size = largest(matrix);
+    let halvings = if size > 0.25 {
+        ((size * 4.0).log2().ceil() as i32).min(60)
+    } else {
+        0
+    };
+    let small = *matrix * 0.5f64.powi(halvings);
+    // Three columns of at most a quarter: the twelfth term is below the last digit.
+    let mut result = DMat4::IDENTITY;
+    for term in (1..=14).rev() {
+        result = DMat4::IDENTITY + small * result * (1.0 / f64::from(term));
+    }
+    for _ in 0..halvings {
+        result = result * result;
+    }
+    result
+}
+
+fn largest(matrix: &DMat4) -> f64 {
+    let entries = matrix.to_cols_array();
+    entries
+        .into_iter()
+        .fold(0.0, |largest, entry| largest.max(entry.abs()))
+}
+
+/// The real logarithm of an affine map nearest to zero; none if there is no real one.
+///
+/// `log [A t; 0 1] = [L u; 0 0]` with `L = log A` and `t = (Σ L^k / (k+1)!) u`.
+fn logarithm(map: &DAffine3) -> Option<DMat4> {
+    let linear = linear_logarithm(&map.matrix3)?;
+    // The sum is a block of the exponential of [L I; 0 0], which holds for its columns one by one.
+    let column = |axis: DVec3| {
+        let matrix = DMat4::from_mat3_translation(linear, axis);
+        let matrix = DMat4 {
+            w_axis: axis.extend(0.0),
+            ..matrix
+        };
+        exponential(&matrix).w_axis.truncate()
+    };
+    let sum = DMat3::from_cols(column(DVec3::X), column(DVec3::Y), column(DVec3::Z));
+    let shift = sum.inverse() * map.translation;
+    let whole = DMat4 {
+        w_axis: shift.extend(0.0),
+        ..DMat4::from_mat3_translation(linear, DVec3::ZERO)
+    };
+    whole.is_finite().then_some(whole)
+}
+
+/// Two matrices whose products differ by less than this, relative to their size, are taken to commute.
+const COMMUTE: f64 = 1e-6;
+
+fn linear_logarithm(matrix: &DMat3) -> Option<DMat3> {
+    if !matrix.is_finite() || matrix.determinant() <= 0.0 {
+        return None;
+    }
+    let Polar { rotation, stretch } = Polar::of(*matrix);
+    let turn = rotation_logarithm(rotation);
+    if stretch == DMat3::IDENTITY {
+        return Some(turn);
+    }
+    let rotation = DMat3::from_quat(rotation);
+    let size = |matrix: &DMat3| {
+        let entries = matrix.to_cols_array();
+        entries
+            .into_iter()
+            .fold(0.0f64, |size, entry| size.max(entry.abs()))
+    };
+    // A uniform scale, or one along the axis of the rotation: then the logarithms add, also at a half turn, where
+    // pairs of equal negative eigenvalues leave the general way without an answer.
+    let apart = rotation * stretch - stretch * rotation;
+    if size(&apart) <= COMMUTE * size(&stretch) {
+        return Some(turn + stretch_logarithm(&stretch));
+    }
+    if has_negative_eigenvalue(matrix) {
+        return None;
+    }
+    // Square roots until the matrix is near the identity, a series there, doubled back.
+    let mut root = *matrix;
+    let mut roots = 0;
+    while size(&(root - DMat3::IDENTITY)) > 0.1 {
+        root = square_root(&root)?;
+        roots += 1;
+        if roots > 60 {
+            return None;
+        }
+    }
+    // log((1 + z) / (1 − z)) = 2 (z + z³/3 + z⁵/5 + …)
+    let z = (root - DMat3::IDENTITY) * (root + DMat3::IDENTITY).inverse();
+    let squared = z * z;
+    let mut power = z;
+    let mut sum = DMat3::ZERO;
+    for odd in (1..26).step_by(2) {
+        sum += power * (2.0 / f64::from(odd));
+        power *= squared;
+    }
+    Some(sum * 2f64.powi(roots))
+}
+
+/// The angle times the axis, as the matrix of a cross product. At exactly half a turn either sense would do.
+fn rotation_logarithm(rotation: glam::DQuat) -> DMat3 {
+    let turn = rotation.to_scaled_axis();
+    let turn = match turn.length() {
+        angle if angle > std::f64::consts::PI => turn * (1.0 - std::f64::consts::TAU / angle),
+        _ => turn,
+    };
+    DMat3::from_cols(
+        DVec3::new(0.0, turn.z, -turn.y),
+        DVec3::new(-turn.z, 0.0, turn.x),
+        DVec3::new(turn.y, -turn.x, 0.0),
+    )
+}
+
+/// The logarithm of a symmetric matrix with positive eigenvalues.
+fn stretch_logarithm(stretch: &DMat3) -> DMat3 {
+    let (values, axes) = crate::polar::symmetric_eigen(&((*stretch + stretch.transpose()) * 0.5));
+    axes * DMat3::from_diagonal(values.map(f64::ln)) * axes.transpose()
+}
+
+/// Whether a matrix of positive determinant has a negative eigenvalue: then it has two.
+///
+/// They are the negative roots of the characteristic polynomial `λ³ − t λ² + m λ − d`. It is negative at zero and at −∞, so
+/// there are such roots if and only if its largest value for negative λ, at its left stationary point, is not negative.
+fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
+    let trace = matrix.x_axis.x + matrix.y_axis.y + matrix.z_axis.z;
+    let squared = *matrix * *matrix;
+    let trace_of_square = squared.x_axis.x + squared.y_axis.y + squared.z_axis.z;
+    let minors = 0.5 * (trace * trace - trace_of_square);
+    let determinant = matrix.determinant();
+    let discriminant = trace * trace - 3.0 * minors;
+    if discriminant < 0.0 {
+        return false;
+    }
+    let left = (trace - discriminant.sqrt()) / 3.0;
+    let value = ((left - trace) * left + minors) * left - determinant;
+    // Roundings of the size of the terms count as touching zero.
+    let size =
+        left.abs().powi(3) + (trace * left * left).abs() + (minors * left).abs() + determinant;
+    left < 0.0 && value >= -1e-9 * size
+}
+
+/// The principal square root by the iteration of Denman and Beavers.
+fn square_root(matrix: &DMat3) -> Option<DMat3> {
+    let (mut root, mut inverse) = (*matrix, DMat3::IDENTITY);
+    for _ in 0..100 {
+        let next = (root + inverse.inverse()) * 0.5;
+        inverse = (inverse + root.inverse()) * 0.5;
+        let change = next - root;
+        root = next;
+        if !root.is_finite() {
+            return None;
+        }
+        let entries = |matrix: &DMat3| matrix.to_cols_array().into_iter();
+        let size = entries(&root).fold(0.0f64, |size, entry| size.max(entry.abs()));
+        if entries(&change).all(|entry| entry.abs() <= 1e-14 * size) {
+            return Some(root);
+        }
+    }
+    None
+}

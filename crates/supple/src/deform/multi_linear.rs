@@ -1,0 +1,264 @@
+//! Multi-linear skinning: more numbers per influence than one weight, learned from examples.
+//!
+//! `skinning-course-direct-methods.txt`, §3. *Animation space*, four numbers (eq. 10 and 12): `v' = Σ_j T_j y_j`, the most general linear method
+//! that does not care where and how the character stands. *Multi-weight enveloping*, twelve: each entry of a
+//! joint's matrix has a weight of its own, `v' = Σ_j (W_j ∘ T_j) v`. Linear blend skinning is the special case
+//! `y_j = w_j (v, 1)`, or all twelve equal to `w_j`; without given weights that is what both do, to the bit.
+
+use super::DeformError;
+use super::direct::{Direct, Elsewhere, FieldKey, Fields};
+use super::linear;
+use crate::rig::Rig;
+use crate::transform::Affine;
+use glam::{Vec3, Vec4};
+
+/// `N` numbers for every influence of every vertex.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultiWeights<const N: usize> {
+    /// Where each vertex's influences start; one entry more than vertices.
+    starts: Vec<u32>,
+    joints: Vec<u16>,
+    values: Vec<[f32; N]>,
+}
+
+/// For animation space: the vertex `y_j` that each joint carries, and its share as the fourth number.
+pub type AnimationSpaceWeights = MultiWeights<4>;
+
+/// For multi-weight enveloping: the weights of the entries of a joint's matrix, row by row.
+pub type MatrixWeights = MultiWeights<12>;
+
+impl<const N: usize> Default for MultiWeights<N> {
+    fn default() -> MultiWeights<N> {
+        MultiWeights {
+            starts: vec![0],
+            joints: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+}
+
+impl<const N: usize> MultiWeights<N> {
+    /// Adds the next vertex: joints, and the numbers of each.
+    pub fn push(&mut self, influences: impl IntoIterator<Item = (u16, [f32; N])>) {
+        for (joint, values) in influences {
+            self.joints.push(joint);
+            self.values.push(values);
+        }
+        self.starts.push(self.joints.len() as u32);
+    }
+
+    /// The number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// What every influence of a rig becomes, given its vertex and weight.
+    fn of(rig: &Rig, values: impl Fn(Vec3, f32) -> [f32; N]) -> MultiWeights<N> {
+        let mut weights = MultiWeights::default();
+        for (vertex, &position) in rig.mesh().positions().iter().enumerate() {
+            let (joints, shares) = rig.weights().row(vertex);
+            let values = shares.iter().map(|&share| values(position, share));
+            weights.push(joints.iter().copied().zip(values));
+        }
+        weights
+    }
+
+    fn row(&self, vertex: usize) -> std::ops::Range<usize> {
+        self.starts[vertex] as usize..self.starts[vertex + 1] as usize
+    }
+
+    fn check(&self, rig: &Rig) -> Result<(), DeformError> {
+        let mismatch = |what, found, expected| DeformError::SizeMismatch {
+            what,
+            found,
+            expected,
+        };
+        let vertices = rig.mesh().vertex_count();
+        if self.vertex_count() != vertices {
+            return Err(mismatch("rows of weights", self.vertex_count(), vertices));
+        }
+        let joints = rig.skeleton().joints().len();
+        if let Some(&joint) = self
+            .joints
+            .iter()
+            .max()
+            .filter(|&&joint| usize::from(joint) >= joints)
+        {
+            return Err(mismatch(
+                "joints named by the weights",
+                usize::from(joint) + 1,
+                joints,
+            ));
+        }
+        let bad = self
+            .values
+            .iter()
+            .position(|values| values.iter().any(|value| !value.is_finite()));
+        match bad {
+            None => Ok(()),
+            Some(influence) => Err(DeformError::NotFinite {
+                what: "weights",
+                vertex: self
+                    .starts
+                    .partition_point(|&start| start as usize <= influence)
+                    - 1,
+            }),
+        }
+    }
+}
+
+/// Animation space, as its frame needs it: `Σ y_j4 T_j` for the surroundings, and what each joint's own rest position adds to it.
+#[derive(Clone, Debug)]
+pub(super) struct AnimationSpaceSkin {
+    rows: MultiWeights<4>,
+    /// The fourth numbers.
+    shares: Vec<f32>,
+    /// `y_j − y_j4 v`, three per influence: how far the joint's own rest position is from the vertex. Zero for linear blending.
+    offsets: Vec<f32>,
+}
+
+impl AnimationSpaceSkin {
+    pub(super) fn bake(
+        rig: &Rig,
+        given: Option<&AnimationSpaceWeights>,
+    ) -> Result<AnimationSpaceSkin, DeformError> {
+        let linear = || MultiWeights::of(rig, |v, w| [w * v.x, w * v.y, w * v.z, w]);
+        let rows = given.cloned().unwrap_or_else(linear);
+        rows.check(rig)?;
+        let mut offsets = Vec::with_capacity(rows.values.len() * 3);
+        for (vertex, position) in rig.mesh().positions().iter().enumerate() {
+            for [x, y, z, share] in &rows.values[rows.row(vertex)] {
+                let offset = Vec3::new(*x, *y, *z) - *position * *share;
+                offsets.extend(offset.to_array());
+            }
+        }
+        Ok(AnimationSpaceSkin {
+            shares: rows.values.iter().map(|values| values[3]).collect(),
+            offsets,
+            rows,
+        })
+    }
+}
+
+impl Direct for AnimationSpaceSkin {
+    type Posed = Vec<Affine>;
+
+    fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
+        palette.clone_into(posed);
+        Ok(())
+    }
+
+    fn fields(&self, vertex: usize) -> Fields<'_> {
+        let row = self.rows.row(vertex);
+        Fields {
+            weights: &self.shares[row.clone()],
+            extras: &self.offsets[row.start * 3..row.end * 3],
+        }
+    }
+
+    fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        let joints = &self.rows.joints[self.rows.row(vertex)];
+        let key = |kind, &joint: &u16| FieldKey {
+            kind,
+            owner: u32::from(joint),
+            elsewhere: Elsewhere::Zero,
+        };
+        keys.extend(joints.iter().map(|joint| key(FieldKey::WEIGHT, joint)));
+        let offsets = joints
+            .iter()
+            .flat_map(|joint| [1, 2, 3].map(|kind| key(kind, joint)));
+        keys.extend(offsets);
+    }
+
+    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
+        let joints = &self.rows.joints[self.rows.row(vertex)];
+        let mut frame = linear::blend(joints, fields.weights, posed);
+        for (&joint, offset) in joints.iter().zip(fields.extras.chunks_exact(3)) {
+            let offset = posed[usize::from(joint)].transform_vector(Vec3::from_slice(offset));
+            for (row, offset) in frame.rows.iter_mut().zip(offset.to_array()) {
+                row.w += offset;
+            }
+        }
+        frame
+    }
+
+    fn frame_change(
+        &self,
+        vertex: usize,
+        _fields: Fields<'_>,
+        change: Fields<'_>,
+        posed: &Vec<Affine>,
+        _scratch: &mut Vec<f32>,
+    ) -> Affine {
+        self.frame(vertex, change, posed)
+    }
+}
+
+/// Multi-weight enveloping.
+#[derive(Clone, Debug)]
+pub(super) struct MultiWeightSkin {
+    rows: MultiWeights<12>,
+}
+
+impl MultiWeightSkin {
+    pub(super) fn bake(
+        rig: &Rig,
+        given: Option<&MatrixWeights>,
+    ) -> Result<MultiWeightSkin, DeformError> {
+        let linear = || MultiWeights::of(rig, |_, weight| [weight; 12]);
+        let rows = given.cloned().unwrap_or_else(linear);
+        rows.check(rig)?;
+        Ok(MultiWeightSkin { rows })
+    }
+}
+
+impl Direct for MultiWeightSkin {
+    type Posed = Vec<Affine>;
+
+    fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
+        palette.clone_into(posed);
+        Ok(())
+    }
+
+    fn fields(&self, vertex: usize) -> Fields<'_> {
+        Fields {
+            weights: &[],
+            extras: self.rows.values[self.rows.row(vertex)].as_flattened(),
+        }
+    }
+
+    fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        let joints = &self.rows.joints[self.rows.row(vertex)];
+        keys.extend(joints.iter().flat_map(|&joint| {
+            (0..12).map(move |kind| FieldKey {
+                kind,
+                owner: u32::from(joint),
+                elsewhere: Elsewhere::Zero,
+            })
+        }));
+    }
+
+    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
+        let joints = &self.rows.joints[self.rows.row(vertex)];
+        let mut frame = Affine::ZERO;
+        for (&joint, weights) in joints.iter().zip(fields.extras.chunks_exact(12)) {
+            let map = &posed[usize::from(joint)];
+            let rows = frame.rows.iter_mut().zip(&map.rows);
+            for ((row, of_joint), weights) in rows.zip(weights.chunks_exact(4)) {
+                *row += *of_joint * Vec4::from_slice(weights);
+            }
+        }
+        frame
+    }
+
+    fn frame_change(
+        &self,
+        vertex: usize,
+        _fields: Fields<'_>,
+        change: Fields<'_>,
+        posed: &Vec<Affine>,
+        _scratch: &mut Vec<f32>,
+    ) -> Affine {
+        self.frame(vertex, change, posed)
+    }
+}

@@ -1,0 +1,139 @@
+//! Spherical blend skinning: rotations blended about a center that the joints agree on best.
+//!
+//! `skinning-course-direct-methods.txt`, §4 ("computed using least squares optimization"). For each set of influencing joints, the
+//! center `r` is where they carry it to nearly the same place: `min Σ_{i<j} |M_i r − M_j r|²`. Joints that turn about a common axis
+//! leave it free along that axis: of all minimisers the one nearest to the mean rest position of the joints is taken. Then
+//! `v' = Q (v − r) + Σ w_j M_j r`, with `Q` the normalised sum of the rotations' quaternions. In `f64`: joints that hardly turn against each
+//! other have their center far away, where `f32` would lose the digits that matter.
+
+use super::direct::Fields;
+use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions, joint_heads};
+use crate::polar::symmetric_eigen;
+use crate::rig::Rig;
+use crate::transform::Affine;
+use glam::{DMat3, DQuat, DVec3};
+use std::collections::HashMap;
+
+/// The sets of joints that share a vertex; all vertices of a set share its center.
+#[derive(Clone, Debug)]
+pub(super) struct SphericalSkin {
+    sets: Vec<JointSet>,
+    set_of_vertex: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct JointSet {
+    joints: Vec<u16>,
+    /// The mean rest position of the joints.
+    middle: DVec3,
+}
+
+/// Directions in which rotations differ by less than about a thousandth of a radian do not move the center: what the choice of
+/// center changes shrinks with the square of that.
+const SAME_ROTATION: f64 = 5e-7;
+
+impl SphericalSkin {
+    pub(super) fn bake(rig: &Rig) -> SphericalSkin {
+        let heads = joint_heads(rig);
+        let mut index: HashMap<Vec<u16>, u32> = HashMap::new();
+        let mut sets = Vec::new();
+        let set_of_vertex = (0..rig.weights().vertex_count())
+            .map(|vertex| {
+                let mut joints = rig.weights().row(vertex).0.to_vec();
+                joints.sort_unstable();
+                if let Some(&set) = index.get(&joints) {
+                    return set;
+                }
+                let set = sets.len() as u32;
+                index.insert(joints.clone(), set);
+                let places = joints.iter().map(|&joint| heads[usize::from(joint)]);
+                let middle = places.sum::<DVec3>() / joints.len() as f64;
+                sets.push(JointSet { joints, middle });
+                set
+            })
+            .collect();
+        SphericalSkin {
+            sets,
+            set_of_vertex,
+        }
+    }
+}
+
+impl JointSet {
+    /// The point that the joints carry to nearly the same place.
+    ///
+    /// `Σ_{i<j} |M_i r − M_j r|²` is, up to a factor, `Σ_i |M_i r − mean|²`, which grows with the joints, not with their pairs.
+    fn center(&self, motions: &[RigidMotion]) -> DVec3 {
+        let own = || {
+            self.joints
+                .iter()
+                .map(|&joint| &motions[usize::from(joint)])
+        };
+        let share = 1.0 / self.joints.len() as f64;
+        let place = |motion: &RigidMotion| motion.transform_point(self.middle);
+        let mean_place = own().map(place).sum::<DVec3>() * share;
+        let mean_rotation = own().fold(DMat3::ZERO, |sum, motion| {
+            sum + DMat3::from_quat(motion.rotation) * share
+        });
+        let (mut normal, mut right) = (DMat3::ZERO, DVec3::ZERO);
+        for motion in own() {
+            let rotation = DMat3::from_quat(motion.rotation) - mean_rotation;
+            normal += rotation.transpose() * rotation;
+            right += rotation.transpose() * (place(motion) - mean_place);
+        }
+        let (values, axes) = symmetric_eigen(&normal);
+        let along = axes.transpose() * right;
+        let step = |value: f64, along: f64| {
+            if value > SAME_ROTATION {
+                along / value
+            } else {
+                0.0
+            }
+        };
+        let correction = DVec3::new(
+            step(values.x, along.x),
+            step(values.y, along.y),
+            step(values.z, along.z),
+        );
+        self.middle - axes * correction
+    }
+}
+
+impl BlendsMotions for SphericalSkin {
+    /// The center of each set.
+    type Posed = Vec<DVec3>;
+
+    fn pose(&self, motions: &RigidMotions, centers: &mut Vec<DVec3>) {
+        centers.clear();
+        centers.extend(self.sets.iter().map(|set| set.center(&motions.motions)));
+    }
+
+    fn frame(
+        &self,
+        vertex: usize,
+        joints: &[u16],
+        fields: Fields<'_>,
+        motions: &RigidMotions,
+        centers: &Vec<DVec3>,
+    ) -> Affine {
+        let center = centers[self.set_of_vertex[vertex] as usize];
+        let mut rotation = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+        let mut shift = DVec3::ZERO;
+        for (&joint, &weight) in joints.iter().zip(fields.weights) {
+            let (motion, weight) = (&motions.motions[usize::from(joint)], f64::from(weight));
+            let side = if rotation.dot(motion.rotation) < 0.0 {
+                -weight
+            } else {
+                weight
+            };
+            rotation = rotation + motion.rotation * side;
+            shift += (motion.transform_point(center) - center) * weight;
+        }
+        let rotation = rotation.normalize();
+        let frame = RigidMotion {
+            rotation,
+            translation: shift + (center - rotation * center),
+        };
+        frame.to_affine()
+    }
+}

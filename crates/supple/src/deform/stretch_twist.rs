@@ -1,0 +1,219 @@
+//! Stretchable, twistable bones: deformation spread along the bone by endpoint weights.
+//!
+//! `skinning-course-direct-methods.txt`, §5, Fig. 9. Beside its skinning weights, a vertex knows for each of its bones how far along it lies, `e` from 0 at the
+//! joint to 1 at the bone's end. With `a`, `b` the ends of the bone at rest and `a'`, `b'` posed:
+//!
+//! `v' = Σ w_i [ a'_i + R_i · Rot(axis_i, e_i θ_i) · (e_i s_i + v − a_i) ]`, with `s = (|b'−a'| / |b−a| − 1)(b − a)` and `R` turning the bone into its posed direction.
+//!
+//! In a skeleton the end of a bone is where the joints below it are: if they move away, the bone stretches to them; if the only joint below
+//! twists about the bone by `θ`, as a wrist does, the twist is spread over the whole bone, the forearm. So vertices of one bone do not move as
+//! one, which is the purpose. Stretches of the joints themselves come first (two phases): `b − a` stands for the stretched bone.
+
+use super::DeformError;
+use super::direct::{Elsewhere, FieldKey, Fields};
+use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
+use super::swing_twist::{swing_and_twist, turn_about};
+use crate::rig::Rig;
+use crate::transform::Affine;
+use glam::{DQuat, DVec3, Vec3};
+
+/// The options of stretchable, twistable bones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StretchTwist {
+    /// Where along each of its bones a vertex lies, from 0 to 1: one number per influence, in the order of the rig's weights.
+    /// Without, the place is found by projection on the bone.
+    pub endpoint_weights: Option<Vec<f32>>,
+}
+
+/// The bones and the endpoint weights.
+#[derive(Clone, Debug)]
+pub(super) struct StretchTwistSkin {
+    bones: Vec<Bone>,
+    joints: Vec<u16>,
+    /// Where each vertex's endpoint weights start; one entry more than vertices.
+    starts: Vec<u32>,
+    endpoint_weights: Vec<f32>,
+}
+
+#[derive(Clone, Debug)]
+struct Bone {
+    head: DVec3,
+    /// From its head to its tail at rest.
+    along: DVec3,
+    /// The joints below that lie apart from it, with their rest positions.
+    below: Vec<(usize, DVec3)>,
+}
+
+/// A bone of a pose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BonePose {
+    /// Takes the surroundings of the head, seen from it, into the world.
+    frame: Affine,
+    head: Vec3,
+    axis: Vec3,
+    stretch: Vec3,
+    twist: f32,
+}
+
+/// The kind of endpoint weights among the fields of a vertex.
+const ENDPOINT: u16 = 1;
+
+impl StretchTwistSkin {
+    pub(super) fn bake(rig: &Rig, options: &StretchTwist) -> Result<StretchTwistSkin, DeformError> {
+        let bind = rig.skeleton().bind_bones();
+        let mut bones: Vec<Bone> = bind
+            .iter()
+            .map(|bone| Bone {
+                head: bone.head,
+                along: bone.tail - bone.head,
+                below: Vec::new(),
+            })
+            .collect();
+        for (index, joint) in rig.skeleton().joints().iter().enumerate() {
+            let head = bind[index].head;
+            if let Some(parent) = joint.parent.filter(|&parent| bones[parent].head != head) {
+                bones[parent].below.push((index, head));
+            }
+        }
+        let (weights, positions) = (rig.weights(), rig.mesh().positions());
+        let mut starts = vec![0];
+        let (mut joints, mut projected) = (Vec::new(), Vec::new());
+        for vertex in 0..weights.vertex_count() {
+            for &joint in weights.row(vertex).0 {
+                joints.push(joint);
+                projected.push(bones[usize::from(joint)].projection(positions[vertex].as_dvec3()));
+            }
+            starts.push(joints.len() as u32);
+        }
+        let endpoint_weights = match &options.endpoint_weights {
+            Some(given) => given.clone(),
+            None => projected,
+        };
+        if endpoint_weights.len() != joints.len() {
+            return Err(DeformError::SizeMismatch {
+                what: "endpoint weights",
+                found: endpoint_weights.len(),
+                expected: joints.len(),
+            });
+        }
+        if let Some(bad) = endpoint_weights
+            .iter()
+            .position(|weight| !weight.is_finite())
+        {
+            return Err(DeformError::NotFinite {
+                what: "endpoint weight",
+                vertex: starts.partition_point(|&start| start as usize <= bad) - 1,
+            });
+        }
+        Ok(StretchTwistSkin {
+            bones,
+            joints,
+            starts,
+            endpoint_weights,
+        })
+    }
+
+    fn row(&self, vertex: usize) -> std::ops::Range<usize> {
+        self.starts[vertex] as usize..self.starts[vertex + 1] as usize
+    }
+}
+
+impl Bone {
+    /// Where along the bone a point lies.
+    fn projection(&self, point: DVec3) -> f32 {
+        let share = (point - self.head).dot(self.along) / self.along.length_squared();
+        if share.is_finite() {
+            share.clamp(0.0, 1.0) as f32
+        } else {
+            0.0
+        }
+    }
+
+    fn pose(&self, joint: usize, motions: &RigidMotions) -> BonePose {
+        let motion = &motions.motions[joint];
+        let head = motion.transform_point(self.head);
+        // The bone after the stretch of its own joint, and where it would point if nothing below had moved.
+        let along = motions.stretch(joint) * self.along;
+        let unmoved = motion.rotation * along;
+        let ends = self
+            .below
+            .iter()
+            .map(|&(below, place)| motions.motions[below].transform_point(place));
+        let reach = match self.below.len() {
+            0 => unmoved,
+            count => ends.sum::<DVec3>() / count as f64 - head,
+        };
+        let length = along.length();
+        let stretch = match length > 0.0 {
+            true => along * (reach.length() / length - 1.0),
+            false => DVec3::ZERO,
+        };
+        let swing = match (unmoved.try_normalize(), reach.try_normalize()) {
+            (Some(from), Some(to)) => DQuat::from_rotation_arc(from, to),
+            _ => DQuat::IDENTITY,
+        };
+        let axis = self.along.try_normalize();
+        let twist = match self.below[..] {
+            [(only, _)] => {
+                let relative = motion.rotation.conjugate() * motions.motions[only].rotation;
+                swing_and_twist(relative, axis).1
+            }
+            _ => 0.0,
+        };
+        let frame = RigidMotion {
+            rotation: swing * motion.rotation,
+            translation: head,
+        };
+        BonePose {
+            frame: frame.to_affine(),
+            head: self.head.as_vec3(),
+            axis: axis.unwrap_or(DVec3::X).as_vec3(),
+            stretch: stretch.as_vec3(),
+            twist: twist as f32,
+        }
+    }
+}
+
+impl BlendsMotions for StretchTwistSkin {
+    type Posed = Vec<BonePose>;
+
+    /// A bone that stretches or twists does not carry its vertices as one.
+    const ONE_JOINT_IS_RIGID: bool = false;
+
+    fn pose(&self, motions: &RigidMotions, posed: &mut Vec<BonePose>) {
+        posed.clear();
+        let bones = self.bones.iter().enumerate();
+        posed.extend(bones.map(|(joint, bone)| bone.pose(joint, motions)));
+    }
+
+    fn extras(&self, vertex: usize) -> &[f32] {
+        &self.endpoint_weights[self.row(vertex)]
+    }
+
+    fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        keys.extend(self.joints[self.row(vertex)].iter().map(|&joint| FieldKey {
+            kind: ENDPOINT,
+            owner: u32::from(joint),
+            elsewhere: Elsewhere::Unknown,
+        }));
+    }
+
+    fn frame(
+        &self,
+        _vertex: usize,
+        joints: &[u16],
+        fields: Fields<'_>,
+        _motions: &RigidMotions,
+        posed: &Vec<BonePose>,
+    ) -> Affine {
+        let mut blend = Affine::ZERO;
+        for ((&joint, &weight), &end) in joints.iter().zip(fields.weights).zip(fields.extras) {
+            let bone = &posed[usize::from(joint)];
+            let twist = turn_about(bone.axis, bone.twist * end);
+            let offset = bone.stretch * end - bone.head;
+            let twisted = Affine::from_mat3_translation(twist, twist * offset);
+            blend = blend.add_scaled(&bone.frame.after(&twisted), weight);
+        }
+        blend
+    }
+}
