@@ -531,7 +531,7 @@ impl Samples {
     pub fn candidates(&self, regions: &[Region]) -> Vec<Candidate> {
         let frame = |frame: usize| {
             let mut signature = Vec::with_capacity(regions.len() * 3);
-            let mut score = 0.0;
+            let mut score: f64 = 0.0;
             for (index, region) in regions.iter().enumerate() {
                 // A large region counts for more, but hands are not forgotten over hips.
                 let severity = self.severity(frame, index) * region.share.powf(0.25);
@@ -539,9 +539,9 @@ impl Samples {
                 let kinds = [motion.bend, motion.twist, motion.shift];
                 let sum: f64 = kinds.iter().sum::<f64>().max(STILL);
                 signature.extend(kinds.iter().map(|kind| severity * kind / sum));
-                score += severity * severity;
+                score = severity.max(score);
             }
-            let score = score.sqrt() + self.apart[frame];
+            let score = score + self.apart[frame];
             if regions.is_empty() {
                 signature.push(score);
             }

@@ -9,7 +9,7 @@ pub(super) struct Candidate {
 }
 
 /// Candidates worth less than this share of the best one are not worth a row of pictures.
-const WORTH_SHOWING: f64 = 0.3;
+const WORTH_SHOWING: f64 = 0.2;
 
 /// Picks up to `most`, best first. Each must tell something that those before it do not; `apart` says which pairs
 /// may both be picked at all.
@@ -87,7 +87,7 @@ mod tests {
         let candidates = [
             candidate(3.0, &[1.0, 0.0, 0.0]),
             candidate(2.0, &[0.0, 1.0, 0.0]),
-            candidate(0.5, &[0.0, 0.0, 1.0]),
+            candidate(0.3, &[0.0, 0.0, 1.0]),
         ];
         assert_eq!(pick(&candidates, 3, |_, _| true), [0, 1]);
         assert_eq!(pick(&candidates, 3, |a, b| a.abs_diff(b) > 1), [0]);

@@ -2,9 +2,14 @@
 
 use supple::Method;
 
-/// Methods that are left out unless they are asked for: one that blends nothing, and those that
-/// equal another one as long as no data was learned for them.
-const LEFT_OUT: &[&str] = &["rigid", "multi-weight", "animation-space"];
+/// Methods that are left out unless they are asked for: one that blends nothing, one that looks nearly like dual quaternions
+/// and takes longer, and those that equal linear blending as long as nothing was learned for them.
+const LEFT_OUT: &[&str] = &[
+    "rigid",
+    "dual-quaternion-intrinsic",
+    "multi-weight",
+    "animation-space",
+];
 
 /// The methods to compare when nobody asks for any.
 pub fn default_methods() -> Vec<Method> {
@@ -54,49 +59,43 @@ const WORDS: &[Words] = &[
         name: "log-matrix",
         title: "Log-matrix blending",
         plural: false,
-        introduction: "Blends the bones’ motions as velocities, then runs them for one step. It keeps volume in twists; \
-                       where a bone turns half around, the motion is not defined and the skin may flip.",
+        introduction: "Blends the bones’ motions as if they were speeds, then lets them run for one step. Good near the rest pose; it strays when a joint turns far, and some poses it cannot do at all.",
     },
     Words {
         name: "spherical",
         title: "Spherical blending",
         plural: false,
-        introduction: "Averages rotations on the sphere around a pivot that fits all bones of a point. It keeps volume like dual \
-                       quaternions, but the pivot may jump between neighbours.",
+        introduction: "Turns each point about the one centre that its bones agree on best. It keeps volume much like dual quaternions, of which it is a forerunner.",
     },
     Words {
         name: "linear-dual-blend",
         title: "Linear–dual mix",
         plural: false,
-        introduction: "A dial between linear blending and dual quaternions: some of the collapse, some of the bulge, less of \
-                       either.",
+        introduction: "Half linear blending, half dual quaternions: some of the collapse and some of the bulge, less of either.",
     },
     Words {
         name: "swing-twist",
         title: "Swing and twist apart",
         plural: false,
-        introduction: "Splits each joint’s turn into bending and twisting, and spreads each along the limb in its own \
-                       way. Made for arms and legs.",
+        introduction: "Splits each joint’s turn in two: twists are treated as dual quaternions would, bends as linear blending would. Limbs neither wring out nor balloon.",
     },
     Words {
         name: "differential",
         title: "Differential blending",
         plural: false,
-        introduction: "Blends the step from each bone to the next instead of whole bone motions, so that turns beyond half a \
-                       circle stay in order.",
+        introduction: "Goes down the skeleton bone by bone and blends each step, so that several full turns, as in a spinning wrist, are not forgotten.",
     },
     Words {
         name: "stretch-twist",
         title: "Stretchable, twistable bones",
         plural: true,
-        introduction: "Bones that may lengthen and twist along their axis, spread evenly over the limb, so that a stretched arm \
-                       keeps its hand in shape.",
+        introduction: "Bones that stretch and twist along their whole length, as forearms do, instead of all at one end. Also for cartoons.",
     },
     Words {
         name: "spline",
         title: "Spline skinning",
         plural: false,
-        introduction: "Replaces the corner of a joint by a smooth curve, along which the skin is laid. Soft bends, like a hose.",
+        introduction: "Lays the limb along a smooth curve through its joints, like a hose. Made for tails, necks and tentacles.",
     },
     Words {
         name: "animation-space",
@@ -157,8 +156,9 @@ impl Entry {
 
 /// Hues that stay apart in the common kinds of colour blindness and on light and dark pages; further
 /// methods repeat them with broken lines.
-pub(super) const COLORS: [&str; 8] = [
+pub(super) const COLORS: [&str; 9] = [
     "#d55e00", "#0a7cc4", "#009e73", "#cc6fa5", "#d99a00", "#4fb3e8", "#8a63c9", "#808890",
+    "#a5743a",
 ];
 
 /// The dashes of a method's line.

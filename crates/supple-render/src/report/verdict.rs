@@ -19,6 +19,9 @@ pub(super) struct Outcome<'a> {
 /// Changes of thickness below this are not seen.
 pub(super) const NOTHING: f64 = 0.04;
 
+/// Only a joint that changes by more than this with some method is worth a sentence.
+const WORTH_SAYING: f64 = 0.08;
+
 /// Methods closer than this to each other are alike.
 const ALIKE: f64 = 0.025;
 
@@ -68,11 +71,11 @@ pub(super) fn sentence(title: &str, outcomes: &[Outcome<'_>]) -> Option<String> 
     ranked.sort_by(|a, b| a.error().total_cmp(&b.error()));
     let (best, worst) = (*ranked.first()?, *ranked.last()?);
 
-    let mut clauses = if worst.error() < NOTHING {
+    let mut clauses = if worst.error() < WORTH_SAYING {
         let clause = least_distorted(&ranked)?;
         let measured = ranked.iter().all(|outcome| outcome.thickness.is_some());
         vec![match measured {
-            true => format!("keeps its thickness with every method; {clause}"),
+            true => format!("keeps its thickness about as it was with every method; {clause}"),
             false => clause,
         }]
     } else if worst.error() - best.error() < ALIKE {
@@ -104,9 +107,13 @@ fn all_alike(ranked: &[&Outcome<'_>]) -> Vec<String> {
 /// Clauses where methods differ: the worst, the worst of another kind, and the best.
 fn apart(ranked: &[&Outcome<'_>]) -> Vec<String> {
     let (best, worst) = (ranked[0], ranked[ranked.len() - 1]);
+    let middle = (best.error() + worst.error()) / 2.0;
     let alike = |to: &Outcome<'_>| {
+        // Nobody is among the best and the worst at once.
         let near = |outcome: &&&Outcome<'_>| {
-            outcome.kind() == to.kind() && (outcome.error() - to.error()).abs() < ALIKE
+            outcome.kind() == to.kind()
+                && (outcome.error() - to.error()).abs() < ALIKE
+                && (outcome.error() > middle) == (to.error() > middle)
         };
         Group::of(ranked.iter().filter(near).copied().collect())
     };
@@ -308,6 +315,19 @@ mod tests {
     }
 
     #[test]
+    fn nobody_is_best_and_worst_at_once() {
+        let close = [
+            outcome("a", 1.0, 1.08),
+            outcome("b", 1.0, 1.095),
+            outcome("c", 1.0, 1.11),
+        ];
+        assert_eq!(
+            told(&close),
+            "Left elbow: c bulges by 11 %; a holds up best and bulges by 8 %."
+        );
+    }
+
+    #[test]
     fn where_nothing_happens_nothing_is_said() {
         let calm = [outcome("a", 0.99, 1.01), outcome("b", 0.98, 1.0)];
         assert_eq!(told(&calm), "");
@@ -318,7 +338,7 @@ mod tests {
         };
         assert_eq!(
             told(&[calm[0].clone(), stretched]),
-            "Left elbow: keeps its thickness with every method; \
+            "Left elbow: keeps its thickness about as it was with every method; \
              a distorts the skin least (10 % on average), b most (40 %)."
         );
     }
