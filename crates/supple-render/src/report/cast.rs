@@ -112,6 +112,20 @@ pub(super) struct Overall {
     pub from_linear: Option<f64>,
 }
 
+/// The largest value; of four or more the second largest, so that one method that fails does not hide what the others do.
+pub(super) fn telling(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut first, mut second, mut count) = (0.0, 0.0, 0);
+    for value in values {
+        if value > first {
+            (first, second) = (value, first);
+        } else if value > second {
+            second = value;
+        }
+        count += 1;
+    }
+    if count >= 4 { second } else { first }
+}
+
 /// Of so many frames one is measured in detail.
 const DETAIL_EVERY: usize = 4;
 
@@ -410,9 +424,7 @@ impl<'a> Cast<'a> {
             .map(|place| {
                 let points = || methods.iter().map(|points| points[place].as_dvec3());
                 let mean = points().sum::<DVec3>() / methods.len().max(1) as f64;
-                points()
-                    .map(|point| point.distance(mean))
-                    .fold(0.0, f64::max)
+                telling(points().map(|point| point.distance(mean)))
             })
             .collect();
         let region = |(region, places): (&Region, &Vec<u32>)| {
@@ -516,15 +528,18 @@ impl Motion {
 impl Samples {
     /// How much is wrong around a region in a frame: methods far apart, or skin out of shape.
     pub fn severity(&self, frame: usize, region: usize) -> f64 {
-        let distortion = self
+        let known = self
             .numbers
             .iter()
             .filter_map(|frames| frames[frame].as_ref().ok());
-        let distortion = distortion
-            .map(|numbers| numbers.regions[region].distortion)
-            .fold(0.0, f64::max);
+        let distortion = telling(known.map(|numbers| numbers.regions[region].distortion));
         let wrong = 3.0 * self.spread[frame][region] + 0.3 * distortion;
         wrong * self.activity[frame][region]
+    }
+
+    /// The same by how much of the body it is: a large region counts for more, but hands are not forgotten over hips.
+    pub fn importance(&self, frame: usize, index: usize, region: &Region) -> f64 {
+        self.severity(frame, index) * region.share.powf(0.25)
     }
 
     /// What each frame has to tell.
@@ -533,8 +548,7 @@ impl Samples {
             let mut signature = Vec::with_capacity(regions.len() * 3);
             let mut score: f64 = 0.0;
             for (index, region) in regions.iter().enumerate() {
-                // A large region counts for more, but hands are not forgotten over hips.
-                let severity = self.severity(frame, index) * region.share.powf(0.25);
+                let severity = self.importance(frame, index, region);
                 let motion = &self.motions[frame][index];
                 let kinds = [motion.bend, motion.twist, motion.shift];
                 let sum: f64 = kinds.iter().sum::<f64>().max(STILL);

@@ -75,7 +75,7 @@ const WORDS: &[Words] = &[
     },
     Words {
         name: "swing-twist",
-        title: "Swing and twist apart",
+        title: "Swing–twist",
         plural: false,
         introduction: "Splits each joint’s turn in two: twists are treated as dual quaternions would, bends as linear blending would. Limbs neither wring out nor balloon.",
     },
@@ -87,7 +87,7 @@ const WORDS: &[Words] = &[
     },
     Words {
         name: "stretch-twist",
-        title: "Stretchable, twistable bones",
+        title: "Stretchy bones",
         plural: true,
         introduction: "Bones that stretch and twist along their whole length, as forearms do, instead of all at one end. Also for cartoons.",
     },

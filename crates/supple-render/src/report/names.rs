@@ -34,6 +34,7 @@ pub(super) fn joint_title(name: &str, index: usize) -> String {
         .iter()
         .find(|(names, _)| names.contains(&unnumbered))
         .map(|(_, title)| (*title).to_owned());
+    let known = known.or_else(|| finger_title(&words));
     let title = known.unwrap_or(match plain.as_str() {
         "first" | "second" | "third" | "fourth" => format!("{plain} joint"),
         _ => plain,
@@ -42,6 +43,30 @@ pub(super) fn joint_title(name: &str, index: usize) -> String {
         Some(side) => format!("{side} {title}"),
         None => title,
     })
+}
+
+const FINGERS: [&str; 6] = ["index", "middle", "ring", "little", "pinky", "pinkie"];
+
+/// `index 3` is a joint of the index finger.
+fn finger_title(words: &[String]) -> Option<String> {
+    let (first, rest) = words.split_first()?;
+    let of = match first.as_str() {
+        "thumb" | "finger" => first.clone(),
+        finger if FINGERS.contains(&finger) => format!("{finger} finger"),
+        _ => return None,
+    };
+    match rest {
+        [finger, number] if first == "finger" => Some(format!("{of} {finger}, joint {number}")),
+        [] => Some(of),
+        [number] if is_number(number) => Some(format!("{of}, joint {number}")),
+        _ => None,
+    }
+}
+
+/// Whether a title is that of a joint in a hand.
+pub(super) fn is_finger(title: &str) -> bool {
+    let title = title.to_lowercase();
+    title.contains("finger") || title.contains("thumb") || title.contains("metacarpal")
 }
 
 /// A clip's name for people.
@@ -98,14 +123,12 @@ fn parts(name: &str) -> (Option<&'static str>, Vec<String>) {
     if words.len() > 1
         && matches!(
             words[0].as_str(),
-            "b" | "bip" | "bip1" | "def" | "j" | "bone" | "jnt"
+            "armature" | "b" | "bip" | "bip1" | "def" | "j" | "bone" | "jnt"
         )
     {
         words.remove(0);
     }
-    if words.len() > 2 && words.iter().rev().take(2).all(|word| is_number(word)) {
-        words.pop();
-    } else if words.len() > 1 && name.contains('_') && ends_in_file_number(name) {
+    if words.len() > 1 && name.contains('_') && ends_in_file_number(name) {
         words.pop();
     }
     (side, words)
@@ -168,8 +191,11 @@ mod tests {
             ("b_LeftForeArm_010", "Left elbow"),
             ("b_Spine02_03", "Spine 2"),
             ("forearm_twist.L", "Left forearm twist"),
-            ("finger1-2.L", "Left finger 1 2"),
+            ("finger1-2.L", "Left finger 1, joint 2"),
             ("second", "Second joint"),
+            ("index_3.L", "Left index finger, joint 3"),
+            ("thumb_02.r", "Right thumb, joint 2"),
+            ("index_metacarpal.L", "Left index metacarpal"),
             ("", "Joint 7"),
             ("骨", "骨"),
             ("upperleg.l", "Left hip"),

@@ -1,6 +1,6 @@
 //! The page in words.
 
-use super::cast::Motion;
+use super::cast::{Motion, RegionNumbers};
 use super::html::{escape, fill, picture};
 use super::methods::{self, Entry};
 use super::names::{clip_title, uncapitalised};
@@ -251,42 +251,51 @@ impl<'a> Writer<'a, '_> {
         format!("<div class=\"short\"><b class=\"head\">In short</b><ul>{items}</ul></div>")
     }
 
-    /// "linear blending strays most (−31 %), dual quaternions least (+2 %)".
+    /// "linear blending changes it most (−31 %), dual quaternions least (+2 %)".
     fn extremes(&self, column: &table::Column) -> Option<String> {
         let badness = column.badness?;
-        let known: Vec<(usize, f64)> = column
-            .values
-            .iter()
-            .enumerate()
-            .filter_map(|(i, v)| Some((i, (*v)?)))
-            .collect();
+        let known = known_values(column);
         let by = |a: &&(usize, f64), b: &&(usize, f64)| badness(a.1).total_cmp(&badness(b.1));
-        let (least, most) = (known.iter().min_by(by)?, known.iter().max_by(by)?);
-        let name = |index: usize| uncapitalised(&self.entries[index].title);
-        let write = |value: f64| (column.write)(value);
-        if known.len() == 1 || write(least.1) == write(most.1) {
-            return Some(match known.len() {
-                1 => format!(
-                    "{} {} it by up to {}.",
-                    name(most.0),
-                    self.verb(most.0, "change"),
-                    write(most.1)
-                ),
-                _ => format!("all methods change it alike, by up to {}.", write(most.1)),
-            });
+        let (least, most) = (known.iter().min_by(by)?.1, known.iter().max_by(by)?.1);
+        let written = |value: f64| (column.write)(value);
+        let readers = |value: f64| -> Vec<usize> {
+            let same = known
+                .iter()
+                .filter(|(_, other)| written(*other) == written(value));
+            same.map(|(method, _)| *method).collect()
+        };
+        let (best, worst) = (readers(least), readers(most));
+        if worst.len() == known.len() {
+            let who = if known.len() == 1 {
+                self.names(&worst)
+            } else {
+                "all methods".to_owned()
+            };
+            let change = self.verb(&worst, "change");
+            return Some(format!("{who} {change} it by up to {}.", written(most)));
         }
         Some(format!(
             "{} {} it most at the worst moment ({}), {} least ({}).",
-            name(most.0),
-            self.verb(most.0, "change"),
-            write(most.1),
-            name(least.0),
-            write(least.1)
+            self.names(&worst),
+            self.verb(&worst, "change"),
+            written(most),
+            self.names(&best),
+            written(least)
         ))
     }
 
-    fn verb(&self, method: usize, stem: &str) -> String {
-        let ending = if self.entries[method].plural { "" } else { "s" };
+    /// The names of methods in running text.
+    fn names(&self, methods: &[usize]) -> String {
+        let names: Vec<String> = methods
+            .iter()
+            .map(|&method| self.entries[method].title_in_text.clone())
+            .collect();
+        join_names(&names)
+    }
+
+    fn verb(&self, methods: &[usize], stem: &str) -> String {
+        let plural = methods.len() > 1 || methods.iter().any(|&method| self.entries[method].plural);
+        let ending = if plural { "" } else { "s" };
         format!("{stem}{ending}")
     }
 
@@ -314,18 +323,10 @@ impl<'a> Writer<'a, '_> {
         if regions == 0 || self.entries.len() < 2 || wins.iter().all(|&win| win == most) {
             return None;
         }
-        let winners: Vec<String> = wins
-            .iter()
-            .zip(self.entries)
-            .filter(|(win, _)| **win == most)
-            .map(|(_, entry)| uncapitalised(&entry.title))
+        let winners: Vec<usize> = (0..wins.len())
+            .filter(|&method| wins[method] == most)
             .collect();
-        let plural = winners.len() > 1
-            || self
-                .entries
-                .iter()
-                .any(|entry| entry.plural && winners[0] == uncapitalised(&entry.title));
-        let keep = if plural { "keep" } else { "keeps" };
+        let keep = self.verb(&winners, "keep");
         let of = match regions {
             1 => "at the one joint that changes visibly".to_owned(),
             _ if most == regions => format!("at all {regions} joints that change most"),
@@ -333,43 +334,46 @@ impl<'a> Writer<'a, '_> {
         };
         Some(format!(
             "{} {keep} the thickness best {of}.",
-            join_names(&winners)
+            self.names(&winners)
         ))
     }
 
     fn cost_sentence(&self, column: &table::Column) -> Option<String> {
-        let known: Vec<(usize, f64)> = column
-            .values
-            .iter()
-            .enumerate()
-            .filter_map(|(i, v)| Some((i, (*v)?)))
-            .collect();
-        let least = known.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let name = |index: usize| uncapitalised(&self.entries[index].title);
+        let known = known_values(column);
+        let (cheapest, least) = *known.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (dearest, most) = *known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (who, takes) = (self.names(&[cheapest]), self.verb(&[cheapest], "take"));
+        let least = (column.write)(least);
         if known.len() == 1 {
-            return Some(format!(
-                "{} {} {} per vertex.",
-                name(least.0),
-                self.verb(least.0, "take"),
-                (column.write)(least.1)
-            ));
+            return Some(format!("{who} {takes} {least} per vertex."));
         }
+        let most = (column.write)(most);
+        let other = self.names(&[dearest]);
         Some(format!(
-            "{} {} least time ({} per vertex), {} most ({}).",
-            name(least.0),
-            self.verb(least.0, "take"),
-            (column.write)(least.1),
-            name(most.0),
-            (column.write)(most.1)
+            "{who} {takes} least time ({least} per vertex), {other} most ({most})."
         ))
     }
 
     /// A picture of the character at the moment that tells most.
     fn hero(&self) -> Result<Option<String>, ReportError> {
         let asset = self.study.cast.asset;
-        let pose = match self.study.shown.first() {
-            Some(shown) => shown.pose(asset, shown.moments.first().copied().unwrap_or(0)),
+        let shown = self.study.shown.iter();
+        let moments =
+            shown.flat_map(|shown| shown.moments.iter().map(move |&frame| (shown, frame)));
+        // Where the body moves most, since a picture of a small finger says nothing from afar.
+        let moved = |(shown, frame): &(&Shown<'_>, usize)| -> f64 {
+            let motions = self
+                .study
+                .cast
+                .regions
+                .iter()
+                .zip(&shown.samples.motions[*frame]);
+            motions
+                .map(|(region, motion)| region.share * motion.amount())
+                .sum()
+        };
+        let pose = match moments.max_by(|a, b| moved(a).total_cmp(&moved(b))) {
+            Some((shown, frame)) => shown.pose(asset, frame),
             None => asset.rest_pose(),
         };
         let settings = Settings {
@@ -493,9 +497,14 @@ impl<'a> Writer<'a, '_> {
                 pictures::shaded(player, &self.look, &framing, &self.settings)
             });
             let numbers = shown.samples.numbers[method][frame].as_ref().ok();
-            let under = numbers
-                .and_then(|numbers| numbers.volume_change)
-                .map(|change| format!("volume {}", table::signed_percent(change)));
+            let thickness = worst
+                .filter(|_| framing.is_part)
+                .and_then(|region| thickness_words(&numbers?.regions[region]));
+            let volume = || {
+                let change = numbers?.volume_change?;
+                Some(format!("volume {}", table::signed_percent(change)))
+            };
+            let under = thickness.or_else(volume);
             html += &self.tile(method, drawn, under.as_deref())?;
         }
         html.push_str("</div>");
@@ -524,22 +533,26 @@ impl<'a> Writer<'a, '_> {
         affected
     }
 
+    /// The whole character, and where on it the row of pictures is.
     fn where_tile(&self, pose: &Pose, affected: &[f32], view: View) -> Result<String, ReportError> {
         let cast = &self.study.cast;
-        let drawn = (0..self.entries.len()).find_map(|method| {
-            let draw =
-                |player: &Player<'_>| pictures::whereabouts(player, affected, view, &self.settings);
-            cast.pose(method, pose, draw).ok()
-        });
-        let Some(image) = drawn else {
+        let draw =
+            |player: &Player<'_>| pictures::whereabouts(player, affected, view, &self.settings);
+        let drawn = (0..self.entries.len()).find_map(|method| cast.pose(method, pose, draw).ok());
+        let Some((image, ring)) = drawn else {
             return Ok(String::new());
         };
         let image = picture(
             &image,
             "The whole character; where methods differ is coloured",
         )?;
+        let ring = ring.map(|ring| {
+            let [x, y, width] = [ring.x, ring.y, ring.width].map(|share| share * 100.0);
+            format!("<i class=\"ring\" style=\"left:{x:.1}%;top:{y:.1}%;width:{width:.1}%\"></i>")
+        });
         Ok(format!(
-            "<figure class=\"tile aside\"><figcaption>Where to look</figcaption>{image}</figure>"
+            "<figure class=\"tile aside\"><figcaption>Where to look</figcaption><div class=\"whole\">{image}{}</div></figure>",
+            ring.unwrap_or_default()
         ))
     }
 
@@ -771,20 +784,8 @@ impl<'a> Writer<'a, '_> {
             let numbers = shown.samples.numbers[method][worst.frame].as_ref().ok();
             let under = numbers.map(|numbers| {
                 let numbers = &numbers.regions[worst.region];
-                match numbers.thickness {
-                    Some((thinnest, thickest)) => {
-                        let bulge = if thickest > 1.0 + NOTHING {
-                            format!(", bulges {}", table::signed_percent(thickest - 1.0))
-                        } else {
-                            String::new()
-                        };
-                        format!("keeps {} of its thickness{bulge}", percent(thinnest))
-                    }
-                    None => format!(
-                        "lengths change by {}",
-                        table::plain_percent(numbers.distortion)
-                    ),
-                }
+                let lengths = table::plain_percent(numbers.distortion);
+                thickness_words(numbers).unwrap_or(format!("lengths change by {lengths}"))
             });
             html += &self.tile(method, drawn, under.as_deref())?;
         }
@@ -813,6 +814,29 @@ impl<'a> Writer<'a, '_> {
             table::to_html(&columns, self.entries, &failures)
         )
     }
+}
+
+/// "keeps 54 % of its thickness, bulges by 9 %".
+fn thickness_words(numbers: &RegionNumbers) -> Option<String> {
+    let (thinnest, thickest) = numbers.thickness?;
+    let kept = if thinnest > 0.995 {
+        "all".to_owned()
+    } else {
+        percent(thinnest)
+    };
+    let bulge = match thickest - 1.0 {
+        bulge if bulge > NOTHING => format!(", bulges by {}", percent(bulge)),
+        _ => String::new(),
+    };
+    Some(format!("keeps {kept} of its thickness{bulge}"))
+}
+
+/// The methods that have a value in a column.
+fn known_values(column: &table::Column) -> Vec<(usize, f64)> {
+    let values = column.values.iter().enumerate();
+    values
+        .filter_map(|(method, value)| Some((method, (*value)?)))
+        .collect()
 }
 
 /// "Left hip" and "Right hip" are "Left and right hip".

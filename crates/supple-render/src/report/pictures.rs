@@ -1,6 +1,6 @@
 //! The pictures of the report: which side to look from, and the colours of stretch.
 
-use super::cast::{Cast, Motion};
+use super::cast::{Cast, Motion, telling};
 use super::regions::Region;
 use crate::{
     Background, Camera, Image, Lamps, Look, Paint, Scene, Settings, Silhouette, Surface, View,
@@ -35,6 +35,9 @@ const AFFECTED: Vec3 = Vec3::new(0.80, 0.16, 0.02);
 const FAINT: f32 = 0.08;
 const FRAMED: f32 = 0.2;
 const STRONG: f32 = 0.4;
+
+/// Marks smaller than this share of a picture need a ring to be found.
+const SMALL: f64 = 0.18;
 
 /// How report pictures are made.
 pub(super) fn settings((width, height): (usize, usize)) -> Settings {
@@ -87,10 +90,11 @@ impl Posed {
         (0..first.len())
             .map(|vertex| {
                 let mean = known.iter().map(|points| points[vertex]).sum::<Vec3>() / count;
-                known
-                    .iter()
-                    .map(|points| points[vertex].distance(mean))
-                    .fold(0.0, f32::max)
+                telling(
+                    known
+                        .iter()
+                        .map(|points| f64::from(points[vertex].distance(mean))),
+                ) as f32
             })
             .collect()
     }
@@ -249,7 +253,7 @@ fn side_on(view: View, motion: Option<&Motion>) -> f64 {
     );
     let bend = motion.bend.min(1.0) * back.dot(motion.bend_axis).abs();
     let twist = motion.twist.min(1.0) * (1.0 - back.dot(motion.bone).powi(2));
-    0.5 + bend + 0.6 * twist
+    0.55 + bend + 0.6 * twist
 }
 
 /// Prefers the front and eye level a little.
@@ -353,29 +357,61 @@ pub(super) fn stretched(
     painted(player, &colors, framing, settings)
 }
 
-/// The whole character with what is affected in colour.
+/// A ring around a part of a picture, in shares of its width and height; the width is the ring's own.
+pub(super) struct Ring {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+}
+
+/// The whole character with what is affected in colour, and a ring around that where it is small.
 pub(super) fn whereabouts(
     player: &Player<'_>,
     affected: &[f32],
     view: View,
     settings: &Settings,
-) -> Image {
-    let colors: Vec<Vec3> = affected
-        .iter()
-        .map(|&affected| {
-            let share = ((affected - FAINT) / (STRONG - FAINT)).clamp(0.0, 1.0);
-            ASIDE.lerp(AFFECTED, share * share * (3.0 - 2.0 * share))
-        })
-        .collect();
+) -> (Image, Option<Ring>) {
+    let color = |&affected: &f32| {
+        let share = ((affected - FAINT) / (STRONG - FAINT)).clamp(0.0, 1.0);
+        ASIDE.lerp(AFFECTED, share * share * (3.0 - 2.0 * share))
+    };
+    let colors: Vec<Vec3> = affected.iter().map(color).collect();
     let mut whole = Silhouette::default();
     whole.add(player);
+    let aspect = settings.aspect();
+    let camera = Camera::framing(whole.points(), view, aspect);
     let framing = Framing {
-        camera: Camera::framing(whole.points(), view, settings.aspect()),
+        camera,
         view,
         ground: whole.ground(),
         is_part: false,
     };
-    painted(player, &colors, &framing, settings)
+    let marked = player.positions().iter().zip(affected);
+    let marked = marked.filter(|(_, affected)| **affected > FRAMED);
+    let places: Vec<(f64, f64)> = marked
+        .filter_map(|(&position, _)| camera.project(position, aspect))
+        .collect();
+    (
+        painted(player, &colors, &framing, settings),
+        ring_around(&places, aspect),
+    )
+}
+
+/// A ring around some places of a picture, if they are close together.
+fn ring_around(places: &[(f64, f64)], aspect: f64) -> Option<Ring> {
+    let range = |value: fn(&(f64, f64)) -> f64| {
+        let low = places.iter().map(value).fold(f64::INFINITY, f64::min);
+        let high = places.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+        (low, high)
+    };
+    let (left, right) = range(|place| place.0);
+    let (top, bottom) = range(|place| place.1);
+    let reach = (right - left).max((bottom - top) / aspect);
+    (reach.is_finite() && reach < SMALL).then(|| Ring {
+        x: (left + right) / 2.0,
+        y: (top + bottom) / 2.0,
+        width: reach * 1.6 + 0.06,
+    })
 }
 
 fn painted(player: &Player<'_>, colors: &[Vec3], framing: &Framing, settings: &Settings) -> Image {

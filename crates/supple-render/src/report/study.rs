@@ -3,7 +3,7 @@
 use super::cast::{Cast, Samples};
 use super::choose::{Candidate, pick};
 use super::methods::Entry;
-use super::names::uncapitalised;
+use super::names::{is_finger, uncapitalised};
 use super::regions::Region;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
@@ -29,6 +29,10 @@ const MOMENTS_APART: f64 = 0.15;
 /// Joint regions that get a sentence, and a close-up.
 const MOST_SENTENCES: usize = 12;
 const MOST_CLOSE_UPS: usize = 4;
+const MOST_FINGERS: usize = 2;
+
+/// A region is worth a word from this severity on.
+const VISIBLE: f64 = 0.03;
 
 /// Joints that are tried in a file without clips.
 const TRIED_JOINTS: usize = 4;
@@ -66,7 +70,6 @@ pub(super) struct Worst {
     /// Which of the shown clips.
     pub clip: usize,
     pub frame: usize,
-    pub severity: f64,
 }
 
 impl<'a> Study<'a> {
@@ -201,34 +204,43 @@ fn moments(cast: &Cast<'_>, samples: &Samples) -> Vec<usize> {
 }
 
 fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<Worst> {
-    let mut worst: Vec<Worst> = Vec::new();
-    for region in 0..regions.len() {
+    let mut worst: Vec<(f64, Worst)> = Vec::new();
+    for (index, region) in regions.iter().enumerate() {
         let all = shown.iter().enumerate().flat_map(|(clip, shown)| {
-            (0..shown.samples.times.len()).map(move |frame| Worst {
-                region,
-                clip,
-                frame,
-                severity: shown.samples.severity(frame, region),
+            (0..shown.samples.times.len()).map(move |frame| {
+                let severity = shown.samples.severity(frame, index);
+                (
+                    severity,
+                    Worst {
+                        region: index,
+                        clip,
+                        frame,
+                    },
+                )
             })
         });
-        let found = all.reduce(|worst, next| {
-            if next.severity > worst.severity {
-                next
-            } else {
-                worst
-            }
-        });
-        worst.extend(found.filter(|found| found.severity > 0.03));
+        let found = all.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
+        let found = found.filter(|(severity, _)| *severity > VISIBLE);
+        worst.extend(found.map(|(severity, worst)| (severity * region.share.powf(0.25), worst)));
     }
-    worst.sort_by(|a, b| b.severity.total_cmp(&a.severity));
-    worst.truncate(MOST_SENTENCES);
-    worst
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // A hand has so many joints that it would crowd out everything else.
+    let mut fingers = 0;
+    let ordered = worst.into_iter().map(|(_, worst)| worst).filter(|worst| {
+        let is_finger = is_finger(&regions[worst.region].title);
+        fingers += usize::from(is_finger);
+        !is_finger || fingers <= MOST_FINGERS
+    });
+    ordered.take(MOST_SENTENCES).collect()
 }
 
 /// The worst regions, but of a left and a right one only the worse.
 fn close_ups(regions: &[Region], worst: &[Worst]) -> Vec<usize> {
     let without_side = |index: &usize| {
         let title = &regions[worst[*index].region].title;
+        if is_finger(title) {
+            return "finger".to_owned();
+        }
         title.replacen("Left ", "", 1).replacen("Right ", "", 1)
     };
     let mut chosen: Vec<usize> = Vec::new();

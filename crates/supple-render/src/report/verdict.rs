@@ -20,7 +20,7 @@ pub(super) struct Outcome<'a> {
 pub(super) const NOTHING: f64 = 0.04;
 
 /// Only a joint that changes by more than this with some method is worth a sentence.
-const WORTH_SAYING: f64 = 0.08;
+const WORTH_SAYING: f64 = 0.1;
 
 /// Methods closer than this to each other are alike.
 const ALIKE: f64 = 0.025;
@@ -64,24 +64,20 @@ impl Outcome<'_> {
 
 /// The sentence on a region, or nothing where no method changes it visibly.
 pub(super) fn sentence(title: &str, outcomes: &[Outcome<'_>]) -> Option<String> {
-    let mut ranked: Vec<&Outcome<'_>> = outcomes
-        .iter()
-        .filter(|outcome| outcome.error().is_finite() && outcome.distortion.is_finite())
-        .collect();
-    ranked.sort_by(|a, b| a.error().total_cmp(&b.error()));
-    let (best, worst) = (*ranked.first()?, *ranked.last()?);
+    let known: Vec<&Outcome<'_>> = outcomes.iter().filter(|outcome| !outcome.failed).collect();
+    let (best, worst) = extremes(&known)?;
 
     let mut clauses = if worst.error() < WORTH_SAYING {
-        let clause = least_distorted(&ranked)?;
-        let measured = ranked.iter().all(|outcome| outcome.thickness.is_some());
+        let clause = least_distorted(&known)?;
+        let measured = known.iter().all(|outcome| outcome.thickness.is_some());
         vec![match measured {
             true => format!("keeps its thickness about as it was with every method; {clause}"),
             false => clause,
         }]
     } else if worst.error() - best.error() < ALIKE {
-        all_alike(&ranked)
+        all_alike(&known)
     } else {
-        apart(&ranked)
+        apart(&known, best, worst)
     };
     let failed: Vec<&Outcome<'_>> = outcomes.iter().filter(|outcome| outcome.failed).collect();
     if !failed.is_empty() {
@@ -91,22 +87,30 @@ pub(super) fn sentence(title: &str, outcomes: &[Outcome<'_>]) -> Option<String> 
     Some(format!("{title}: {}.", clauses.join("; ")))
 }
 
+/// The least and the most changed.
+fn extremes<'a>(known: &[&'a Outcome<'a>]) -> Option<(&'a Outcome<'a>, &'a Outcome<'a>)> {
+    let by_error = |a: &&&Outcome<'_>, b: &&&Outcome<'_>| a.error().total_cmp(&b.error());
+    Some((
+        known.iter().min_by(by_error)?,
+        known.iter().max_by(by_error)?,
+    ))
+}
+
 /// Clauses where no method stands out by thickness.
-fn all_alike(ranked: &[&Outcome<'_>]) -> Vec<String> {
-    let group = Group::of(ranked.to_vec());
-    let who = match ranked {
+fn all_alike(known: &[&Outcome<'_>]) -> Vec<String> {
+    let group = Group::of(known.to_vec());
+    let who = match known {
         [_] => group.names(),
         [_, _] => "both methods".to_owned(),
         _ => "all methods".to_owned(),
     };
     let mut clauses = vec![format!("{who} {}", group.did())];
-    clauses.extend(least_distorted(ranked));
+    clauses.extend(least_distorted(known));
     clauses
 }
 
 /// Clauses where methods differ: the worst, the worst of another kind, and the best.
-fn apart(ranked: &[&Outcome<'_>]) -> Vec<String> {
-    let (best, worst) = (ranked[0], ranked[ranked.len() - 1]);
+fn apart<'a>(known: &[&'a Outcome<'a>], best: &Outcome<'_>, worst: &Outcome<'_>) -> Vec<String> {
     let middle = (best.error() + worst.error()) / 2.0;
     let alike = |to: &Outcome<'_>| {
         // Nobody is among the best and the worst at once.
@@ -115,15 +119,17 @@ fn apart(ranked: &[&Outcome<'_>]) -> Vec<String> {
                 && (outcome.error() - to.error()).abs() < ALIKE
                 && (outcome.error() > middle) == (to.error() > middle)
         };
-        Group::of(ranked.iter().filter(near).copied().collect())
+        Group::of(known.iter().filter(near).copied().collect())
     };
     let losers = alike(worst);
     let mut clauses = vec![format!("{} {}", losers.names(), losers.did())];
-    let other = ranked.iter().rev().find(|outcome| {
+    let fails_otherwise = |outcome: &&&Outcome<'_>| {
         outcome.kind() != worst.kind()
             && outcome.kind() != Kind::Keeps
             && outcome.error() >= best.error() + ALIKE
-    });
+    };
+    let others: Vec<&Outcome<'_>> = known.iter().filter(fails_otherwise).copied().collect();
+    let other = extremes(&others).map(|(_, worst)| worst);
     if let Some(other) = other {
         let others = alike(other);
         clauses.push(format!("{} {}", others.names(), others.did()));
@@ -136,7 +142,7 @@ fn apart(ranked: &[&Outcome<'_>]) -> Vec<String> {
         winners.did()
     ));
     // Thickness is not all: skin that is torn along has kept it too.
-    let smoothest = ranked
+    let smoothest = known
         .iter()
         .min_by(|a, b| a.distortion.total_cmp(&b.distortion));
     let price = winners.most(|outcome| outcome.distortion);
@@ -155,11 +161,11 @@ fn apart(ranked: &[&Outcome<'_>]) -> Vec<String> {
 }
 
 /// "the skin is least distorted by …", where that makes a difference.
-fn least_distorted(ranked: &[&Outcome<'_>]) -> Option<String> {
+fn least_distorted(known: &[&Outcome<'_>]) -> Option<String> {
     let by_distortion =
         |a: &&&Outcome<'_>, b: &&&Outcome<'_>| a.distortion.total_cmp(&b.distortion);
-    let least = ranked.iter().min_by(by_distortion)?;
-    let most = ranked.iter().max_by(by_distortion)?;
+    let least = known.iter().min_by(by_distortion)?;
+    let most = known.iter().max_by(by_distortion)?;
     (most.distortion - least.distortion >= DISTORTED).then(|| {
         format!(
             "{} {} the skin least ({} on average), {} most ({})",
@@ -310,7 +316,7 @@ mod tests {
         ];
         assert_eq!(
             told(&several),
-            "Left elbow: a loses 50 % of its thickness; b, e and 2 others hold up best and keep 98 % of its thickness."
+            "Left elbow: a loses 50 % of its thickness; b, c and 2 others hold up best and keep 98 % of its thickness."
         );
     }
 
@@ -323,7 +329,7 @@ mod tests {
         ];
         assert_eq!(
             told(&close),
-            "Left elbow: c bulges by 11 %; a holds up best and bulges by 8 %."
+            "Left elbow: c bulges by 11 %; a and b hold up best and bulge by 8 to 9 %."
         );
     }
 
@@ -353,7 +359,7 @@ mod tests {
             },
             Outcome {
                 failed: true,
-                ..outcome("log-matrix", f64::NAN, 1.0)
+                ..outcome("log-matrix", 1.0, 1.0)
             },
         ];
         assert_eq!(
