@@ -126,6 +126,21 @@ pub(super) fn telling(values: impl Iterator<Item = f64>) -> f64 {
     if count >= 4 { second } else { first }
 }
 
+/// The median of some points, axis by axis: where most methods are, wherever one that fails may be.
+pub(super) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
+    let mut values: Vec<f32> = Vec::with_capacity(16);
+    let mut result = Vec3::ZERO;
+    for axis in 0..3 {
+        values.clear();
+        values.extend(points.clone().map(|point| point[axis]));
+        values.sort_unstable_by(f32::total_cmp);
+        let (low, high) = (values.len().saturating_sub(1) / 2, values.len() / 2);
+        let at = |index: usize| values.get(index).copied().unwrap_or(0.0);
+        result[axis] = 0.5 * (at(low) + at(high));
+    }
+    result
+}
+
 /// Of so many frames one is measured in detail.
 const DETAIL_EVERY: usize = 4;
 
@@ -244,7 +259,8 @@ impl<'a> Cast<'a> {
     /// Plays a clip in evenly spaced frames, its end among them. A brief look finds what is worth showing, not what it measures.
     pub fn sample(&self, clip: &Clip, frames: usize, brief: bool) -> Samples {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
-        let last = frames.max(2) - 1;
+        // A pose that lasts no time is the same in every frame.
+        let last = if length > 0.0 { frames.max(2) - 1 } else { 1 };
         let times: Vec<f64> = (0..=last)
             .map(|frame| length * frame as f64 / last as f64)
             .collect();
@@ -423,8 +439,8 @@ impl<'a> Cast<'a> {
         let distances: Vec<f64> = (0..self.compared.len())
             .map(|place| {
                 let points = || methods.iter().map(|points| points[place].as_dvec3());
-                let mean = points().sum::<DVec3>() / methods.len().max(1) as f64;
-                telling(points().map(|point| point.distance(mean)))
+                let middle = middle(methods.iter().map(|points| points[place])).as_dvec3();
+                telling(points().map(|point| point.distance(middle)))
             })
             .collect();
         let region = |(region, places): (&Region, &Vec<u32>)| {

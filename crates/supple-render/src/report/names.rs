@@ -21,27 +21,48 @@ const JOINTS: &[(&[&str], &str)] = &[
     (&["pelvis", "hips"], "hips"),
 ];
 
+/// Words that files write as one.
+const COMPOUNDS: &[(&str, &str)] = &[
+    ("lowerarm", "lower arm"),
+    ("upperarm", "upper arm"),
+    ("lowerleg", "lower leg"),
+    ("upperleg", "upper leg"),
+];
+
 /// A joint's name for people: `forearm.L` is the left elbow, `mixamorig:LeftLeg` the left knee.
 pub(super) fn joint_title(name: &str, index: usize) -> String {
-    let (side, words) = parts(name);
-    let mut plain = words.join(" ");
-    if plain.is_empty() {
-        plain = format!("joint {index}");
-    }
+    let (_, words) = parts(name);
+    let plain = words.join(" ");
     // Numbered bones along a limb: the first one carries the joint that people know.
     let unnumbered = plain.strip_suffix(" 1").unwrap_or(&plain);
     let known = JOINTS
         .iter()
         .find(|(names, _)| names.contains(&unnumbered))
         .map(|(_, title)| (*title).to_owned());
-    let known = known.or_else(|| finger_title(&words));
-    let title = known.unwrap_or(match plain.as_str() {
+    match known {
+        Some(known) => with_side(name, &known),
+        None => plain_title(name, index),
+    }
+}
+
+/// A joint's name in words, without knowing what it is a joint of: `forearm.L` is the left forearm.
+pub(super) fn plain_title(name: &str, index: usize) -> String {
+    let (_, words) = parts(name);
+    let plain = words.join(" ");
+    let title = finger_title(&words).unwrap_or(match plain.as_str() {
+        "" => format!("joint {index}"),
         "first" | "second" | "third" | "fourth" => format!("{plain} joint"),
-        _ => plain,
+        _ => COMPOUNDS
+            .iter()
+            .fold(plain, |title, (one, two)| title.replace(one, two)),
     });
-    capitalised(&match side {
+    with_side(name, &title)
+}
+
+fn with_side(name: &str, title: &str) -> String {
+    capitalised(&match parts(name).0 {
         Some(side) => format!("{side} {title}"),
-        None => title,
+        None => title.to_owned(),
     })
 }
 
@@ -185,7 +206,7 @@ mod tests {
         for (name, expected) in [
             ("forearm.L", "Left elbow"),
             ("lowerarm01.R", "Right elbow"),
-            ("lowerarm02.R", "Right lowerarm 2"),
+            ("lowerarm02.R", "Right lower arm 2"),
             ("mixamorig:LeftLeg", "Left knee"),
             ("mixamorig:LeftUpLeg", "Left hip"),
             ("b_LeftForeArm_010", "Left elbow"),

@@ -3,7 +3,7 @@
 use super::cast::{Motion, RegionNumbers};
 use super::html::{escape, fill, picture};
 use super::methods::{self, Entry};
-use super::names::{clip_title, uncapitalised};
+use super::names::{capitalised, clip_title, uncapitalised};
 use super::pictures::{self, FULL_COLOR, Framing, Posed};
 use super::plot::Plot;
 use super::study::{Shown, Study, Worst};
@@ -445,7 +445,9 @@ impl<'a> Writer<'a, '_> {
             html += &self.moment(shown, frame)?;
             tick();
         }
-        html += &self.plots(shown);
+        if shown.length() > 0.0 {
+            html += &self.plots(shown);
+        }
         html.push_str("</div>");
         Ok(html)
     }
@@ -468,7 +470,7 @@ impl<'a> Writer<'a, '_> {
             .and_then(|(region, motion)| moved(&cast.regions[region].title, &motion));
         let mut html = format!(
             "<p class=\"moment\"><b>{}</b>{}</p>",
-            seconds(shown.samples.times[frame]),
+            capitalised(&shown.moment(frame)),
             what.map(|what| format!(" · {}", escape(&what)))
                 .unwrap_or_default()
         );
@@ -597,9 +599,9 @@ impl<'a> Writer<'a, '_> {
                 };
                 samples.numbers.iter().map(line).collect()
             };
-        let mut plots = Vec::new();
+        let mut plots = String::new();
         let mut add =
-            |title: &str, caption: &str, lines: Vec<Vec<Option<f64>>>, least_range: (f64, f64)| {
+            |title: &str, caption: &str, lines: Vec<Vec<Option<f64>>>, ranges: [(f64, f64); 2]| {
                 if lines.iter().flatten().flatten().next().is_some() {
                     let plot = Plot {
                         title,
@@ -607,49 +609,49 @@ impl<'a> Writer<'a, '_> {
                         times: &samples.times,
                         lines,
                         marks: &marks,
-                        least_range,
+                        least_range: ranges[0],
+                        most_range: ranges[1],
                     };
-                    plots.push(plot.to_svg());
+                    plots += &plot.to_svg();
                 }
             };
+        let volume = lines(&|numbers| numbers.volume_change);
+        let stretch = lines(&|numbers| Some(numbers.stretched));
         add(
             "Volume",
             "how much the body gains or loses",
-            lines(&|numbers| numbers.volume_change),
-            (-1.0, 1.0),
+            volume,
+            [(-1.0, 1.0), (-60.0, 60.0)],
         );
         add(
             "Worst stretch",
             "of the most pulled hundredth of the skin",
-            lines(&|numbers| Some(numbers.stretched)),
-            (0.0, 10.0),
+            stretch,
+            [(0.0, 10.0), (0.0, 400.0)],
         );
-        let frames = 0..samples.times.len();
-        let region = (0..self.study.cast.regions.len())
-            .filter(|&region| {
-                samples
-                    .numbers
-                    .iter()
-                    .flatten()
-                    .flatten()
-                    .any(|numbers| numbers.regions[region].thickness.is_some())
-            })
-            .max_by(|&a, &b| {
-                let worst = |region| {
-                    frames
-                        .clone()
-                        .map(|frame| samples.severity(frame, region))
-                        .fold(0.0, f64::max)
-                };
-                worst(a).total_cmp(&worst(b))
-            });
-        if let Some(region) = region {
-            let title = format!(
-                "Thickness: {}",
-                uncapitalised(&self.study.cast.regions[region].title)
-            );
+        let measured = |region: &usize| {
+            let mut numbers = samples.numbers.iter().flatten().flatten();
+            numbers.any(|numbers| numbers.regions[*region].thickness.is_some())
+        };
+        let worst = |region: usize| {
+            let frames = 0..samples.times.len();
+            frames
+                .map(|frame| samples.severity(frame, region))
+                .fold(0.0, f64::max)
+        };
+        let regions = &self.study.cast.regions;
+        let most = (0..regions.len())
+            .filter(measured)
+            .max_by(|&a, &b| worst(a).total_cmp(&worst(b)));
+        if let Some(region) = most {
+            let title = format!("Thickness: {}", uncapitalised(&regions[region].title));
             let thinnest = lines(&|numbers| Some(numbers.regions[region].thickness?.0 - 1.0));
-            add(&title, "where it caves in most", thinnest, (-10.0, 0.0));
+            add(
+                &title,
+                "where it caves in most",
+                thinnest,
+                [(-10.0, 0.0), (-100.0, 20.0)],
+            );
         }
         let legend: String = self
             .entries
@@ -664,7 +666,7 @@ impl<'a> Writer<'a, '_> {
             .collect();
         format!(
             "<ul class=\"legend\">{legend}</ul><div class=\"plots\">{}</div>",
-            plots.concat()
+            plots
         )
     }
 
@@ -761,10 +763,10 @@ impl<'a> Writer<'a, '_> {
             .map(|how| format!("{how}, "))
             .unwrap_or_default();
         let mut html = format!(
-            "<div class=\"region\"><h4>{}</h4><p>{how}in {} at {}{}</p>",
+            "<div class=\"region\"><h4>{}</h4><p>{how}in {}, {}{}</p>",
             escape(&region.title),
             escape(&format!("‘{}’", clip_title(&shown.clip.name))),
-            seconds(shown.samples.times[worst.frame]),
+            shown.moment(worst.frame),
             if region.name.is_empty() {
                 String::new()
             } else {
@@ -889,10 +891,6 @@ fn motion_words(motion: &Motion) -> Option<String> {
         words.push("pulled from its socket".to_owned());
     }
     (!words.is_empty()).then(|| join_names(&words))
-}
-
-fn seconds(time: f64) -> String {
-    format!("{time:.2}\u{202f}s")
 }
 
 fn singular(plural: &'static str) -> &'static str {

@@ -1,6 +1,6 @@
 //! The pictures of the report: which side to look from, and the colours of stretch.
 
-use super::cast::{Cast, Motion, telling};
+use super::cast::{Cast, Motion, middle, telling};
 use super::regions::Region;
 use crate::{
     Background, Camera, Image, Lamps, Look, Paint, Scene, Settings, Silhouette, Surface, View,
@@ -14,7 +14,7 @@ use supple::{Player, Pose};
 const CELLS: usize = 56;
 
 /// The part of a close-up that is not the region itself.
-const SURROUNDINGS: f32 = 1.45;
+const SURROUNDINGS: f32 = 1.6;
 
 /// If what differs is larger than this share of the whole, the whole is shown.
 const CLOSE_UP: f32 = 0.55;
@@ -80,23 +80,24 @@ impl Posed {
             .filter_map(|positions| positions.as_ref().ok())
     }
 
+    /// Where most methods put the skin; empty where none can.
+    pub fn middle(&self) -> Vec<Vec3> {
+        let known: Vec<&Vec<Vec3>> = self.known().collect();
+        let count = known.first().map_or(0, |points| points.len());
+        (0..count)
+            .map(|vertex| middle(known.iter().map(|points| points[vertex])))
+            .collect()
+    }
+
     /// How far apart the methods are at every vertex.
     pub fn spread(&self) -> Vec<f32> {
-        let known: Vec<&Vec<Vec3>> = self.known().collect();
-        let Some(first) = known.first() else {
-            return Vec::new();
+        let distances = |(vertex, middle): (usize, &Vec3)| {
+            telling(
+                self.known()
+                    .map(|points| f64::from(points[vertex].distance(*middle))),
+            ) as f32
         };
-        let count = known.len() as f32;
-        (0..first.len())
-            .map(|vertex| {
-                let mean = known.iter().map(|points| points[vertex]).sum::<Vec3>() / count;
-                telling(
-                    known
-                        .iter()
-                        .map(|points| f64::from(points[vertex].distance(mean))),
-                ) as f32
-            })
-            .collect()
+        self.middle().iter().enumerate().map(distances).collect()
     }
 }
 
@@ -117,17 +118,13 @@ pub(super) fn frame_difference(
     aspect: f64,
     motion: Option<&Motion>,
 ) -> Option<Framing> {
-    let first = posed.known().next()?;
+    let middle = posed.middle();
     let mut whole = Silhouette::default();
-    posed.known().for_each(|points| whole.add_points(points));
+    whole.add_points(&middle);
+    let framed = middle.iter().zip(affected);
+    let framed = framed.filter(|(_, affected)| **affected > FRAMED);
     let mut part = Silhouette::default();
-    for points in posed.known() {
-        let affected = points
-            .iter()
-            .zip(affected)
-            .filter(|(_, affected)| **affected > FRAMED);
-        part.add_points(&affected.map(|(point, _)| *point).collect::<Vec<_>>());
-    }
+    part.add_points(&framed.map(|(point, _)| *point).collect::<Vec<_>>());
     let (all, near) = (
         Bounds::around(whole.points())?,
         Bounds::around(part.points()),
@@ -153,7 +150,7 @@ pub(super) fn frame_difference(
         })
         .map(|(index, _)| index as u32)
         .collect();
-    let view = best_view(first, triangles, &wanted, &points, aspect, motion);
+    let view = best_view(&middle, triangles, &wanted, &points, aspect, motion);
     Some(Framing {
         camera: Camera::framing(points.iter().copied(), view, aspect),
         view,
@@ -170,16 +167,11 @@ pub(super) fn frame_region(
     aspect: f64,
     motion: &Motion,
 ) -> Option<Framing> {
-    let first = posed.known().next()?;
+    let middle = posed.middle();
+    let member = |&(vertex, _): &(u32, f32)| middle.get(vertex as usize).copied();
+    let members: Vec<Vec3> = region.vertices.iter().filter_map(member).collect();
     let mut part = Silhouette::default();
-    for points in posed.known() {
-        let members: Vec<Vec3> = region
-            .vertices
-            .iter()
-            .map(|&(vertex, _)| points[vertex as usize])
-            .collect();
-        part.add_points(&members);
-    }
+    part.add_points(&members);
     let near = Bounds::around(part.points())?;
     let points: Vec<Vec3> = part
         .points()
@@ -187,7 +179,7 @@ pub(super) fn frame_region(
         .collect();
     let triangles = cast.asset.rig.mesh().triangles();
     let view = best_view(
-        first,
+        &middle,
         triangles,
         &region.triangles,
         &points,

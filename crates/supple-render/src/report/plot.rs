@@ -24,6 +24,8 @@ pub(super) struct Plot<'a> {
     pub marks: &'a [f64],
     /// The range never gets narrower than this.
     pub least_range: (f64, f64),
+    /// Nor wider than this: lines of a method that fails leave the picture, so that the others can be told apart.
+    pub most_range: (f64, f64),
 }
 
 impl Plot<'_> {
@@ -31,6 +33,7 @@ impl Plot<'_> {
         let values = || self.lines.iter().flatten().flatten().copied();
         let low = values().fold(self.least_range.0, f64::min);
         let high = values().fold(self.least_range.1, f64::max);
+        let (low, high) = (low.max(self.most_range.0), high.min(self.most_range.1));
         let y_ticks = ticks(low, high, 5);
         let (low, high) = (
             y_ticks.first().copied().unwrap_or(low),
@@ -86,7 +89,7 @@ impl Plot<'_> {
             );
         }
         for (method, line) in self.lines.iter().enumerate() {
-            let path = path(self.times, line, x, y);
+            let path = path(self.times, line, x, |value| y(value.clamp(low, high)));
             if !path.is_empty() {
                 let _ = write!(svg, "<path class=\"line m{method}\" d=\"{path}\"/>");
             }
@@ -200,6 +203,7 @@ mod tests {
             ],
             marks: &[0.5],
             least_range: (-5.0, 5.0),
+            most_range: (-100.0, 100.0),
         };
         let svg = plot.to_svg();
         assert!(svg.contains("class=\"line m0\" d=\"M56.0 "), "{svg}");

@@ -1,6 +1,6 @@
 //! Joint regions: where the skin of a joint and of the one above it blend into each other.
 
-use super::names::joint_title;
+use super::names::{joint_title, plain_title};
 use std::collections::BTreeMap;
 use supple::{Asset, Weights};
 
@@ -205,16 +205,17 @@ fn mean_reach(asset: &Asset, vertices: &[(u32, f32)]) -> f64 {
     reach.max(1e-9)
 }
 
-/// Two regions of the same title get their own names from the file behind it.
+/// Two regions of the same title are called what the file calls them.
 fn tell_apart(regions: &mut [Region]) {
-    let titles: Vec<String> = regions.iter().map(|region| region.title.clone()).collect();
-    for region in regions {
-        let alike = titles
-            .iter()
-            .filter(|title| **title == region.title)
-            .count();
-        if alike > 1 && !region.name.is_empty() {
-            region.title = format!("{} ({})", region.title, region.name);
+    for rename in [plain_title, |name: &str, index| {
+        format!("{} ({name})", joint_title(name, index))
+    }] {
+        let titles: Vec<String> = regions.iter().map(|region| region.title.clone()).collect();
+        for region in regions.iter_mut() {
+            let alike = titles.iter().filter(|title| **title == region.title);
+            if alike.count() > 1 && !region.name.is_empty() {
+                region.title = rename(&region.name, region.joint);
+            }
         }
     }
 }

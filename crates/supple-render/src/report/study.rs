@@ -15,10 +15,10 @@ const FRAMES: usize = 33;
 
 /// Frames of a clip that may be shown, and how many vertices may be moved to find out.
 const SCOUT_FRAMES: (usize, usize) = (3, 17);
-const SCOUT_VERTICES: usize = 60_000_000;
+const SCOUT_VERTICES: usize = 25_000_000;
 
 /// Methods closer than this share of the character's size look the same.
-const SEEN: f64 = 0.002;
+const SEEN: f64 = 0.004;
 
 /// Moments of one clip.
 const MOST_MOMENTS: usize = 2;
@@ -144,6 +144,20 @@ impl<'a> Study<'a> {
 }
 
 impl Shown<'_> {
+    /// How long the clip is in seconds; zero for a single pose.
+    pub fn length(&self) -> f64 {
+        self.samples.times.last().copied().unwrap_or(0.0)
+    }
+
+    /// When a frame is, in words.
+    pub fn moment(&self, frame: usize) -> String {
+        if self.length() > 0.0 {
+            format!("{:.2}\u{202f}s", self.samples.times[frame])
+        } else {
+            "single pose".to_owned()
+        }
+    }
+
     /// The pose of a frame.
     pub fn pose(&self, asset: &Asset, frame: usize) -> supple::Pose {
         asset.pose_at(&self.clip, self.clip.start() + self.samples.times[frame])

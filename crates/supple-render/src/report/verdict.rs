@@ -22,6 +22,9 @@ pub(super) const NOTHING: f64 = 0.04;
 /// Only a joint that changes by more than this with some method is worth a sentence.
 const WORTH_SAYING: f64 = 0.1;
 
+/// Skin that is so much farther out than at rest has not bulged: it has been torn away.
+const BROKEN: f64 = 1.0;
+
 /// Methods closer than this to each other are alike.
 const ALIKE: f64 = 0.025;
 
@@ -36,6 +39,7 @@ enum Kind {
     Keeps,
     Loses,
     Bulges,
+    Breaks,
 }
 
 impl Outcome<'_> {
@@ -56,6 +60,8 @@ impl Outcome<'_> {
             Kind::Keeps
         } else if loss >= gain {
             Kind::Loses
+        } else if gain > BROKEN {
+            Kind::Breaks
         } else {
             Kind::Bulges
         }
@@ -116,7 +122,7 @@ fn apart<'a>(known: &[&'a Outcome<'a>], best: &Outcome<'_>, worst: &Outcome<'_>)
         // Nobody is among the best and the worst at once.
         let near = |outcome: &&&Outcome<'_>| {
             outcome.kind() == to.kind()
-                && (outcome.error() - to.error()).abs() < ALIKE
+                && ((outcome.error() - to.error()).abs() < ALIKE || to.kind() == Kind::Breaks)
                 && (outcome.error() > middle) == (to.error() > middle)
         };
         Group::of(known.iter().filter(near).copied().collect())
@@ -237,6 +243,7 @@ impl<'a> Group<'a> {
                 format!("{} {kept} of its thickness", self.verb("keep"))
             }
             Some(Kind::Loses) => format!("{} {range} of its thickness", self.verb("lose")),
+            Some(Kind::Breaks) => format!("{} the skin out of all shape", self.verb("tear")),
             Some(Kind::Bulges) => format!("{} by {range}", self.verb("bulge")),
         }
     }
