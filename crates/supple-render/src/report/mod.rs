@@ -19,6 +19,8 @@ mod verdict;
 
 mod html;
 mod page;
+mod phrases;
+mod section;
 mod table;
 
 pub use methods::default_methods;
@@ -118,7 +120,7 @@ pub fn report(
                 progress(from + 0.5 * share / count);
             },
         );
-        let section = page::section(subject, &study, &entries, options, |share| {
+        let section = section::section(subject, &study, &entries, options, |share| {
             progress(from + (0.5 + 0.5 * share) / count);
         })?;
         sections.push(section);

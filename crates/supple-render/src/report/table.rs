@@ -205,8 +205,12 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Jumps",
-            explanation: "Moments at which some of the skin leaps from one frame to the next.",
-            values: each(&|method| Some(overall(method).map(|overall| overall.jumps as f64).sum())),
+            explanation: "Moments at which some of the skin leaps from one frame to the next, beyond those that every method has.",
+            values: {
+                let jumps = |method| overall(method).map(|overall| overall.jumps).sum::<usize>();
+                let common = (0..methods).map(jumps).min().unwrap_or(0);
+                each(&|method| Some((jumps(method) - common) as f64))
+            },
             write: count,
             badness: Some(|value| value),
         },
@@ -267,6 +271,14 @@ pub(super) fn best(column: &Column) -> Vec<bool> {
     } else {
         marks
     }
+}
+
+/// The methods that have a value in a column.
+pub(super) fn known_values(column: &Column) -> Vec<(usize, f64)> {
+    let values = column.values.iter().enumerate();
+    values
+        .filter_map(|(method, value)| Some((method, (*value)?)))
+        .collect()
 }
 
 pub(super) fn to_html(columns: &[Column], entries: &[Entry], failures: &[usize]) -> String {
@@ -343,8 +355,8 @@ mod tests {
         );
         assert_eq!(plain_percent(-0.2), "20\u{202f}%");
         assert_eq!(
-            (nanoseconds(4.23), degrees(3.14)),
-            ("4.2\u{202f}ns".to_owned(), "3.1°".to_owned())
+            (nanoseconds(4.23), degrees(2.14)),
+            ("4.2\u{202f}ns".to_owned(), "2.1°".to_owned())
         );
     }
 
