@@ -32,6 +32,8 @@ pub(super) struct Cast<'a> {
     bones: Vec<BindBone>,
     /// Lengths in the rest pose over lengths in the bind pose: files may bind in other units than they show.
     pub scale: f64,
+    /// The same as a factor back to the bind pose, negative where the rest pose mirrors, so that inside stays inside.
+    bind_from_rest: f32,
     /// For every region those that share much of its skin.
     neighbours: Vec<Vec<usize>>,
     /// Vertices at which methods are compared, and for every region the places of its own among them.
@@ -157,6 +159,7 @@ impl<'a> Cast<'a> {
             let (a, b, c) = (corner(a), corner(b), corner(c));
             0.5 * (b - a).cross(c - a).length()
         });
+        let rest_scale = rest_scale(asset);
         let weights = asset.rig.weights();
         let blended: Vec<u32> = (0..mesh.vertex_count() as u32)
             .filter(|&vertex| weights.of(vertex as usize).len() > 1)
@@ -185,7 +188,8 @@ impl<'a> Cast<'a> {
             gauge: Gauge::new(&asset.rig),
             triangle_areas: triangle_areas.collect(),
             bones: asset.rig.skeleton().bind_bones(),
-            scale: rest_scale(asset),
+            scale: rest_scale.abs(),
+            bind_from_rest: (1.0 / rest_scale) as f32,
             compared_in_region: compared_in_region.collect(),
             compared,
             neighbours: regions::neighbours(&regions, mesh.vertex_count()),
@@ -233,15 +237,20 @@ impl<'a> Cast<'a> {
 
     /// Positions as if shown in the units of the bind pose.
     fn unscaled(&self, positions: &[Vec3]) -> Vec<Vec3> {
-        let factor = (1.0 / self.scale) as f32;
+        let factor = self.bind_from_rest;
         positions
             .iter()
             .map(|&position| position * factor)
             .collect()
     }
 
+    fn unmirrored(&self, normals: &[Vec3]) -> Vec<Vec3> {
+        let side = self.bind_from_rest.signum();
+        normals.iter().map(|&normal| normal * side).collect()
+    }
+
     fn unscaled_palette(&self, palette: &Palette) -> Palette {
-        let factor = (1.0 / self.scale) as f32;
+        let factor = self.bind_from_rest;
         let unscaled = |affine: &Affine| Affine {
             rows: affine.rows.map(|row| row * factor),
         };
@@ -280,7 +289,8 @@ impl<'a> Cast<'a> {
                     let detailed = index % DETAIL_EVERY == 0 && !brief;
                     (
                         self.numbers(&positions, &palette, brief),
-                        detailed.then(|| self.detail(&positions, player.normals())),
+                        detailed
+                            .then(|| self.detail(&positions, &self.unmirrored(player.normals()))),
                         self.compared
                             .iter()
                             .map(|&vertex| positions[vertex as usize])
@@ -639,20 +649,20 @@ fn try_pose(player: &mut Player<'_>, pose: &Pose) -> Result<(), String> {
     player.pose(pose).map_err(|error| error.to_string())
 }
 
-/// How much larger the rest pose shows the surface than the bind pose: the median over joints.
+/// How much larger the rest pose shows the surface than the bind pose, negative where it mirrors it: the median over joints.
 fn rest_scale(asset: &Asset) -> f64 {
     let palette = asset.rig.skeleton().palette(&asset.rest_pose());
     let mut scales: Vec<f64> = palette
         .posed_from_bind
         .iter()
-        .map(|affine| f64::from(affine.determinant()).abs().cbrt())
-        .filter(|scale| scale.is_finite() && *scale > 1e-9)
+        .map(|affine| f64::from(affine.determinant()).cbrt())
+        .filter(|scale| scale.is_finite() && scale.abs() > 1e-9)
         .collect();
     scales.sort_by(f64::total_cmp);
     let scale = scales.get(scales.len() / 2).copied().unwrap_or(1.0);
     // Rounding is no change of units.
-    if (scale - 1.0).abs() < 1e-3 {
-        1.0
+    if (scale.abs() - 1.0).abs() < 1e-3 {
+        scale.signum()
     } else {
         scale
     }

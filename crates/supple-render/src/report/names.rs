@@ -92,6 +92,7 @@ pub(super) fn is_finger(title: &str) -> bool {
 
 /// A clip's name for people.
 pub(super) fn clip_title(name: &str) -> String {
+    let name = without_copy_number(name);
     let plain: String = name
         .chars()
         .map(|c| if matches!(c, '_' | '-' | '.') { ' ' } else { c })
@@ -123,9 +124,20 @@ pub(super) fn uncapitalised(text: &str) -> String {
     }
 }
 
+/// `run.001` is Blender's way of saying that there was a `run` already.
+fn without_copy_number(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((before, number)) if number.len() == 3 && is_number(number) && !before.is_empty() => {
+            before
+        }
+        _ => name,
+    }
+}
+
 /// The side that a name tells, and its other words in small letters.
 fn parts(name: &str) -> (Option<&'static str>, Vec<String>) {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
+    let name = without_copy_number(name);
     let mut side = None;
     let mut words = Vec::new();
     for word in split_words(name) {
@@ -228,6 +240,7 @@ mod tests {
     #[test]
     fn clips_are_words() {
         assert_eq!(clip_title("elbow-bend-120"), "Elbow bend 120");
+        assert_eq!(clip_title("run_root.001"), "Run root");
         assert_eq!(clip_title("__"), "Unnamed clip");
         assert_eq!(uncapitalised("Left elbow"), "left elbow");
         assert_eq!(uncapitalised("LBS"), "LBS");

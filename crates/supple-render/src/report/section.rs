@@ -170,12 +170,15 @@ impl<'a> Writer<'a, '_> {
         let mut regions = 0;
         for worst in &self.study.worst {
             let outcomes = self.outcomes(worst);
-            let errors: Vec<f64> = outcomes.iter().map(|outcome| outcome.error()).collect();
+            // What a method cannot always do, it does not do best.
+            let error = |outcome: &Outcome<'_>| match outcome.failed {
+                true => f64::INFINITY,
+                false => outcome.error(),
+            };
+            let errors: Vec<f64> = outcomes.iter().map(error).collect();
             let finite = || errors.iter().copied().filter(|error| error.is_finite());
-            let (best, most) = (
-                finite().fold(f64::INFINITY, f64::min),
-                finite().fold(0.0, f64::max),
-            );
+            let best = finite().fold(f64::INFINITY, f64::min);
+            let most = finite().fold(0.0, f64::max);
             if most < NOTHING {
                 continue;
             }

@@ -27,7 +27,7 @@ const MOST_MOMENTS: usize = 2;
 const MOMENTS_APART: f64 = 0.15;
 
 /// Joint regions that get a sentence, and a close-up.
-const MOST_SENTENCES: usize = 12;
+const MOST_SENTENCES: usize = 10;
 const MOST_CLOSE_UPS: usize = 4;
 const MOST_FINGERS: usize = 2;
 

@@ -298,12 +298,12 @@ pub(super) fn to_html(columns: &[Column], entries: &[Entry], failures: &[usize])
     for (method, entry) in entries.iter().enumerate() {
         let note = match failures[method] {
             0 => String::new(),
-            1 => "<small> · 1 pose not possible</small>".to_owned(),
-            count => format!("<small> · {count} poses not possible</small>"),
+            1 => "<small>1 pose not possible</small>".to_owned(),
+            count => format!("<small>{count} poses not possible</small>"),
         };
         let _ = write!(
             table,
-            "<tr><th scope=\"row\"><span><i class=\"key k{method}\"></i>{}{note}</span></th>",
+            "<tr><th scope=\"row\"><span><i class=\"key k{method}\"></i><span>{}{note}</span></span></th>",
             escape(&entry.title)
         );
         for (column, marks) in columns.iter().zip(&marks) {
