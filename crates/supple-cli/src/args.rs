@@ -26,7 +26,7 @@ fn file_help() -> String {
     let mut help = "A .glb or .gltf file, or a built-in character:\n".to_owned();
     for character in Character::ALL {
         help += &format!(
-            "  {:<9}{}\n",
+            "  {:<11}{}\n",
             format!("@{}", character.name()),
             character.summary()
         );

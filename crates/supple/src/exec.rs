@@ -1,6 +1,7 @@
 //! The one place that knows of threads.
 
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// `make(0), make(1), …` in order, each computed on whichever thread is free: for coarse items such as the
 /// rows of a picture or the columns of a precompute. What comes out does not depend on how many threads there are.
@@ -8,9 +9,27 @@ pub fn map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
     (0..count).into_par_iter().map(&make).collect()
 }
 
+/// Items per piece of work where single items are too small to hand out.
+const CHUNK: usize = 2048;
+
+/// `make` for runs of items, in order: for items that are too small to hand out one by one, such as vertices.
+pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    map(count.div_ceil(CHUNK), |chunk| {
+        make(chunk * CHUNK..((chunk + 1) * CHUNK).min(count))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chunks_cover_everything_once_and_in_order() {
+        for count in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 7] {
+            let items: Vec<usize> = map_chunks(count, |chunk| chunk.collect::<Vec<_>>()).concat();
+            assert!(items.iter().copied().eq(0..count));
+        }
+    }
 
     #[test]
     fn items_come_in_order_whatever_the_number_of_threads() {

@@ -16,7 +16,7 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let mut around_vertex = vec![DVec3::ZERO; positions.len()];
     let mut size_at_point = vec![0.0; weld.point_count()];
     for corners in triangles {
-        let shares = corner_shares(corners.map(|corner| positions[corner as usize]));
+        let shares = corner_normals(corners.map(|corner| positions[corner as usize].as_dvec3()));
         for (&corner, share) in corners.iter().zip(shares) {
             let vertex = corner as usize;
             let point = weld.point_of(vertex);
@@ -28,7 +28,7 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     (0..positions.len())
         .map(|vertex| {
             let point = weld.point_of(vertex);
-            let cancelled = around_point[point].length() < 1e-6 * size_at_point[point];
+            let cancelled = around_point[point].length() < CANCELLED * size_at_point[point];
             let sum = if cancelled {
                 around_vertex[vertex]
             } else {
@@ -39,19 +39,18 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
         .collect()
 }
 
-/// What a triangle adds to the normals at its corners: its normal, weighted by area and by the angle there.
-fn corner_shares(corners: [Vec3; 3]) -> [DVec3; 3] {
-    corner_normals(corners.map(|corner| corner.as_dvec3()))
-}
+/// A sum of normals this much shorter than its parts has cancelled out, and points nowhere.
+const CANCELLED: f64 = 1e-6;
 
-/// The same from corners in double precision.
+/// What a triangle adds to the normals at its corners: its normal, weighted by area and by the angle there.
 pub(crate) fn corner_normals([a, b, c]: [DVec3; 3]) -> [DVec3; 3] {
     let area_normal = (b - a).cross(c - a);
-    [
-        area_normal * angle(b - a, c - a),
-        area_normal * angle(c - b, a - b),
-        area_normal * angle(a - c, b - c),
-    ]
+    let angles = [
+        angle(b - a, c - a),
+        angle(c - b, a - b),
+        angle(a - c, b - c),
+    ];
+    angles.map(|angle| area_normal * angle)
 }
 
 /// Which vertices of a bound surface share one normal: those at the same point of the surface whose rest normals agree.
@@ -127,17 +126,22 @@ impl SmoothGroups {
     ) {
         scratch.clear();
         for group in self.corner_starts.windows(2) {
-            let mut sum = DVec3::ZERO;
+            let (mut sum, mut size) = (DVec3::ZERO, 0.0);
             for &(triangle, corner) in &self.corners[group[0] as usize..group[1] as usize] {
                 let triangle = triangle as usize;
-                let share = corner_shares(
-                    self.triangles[triangle].map(|vertex| positions[vertex as usize]),
+                let share = corner_normals(
+                    self.triangles[triangle].map(|vertex| positions[vertex as usize].as_dvec3()),
                 )[usize::from(corner)];
                 let joint = usize::from(self.heaviest[triangle]);
-                let mirrored = palette[joint].determinant() < 0.0;
+                let mirrored = palette
+                    .get(joint)
+                    .is_some_and(|map| map.determinant() < 0.0);
                 sum += if mirrored { -share } else { share };
+                size += share.length();
             }
-            scratch.push(sum.try_normalize().unwrap_or(DVec3::ZERO).as_vec3());
+            let told = sum.length() > CANCELLED * size;
+            let normal = sum.try_normalize().filter(|_| told);
+            scratch.push(normal.unwrap_or(DVec3::ZERO).as_vec3());
         }
         for (normal, &group) in normals.iter_mut().zip(&self.group_of_vertex) {
             let recomputed = scratch[group as usize];

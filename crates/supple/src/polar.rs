@@ -165,7 +165,23 @@ mod tests {
         largest_entry(&(*a - *b)) <= tolerance
     }
 
+    /// `tr(Rᵀ M)`: how near a rotation is to a matrix.
+    fn nearness(rotation: DQuat, m: DMat3) -> f64 {
+        let r = DMat3::from_quat(rotation);
+        r.x_axis.dot(m.x_axis) + r.y_axis.dot(m.y_axis) + r.z_axis.dot(m.z_axis)
+    }
+
     proptest! {
+        #[test]
+        fn no_rotation_is_nearer(m in matrix(), axis in prop::array::uniform3(-3.0f64..3.0)) {
+            let best = Polar::of(m).rotation;
+            let other = DQuat::from_scaled_axis(DVec3::from_array(axis));
+            prop_assert!(nearness(other, m) <= nearness(best, m) + 1e-9);
+            // Also none close by, where a mere guess would be beaten.
+            let near = DQuat::from_scaled_axis(DVec3::from_array(axis) * 1e-3) * best;
+            prop_assert!(nearness(near, m) <= nearness(best, m) + 1e-9);
+        }
+
         #[test]
         fn eigenvectors_are_those(matrix in matrix()) {
             let symmetric = matrix + matrix.transpose();

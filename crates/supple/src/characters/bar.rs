@@ -1,7 +1,7 @@
 //! The papers' toy: a rounded bar along X with a joint in its middle.
 
 use super::bones::Bones;
-use super::cage::{Cage, Influences, NO_HOLE, Section, smooth_step};
+use super::cage::{Cage, Influences, smooth_step};
 use super::motion::{Move, there_and_back};
 use super::tessellation::tessellate;
 use super::{Character, CharacterError};
@@ -44,37 +44,15 @@ pub(super) fn build(vertices: usize) -> Result<Asset, CharacterError> {
 }
 
 fn cage() -> Cage {
-    let mut cage = Cage::default();
-    let left = RINGS.iter().map(|&(x, ..)| -x);
-    let right = RINGS.iter().rev().skip(1).map(|&(x, ..)| x);
-    let profile = RINGS.iter().chain(RINGS.iter().rev().skip(1));
-    let rings: Vec<Vec<usize>> = left
-        .chain(right)
-        .zip(profile)
-        .map(|(x, &(_, radius, roundness))| {
-            let section = Section {
-                center: DVec3::X * x,
-                side: DVec3::Z,
-                up: DVec3::Y,
-                radii: [radius * RADIUS; 4],
-                roundness,
-            };
-            cage.add_ring(
-                section.ring(5.0 / 12.0, -1.0 / 12.0, 12),
-                &Influences::new(),
-            )
-        })
-        .collect();
-    for pair in rings.windows(2) {
-        cage.band(&pair[0], &pair[1], NO_HOLE);
-    }
-    if let [first, .., last] = &rings[..] {
-        cage.cap(last, DVec3::ZERO, &Influences::new());
-        // Seen from the other end, the ring runs the other way.
-        let turned: Vec<usize> = (0..12).map(|i| first[(16 - i) % 12]).collect();
-        cage.cap(&turned, DVec3::ZERO, &Influences::new());
-    }
-    cage
+    let left = RINGS
+        .iter()
+        .map(|&(x, radius, roundness)| (-x, radius * RADIUS, roundness));
+    let right = RINGS
+        .iter()
+        .rev()
+        .skip(1)
+        .map(|&(x, radius, roundness)| (x, radius * RADIUS, roundness));
+    Cage::rod(DVec3::X, DVec3::Z, DVec3::Y, left.chain(right))
 }
 
 fn clips(bones: &Bones, second: usize) -> Result<Vec<Clip>, CharacterError> {

@@ -83,6 +83,41 @@ impl Cage {
         vec![ring[11], inner[0], inner[1], inner[2], ring[5]]
     }
 
+    /// A closed rod along an axis: rings by their place on it, radius and roundness, from one end to the other. `side × up` points against the axis.
+    pub(super) fn rod(
+        axis: DVec3,
+        side: DVec3,
+        up: DVec3,
+        rings: impl Iterator<Item = (f64, f64, f64)>,
+    ) -> Cage {
+        let mut cage = Cage::default();
+        let rings: Vec<Vec<usize>> = rings
+            .map(|(place, radius, roundness)| {
+                let section = Section {
+                    center: axis * place,
+                    side,
+                    up,
+                    radii: [radius; 4],
+                    roundness,
+                };
+                cage.add_ring(
+                    section.ring(5.0 / 12.0, -1.0 / 12.0, 12),
+                    &Influences::new(),
+                )
+            })
+            .collect();
+        for pair in rings.windows(2) {
+            cage.band(&pair[0], &pair[1], NO_HOLE);
+        }
+        if let [first, .., last] = &rings[..] {
+            cage.cap(last, DVec3::ZERO, &Influences::new());
+            // Seen from the other end, the ring runs the other way.
+            let turned: Vec<usize> = (0..12).map(|i| first[(16 - i) % 12]).collect();
+            cage.cap(&turned, DVec3::ZERO, &Influences::new());
+        }
+        cage
+    }
+
     /// Joins this half, which has its rim in the plane x = 0, with its mirror image.
     ///
     /// `opposite` is the joint on the other side for every joint; points of the rim are held evenly from both sides.

@@ -18,6 +18,7 @@ mod lower_limb;
 mod motion;
 mod sculpt;
 mod subdivision;
+mod tentacle;
 mod tessellation;
 mod torso;
 mod upper_limb;
@@ -43,6 +44,8 @@ pub enum Character {
     Arm,
     /// A cloth held by unconnected joints.
     Cloth,
+    /// A tapering chain of joints.
+    Tentacle,
     /// A whole human figure.
     Figure,
 }
@@ -58,6 +61,7 @@ impl Character {
         Character::Bar,
         Character::Arm,
         Character::Cloth,
+        Character::Tentacle,
         Character::Figure,
     ];
 
@@ -67,6 +71,7 @@ impl Character {
             Character::Bar => "bar",
             Character::Arm => "arm",
             Character::Cloth => "cloth",
+            Character::Tentacle => "tentacle",
             Character::Figure => "figure",
         }
     }
@@ -77,6 +82,7 @@ impl Character {
             Character::Bar => "a bar of two bones, bent and twisted: the papers' toy",
             Character::Arm => "an arm with elbow, wrist and five fingers",
             Character::Cloth => "a square cloth held by nine unconnected joints",
+            Character::Tentacle => "a tapering chain of nine joints, curled and wound up twice",
             Character::Figure => "a human figure of 77 joints with fingers, a squat and a walk",
         }
     }
@@ -87,6 +93,7 @@ impl Character {
             Character::Bar => 4_000,
             Character::Arm => 8_435,
             Character::Cloth => 2_601,
+            Character::Tentacle => 6_000,
             Character::Figure => 39_158,
         }
     }
@@ -204,6 +211,7 @@ pub fn build(character: Character, vertices: usize) -> Result<Asset, CharacterEr
         Character::Bar => bar::build(vertices),
         Character::Arm => arm::build(vertices),
         Character::Cloth => cloth::build(vertices),
+        Character::Tentacle => tentacle::build(vertices),
         Character::Figure => figure::build(vertices),
     }
 }

@@ -7,7 +7,12 @@ use crate::pose::Pose;
 use glam::DVec3;
 use std::collections::HashSet;
 
-const CLOSED: [Character; 3] = [Character::Bar, Character::Arm, Character::Figure];
+const CLOSED: [Character; 4] = [
+    Character::Bar,
+    Character::Arm,
+    Character::Tentacle,
+    Character::Figure,
+];
 const SIZES: [usize; 3] = [2_000, 5_000, 39_158];
 
 fn volume(mesh: &Mesh) -> f64 {
@@ -336,7 +341,7 @@ fn specs_name_a_character_and_a_size() {
     );
     assert_eq!(
         spec("robot:40000").unwrap_err().to_string(),
-        "there is no character 'robot'; known: bar, arm, cloth, figure"
+        "there is no character 'robot'; known: bar, arm, cloth, tentacle, figure"
     );
     assert_eq!(
         spec("arm:many").unwrap_err().to_string(),

@@ -4,10 +4,12 @@
 //! matrix takes part, scale and shear too, so there are no two phases. Its known failures are the method's own and stay: all logarithms
 //! are taken at the identity, so blends do not take the shortest path where joints are far from their rest rotation, and the result
 //! changes when the whole character turns. Some matrices have no real logarithm at all (a mirror, a lost dimension, two different
-//! negative eigenvalues); a pose that blends such a joint is refused with its name. In `f64`, as squarings lose digits.
+//! negative eigenvalues); a pose that blends such a joint is refused with its name. (A world that is mirrored as a whole is no
+//! obstacle: it is blended unmirrored.) In `f64`, as squarings lose digits.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
+use super::rigid_motion::{holds_surface, mirrors_the_world, unmirrored};
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -20,6 +22,7 @@ pub(super) struct LogMatrixSkin {
     weights: Weights,
     /// True for joints that share a vertex with another; the rest need no logarithm.
     blended: Vec<bool>,
+    holds: Vec<bool>,
     names: Vec<String>,
 }
 
@@ -28,6 +31,8 @@ pub(super) struct LogMatrixSkin {
 pub(super) struct LogMatrixPose {
     palette: Vec<Affine>,
     logarithms: Vec<DMat4>,
+    /// True if the world is mirrored: then the logarithms are those of the unmirrored maps.
+    mirrored: bool,
 }
 
 impl LogMatrixSkin {
@@ -45,6 +50,7 @@ impl LogMatrixSkin {
             weights: weights.clone(),
             names: (0..blended.len()).map(name).collect(),
             blended,
+            holds: holds_surface(rig),
         }
     }
 }
@@ -54,10 +60,11 @@ impl Direct for LogMatrixSkin {
 
     fn pose(&self, palette: &[Affine], posed: &mut LogMatrixPose) -> Result<(), DeformError> {
         palette.clone_into(&mut posed.palette);
+        posed.mirrored = mirrors_the_world(palette, &self.holds);
         posed.logarithms.clear();
         for (joint, posed_from_bind) in palette.iter().enumerate() {
             let logarithm = match self.blended[joint] {
-                true => logarithm(&posed_from_bind.to_f64()),
+                true => logarithm(&unmirrored(posed_from_bind, posed.mirrored).to_f64()),
                 false => Some(DMat4::ZERO),
             };
             let none = || DeformError::NoLogarithm {
@@ -89,7 +96,8 @@ impl Direct for LogMatrixSkin {
         let sum = influences.fold(DMat4::ZERO, |sum, (&joint, &weight)| {
             sum + posed.logarithms[usize::from(joint)] * f64::from(weight)
         });
-        Affine::from_f64(&DAffine3::from_mat4(exponential(&sum)))
+        let blend = Affine::from_f64(&DAffine3::from_mat4(exponential(&sum)));
+        unmirrored(&blend, posed.mirrored)
     }
 }
 
@@ -155,7 +163,6 @@ fn linear_logarithm(matrix: &DMat3) -> Option<DMat3> {
     if stretch == DMat3::IDENTITY {
         return Some(turn);
     }
-    let rotation = DMat3::from_quat(rotation);
     let size = |matrix: &DMat3| {
         let entries = matrix.to_cols_array();
         entries
@@ -163,8 +170,9 @@ fn linear_logarithm(matrix: &DMat3) -> Option<DMat3> {
             .fold(0.0f64, |size, entry| size.max(entry.abs()))
     };
     // A uniform scale, or one along the axis of the rotation: then the logarithms add, also at a half turn, where
-    // pairs of equal negative eigenvalues leave the general way without an answer.
-    let apart = rotation * stretch - stretch * rotation;
+    // pairs of equal negative eigenvalues leave the general way without an answer. It is the logarithm that must commute: a
+    // half turn commutes with any stretch in its plane.
+    let apart = turn * stretch - stretch * turn;
     if size(&apart) <= COMMUTE * size(&stretch) {
         return Some(turn + stretch_logarithm(&stretch));
     }

@@ -2,6 +2,7 @@
 
 use super::direct::{Direct, Elsewhere, FieldKey};
 use crate::adjacency::weld_bound;
+use crate::exec;
 use crate::normals::SmoothGroups;
 use crate::rig::Rig;
 use glam::{DVec3, Vec3};
@@ -108,11 +109,8 @@ impl WeightGradients {
                 hat_slopes(corners.map(|corner| mesh.positions()[corner as usize].as_dvec3()))
             })
             .collect();
-        let mut row_starts = vec![0];
-        let mut gradients = Vec::new();
-        let (mut own_keys, mut keys) = (Vec::new(), Vec::new());
-        for vertex in 0..mesh.vertex_count() {
-            own_keys.clear();
+        let gradients_of = |vertex: usize| {
+            let (mut own_keys, mut keys) = (Vec::new(), Vec::new());
             method.keys(vertex, &mut own_keys);
             let own = values(method, vertex);
             let mut sums = vec![DVec3::ZERO; own_keys.len()];
@@ -154,7 +152,15 @@ impl WeightGradients {
                 }
             }
             keep_sums(&own_keys, &own, &mut sums);
-            gradients.extend(sums.iter().map(|sum| sum.as_vec3()));
+            sums
+        };
+        let chunks = exec::map_chunks(mesh.vertex_count(), |vertices| {
+            vertices.map(gradients_of).collect::<Vec<_>>()
+        });
+        let mut row_starts = vec![0];
+        let mut gradients = Vec::new();
+        for row in chunks.into_iter().flatten() {
+            gradients.extend(row.iter().map(|gradient| gradient.as_vec3()));
             row_starts.push(gradients.len() as u32);
         }
         let weights = rig.weights();

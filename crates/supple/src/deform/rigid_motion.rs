@@ -37,7 +37,7 @@ impl RigidMotion {
         }
     }
 
-    pub(super) fn to_affine(&self) -> Affine {
+    pub(super) fn to_affine(self) -> Affine {
         let map = DAffine3::from_rotation_translation(self.rotation, self.translation);
         Affine::from_f64(&map)
     }
@@ -66,26 +66,35 @@ pub(super) struct RigidMotions {
     mirrored: bool,
 }
 
-const MIRROR: DVec3 = DVec3::new(-1.0, 1.0, 1.0);
+/// True if a palette mirrors, and every joint that holds some of the surface does.
+pub(super) fn mirrors_the_world(palette: &[Affine], holds: &[bool]) -> bool {
+    let sides = || {
+        let held = palette.iter().zip(holds).filter(|(_, holds)| **holds);
+        held.map(|(posed_from_bind, _)| posed_from_bind.determinant())
+    };
+    sides().any(|side| side < 0.0) && !sides().any(|side| side > 0.0)
+}
+
+/// A map of a mirrored world without the mirror (`x` to `−x`), or the other way around: the mirror undoes itself.
+#[inline]
+pub(super) fn unmirrored(map: &Affine, mirrored: bool) -> Affine {
+    let [x, y, z] = map.rows;
+    Affine {
+        rows: [if mirrored { -x } else { x }, y, z],
+    }
+}
 
 impl RigidMotions {
     /// Splits a palette; `heads` are the rest positions of the joints, `holds` tells which of them hold some of the surface.
     pub(super) fn split(&mut self, palette: &[Affine], heads: &[DVec3], holds: &[bool]) {
         self.palette.clear();
         self.palette.extend_from_slice(palette);
-        let sides = || {
-            let held = palette.iter().zip(holds).filter(|(_, holds)| **holds);
-            held.map(|(posed_from_bind, _)| posed_from_bind.determinant())
-        };
-        self.mirrored = sides().any(|side| side < 0.0) && !sides().any(|side| side > 0.0);
+        self.mirrored = mirrors_the_world(palette, holds);
         self.motions.clear();
         self.stretches.clear();
         let mut stretches = false;
         for (posed_from_bind, &head) in palette.iter().zip(heads) {
-            let mut map = posed_from_bind.to_f64();
-            if self.mirrored {
-                map = DAffine3::from_scale(MIRROR) * map;
-            }
+            let map = unmirrored(posed_from_bind, self.mirrored).to_f64();
             let Polar { rotation, stretch } = Polar::of(map.matrix3);
             // T(x) = R·(p + S(x − p)) + r, so r = T(p) − R·p: the stretch need not be inverted.
             self.motions.push(RigidMotion {
@@ -128,11 +137,8 @@ impl RigidMotions {
 
     /// A frame of the world that the motions live in, brought into the world of the palette.
     #[inline]
-    pub(super) fn into_world(&self, mut frame: Affine) -> Affine {
-        if self.mirrored {
-            frame.rows[0] = -frame.rows[0];
-        }
-        frame
+    pub(super) fn world_frame(&self, frame: Affine) -> Affine {
+        unmirrored(&frame, self.mirrored)
     }
 
     /// Where a joint's whole map takes a point, in the world that the motions live in.
@@ -247,6 +253,6 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
             Some(stretch) => frame.after(&stretch),
             None => frame,
         };
-        motions.into_world(frame)
+        motions.world_frame(frame)
     }
 }

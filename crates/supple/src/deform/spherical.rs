@@ -126,7 +126,7 @@ impl BlendsMotions for SphericalSkin {
             } else {
                 weight
             };
-            rotation = rotation + motion.rotation * side;
+            rotation += motion.rotation * side;
             shift += (motion.transform_point(center) - center) * weight;
         }
         let rotation = rotation.normalize();

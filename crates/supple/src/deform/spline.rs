@@ -14,6 +14,7 @@ use super::DeformError;
 use super::direct::{Direct, Elsewhere, FieldKey, Fields};
 use super::rigid_motion::{RigidMotions, holds_surface, joint_heads};
 use super::swing_twist::swing_and_twist;
+use crate::exec;
 use crate::rig::Rig;
 use crate::skeleton::BindBone;
 use crate::transform::Affine;
@@ -70,6 +71,9 @@ struct Curve {
 
 /// Frames are carried along each span in this many steps.
 const STEPS: usize = 16;
+
+/// A step of the search for the nearest point is halved this often: beyond the digits of `f32`.
+const HALVINGS: usize = 28;
 
 /// Control points nearer than this share of the skeleton's size are one.
 const SAME_PLACE: f64 = 1e-6;
@@ -139,24 +143,33 @@ impl SplineSkin {
             bound_to: Vec::new(),
             places: Vec::new(),
         };
-        for (vertex, position) in rig.mesh().positions().iter().enumerate() {
-            skin.bind(vertex, position.as_dvec3());
+        let positions = rig.mesh().positions();
+        let bindings = exec::map_chunks(positions.len(), |vertices| {
+            let bind = |vertex: usize| skin.bind(vertex, positions[vertex].as_dvec3());
+            vertices.map(bind).collect::<Vec<_>>()
+        });
+        for binding in bindings.into_iter().flatten() {
+            for (chain, place) in binding {
+                skin.bound_to.push(chain);
+                skin.places.push(place as f32);
+            }
+            skin.starts.push(skin.bound_to.len() as u32);
         }
         skin
     }
 
-    /// Binds the next vertex to the curves of all chains that hold it, each within the bones that do.
-    fn bind(&mut self, vertex: usize, position: DVec3) {
-        let first = self.bound_to.len();
-        for &joint in self.weights.row(vertex).0 {
+    /// Binds a vertex to the curves of all chains that hold it, each within the bones that do.
+    fn bind(&self, vertex: usize, position: DVec3) -> Vec<(u32, f64)> {
+        let joints = self.weights.row(vertex).0;
+        let mut chains: Vec<u32> = Vec::new();
+        for &joint in joints {
             let chain = self.chain_of_joint[usize::from(joint)];
-            if !self.bound_to[first..].contains(&chain) {
-                self.bound_to.push(chain);
+            if !chains.contains(&chain) {
+                chains.push(chain);
             }
         }
-        for &chain in &self.bound_to[first..] {
-            let chain = &self.chains[chain as usize];
-            let joints = self.weights.row(vertex).0;
+        let place_on = |index: u32| {
+            let chain = &self.chains[index as usize];
             let held = chain
                 .bones
                 .iter()
@@ -166,9 +179,9 @@ impl SplineSkin {
                 Some((from.min(bone.from), to.max(bone.to)))
             });
             let place = range.map_or(0.0, |range| chain.nearest(position, range));
-            self.places.push(place as f32);
-        }
-        self.starts.push(self.bound_to.len() as u32);
+            (index, place)
+        };
+        chains.into_iter().map(place_on).collect()
     }
 
     fn row(&self, vertex: usize) -> std::ops::Range<usize> {
@@ -241,13 +254,14 @@ impl Chain {
             }
         });
         let (mut low, mut high) = ((best.0 - step).max(from), (best.0 + step).min(to));
-        // Thirds: the distance has one minimum between two steps.
-        for _ in 0..48 {
-            let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-            if away(a) <= away(b) {
-                high = b;
+        // There the distance falls, then rises.
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            let (point, slope) = self.rest.at(&self.knots, middle);
+            if (point - position).dot(slope) > 0.0 {
+                high = middle;
             } else {
-                low = a;
+                low = middle;
             }
         }
         0.5 * (low + high)
@@ -488,6 +502,6 @@ impl Direct for SplineSkin {
             let frame = own.frame(&posed.motions, posed_chain, f64::from(place), stretch);
             blend = blend.add_scaled(&Affine::from_f64(&frame), weight);
         }
-        posed.motions.into_world(blend)
+        posed.motions.world_frame(blend)
     }
 }

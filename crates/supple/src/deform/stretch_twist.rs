@@ -78,10 +78,10 @@ impl StretchTwistSkin {
         let (weights, positions) = (rig.weights(), rig.mesh().positions());
         let mut starts = vec![0];
         let (mut joints, mut projected) = (Vec::new(), Vec::new());
-        for vertex in 0..weights.vertex_count() {
+        for (vertex, position) in positions.iter().enumerate() {
             for &joint in weights.row(vertex).0 {
                 joints.push(joint);
-                projected.push(bones[usize::from(joint)].projection(positions[vertex].as_dvec3()));
+                projected.push(bones[usize::from(joint)].projection(position.as_dvec3()));
             }
             starts.push(joints.len() as u32);
         }

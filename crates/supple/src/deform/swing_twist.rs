@@ -210,7 +210,7 @@ impl BlendsMotions for SwingTwistSkin {
         posed.motions.clear();
         posed
             .motions
-            .extend(motions.motions.iter().map(RigidMotion::to_affine));
+            .extend(motions.motions.iter().map(|motion| motion.to_affine()));
         posed.hinges.clear();
         let hinges = self.hinges.iter().map(|hinge| hinge.pose(&motions.motions));
         posed.hinges.extend(hinges);

@@ -71,3 +71,30 @@ impl RmsDistance {
         self.largest
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_is_over_coordinates_of_all_frames() {
+        let mut distance = RmsDistance::new();
+        assert_eq!((distance.value(), distance.farthest()), (0.0, None));
+        let rest = [Vec3::ZERO, Vec3::X];
+        distance.add(&rest, &rest);
+        distance.add(&rest, &[Vec3::ZERO, Vec3::new(1.0, 3.0, 4.0)]);
+        // 5² over 3 coordinates × 2 vertices × 2 frames.
+        assert!((distance.value() - (25.0f64 / 12.0).sqrt()).abs() < 1e-12);
+        let farthest = FarthestVertex {
+            frame: 1,
+            vertex: 1,
+            distance: 5.0,
+        };
+        assert_eq!(distance.farthest(), Some(farthest));
+        let bounds = Bounds {
+            min: Vec3::ZERO,
+            max: Vec3::new(1.0, 4.0, 2.0),
+        };
+        assert_eq!(distance.value_in_unit_cube(&bounds), distance.value() / 4.0);
+    }
+}

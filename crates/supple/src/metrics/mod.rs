@@ -3,8 +3,7 @@
 //! ```
 //! use supple::characters::{self, Character};
 //! use supple::metrics::Gauge;
-//! use supple::deform::Normals;
-//! use supple::{Method, Player};
+//! use supple::{Method, Normals, Player};
 //!
 //! let asset = characters::build(Character::Bar, 2_000)?;
 //! let gauge = Gauge::new(&asset.rig);
@@ -28,6 +27,9 @@ mod stretch;
 mod surface;
 mod volume;
 
+#[cfg(test)]
+mod tests;
+
 pub use distance::{FarthestVertex, RmsDistance};
 pub use edges::EdgeChange;
 pub use normal_error::NormalError;
@@ -39,7 +41,7 @@ pub use stretch::{Stretch, StretchSummary, WorstTriangle};
 use crate::pose::Palette;
 use crate::rig::Rig;
 use glam::{DVec3, Vec3};
-use normal_error::SmoothGroups;
+use normal_error::TrueNormals;
 use radius::Sections;
 use rigidity::Springs;
 use surface::Surface;
@@ -57,7 +59,7 @@ pub struct Gauge {
     surface: Surface,
     lids: Lids,
     springs: Springs,
-    smooth_groups: SmoothGroups,
+    true_normals: TrueNormals,
     regions: Vec<Region>,
     sections: Vec<Sections>,
     rest_volume: f64,
@@ -110,7 +112,7 @@ impl Gauge {
             sections: sections.collect(),
             regions,
             springs: Springs::new(&surface),
-            smooth_groups: SmoothGroups::new(rig.mesh(), &surface),
+            true_normals: TrueNormals::new(rig, &surface),
             rest_volume: lids.volume(&surface, &surface.rest),
             rest_area: surface.areas.iter().sum(),
             lids,
@@ -128,7 +130,7 @@ impl Gauge {
             stretch: stretch::summary(&self.surface, &stretch),
             edges: edges::edge_change(&self.surface, &points),
             rigid_energy: self.springs.energy(&self.surface, &points),
-            normals: self.smooth_groups.error(&self.surface, &points, normals),
+            normals: self.true_normals.error(positions, normals, palette),
             regions: self.region_metrics(&points, &stretch, palette),
         }
     }
@@ -230,11 +232,15 @@ impl Gauge {
     ///
     /// Along hard edges each vertex is compared with the triangles on its own side only: those of vertices at the same point whose rest
     /// normals agree within 2°. Vertices without area are skipped. Nothing is subtracted for the rest pose: a file whose own
-    /// normals do not follow its triangles has an error there too. Where a pose mirrors the surface, its triangles face inwards and the error
-    /// is near 180°.
-    pub fn normal_error(&self, positions: &[Vec3], normals: &[Vec3]) -> NormalError {
-        let points = self.surface.posed(positions);
-        self.smooth_groups.error(&self.surface, &points, normals)
+    /// normals do not follow its triangles has an error there too. Triangles that a pose mirrors count as
+    /// turned around.
+    pub fn normal_error(
+        &self,
+        positions: &[Vec3],
+        normals: &[Vec3],
+        palette: &Palette,
+    ) -> NormalError {
+        self.true_normals.error(positions, normals, palette)
     }
 
     /// The surroundings of every joint that blends with its parent, in the order of joints.

@@ -10,8 +10,9 @@ use crate::skeleton::BindBone;
 use crate::transform::Affine;
 use glam::DVec3;
 
-/// Closer to the bone than this share of the region's radius, a ratio of distances means nothing.
-const LEAST_DISTANCE: f64 = 1e-3;
+/// Closer to the bone than this share of the region's radius, as where a collar bone lies under the skin, the bone is not inside the flesh, and
+/// a small move makes a large ratio that says nothing about thickness.
+const LEAST_DISTANCE: f64 = 0.25;
 
 /// A region shorter than this share of the extent cannot be cut into stations.
 const LEAST_LENGTH: f64 = 1e-6;
@@ -34,6 +35,9 @@ pub struct JointRadius {
 }
 
 /// A plane cut through the rest surface, and the same line on the posed surface.
+///
+/// It runs over the triangles, not from vertex to vertex, and so shows what is drawn: between two rings of vertices turned by `α` against each other
+/// the flat triangles lie inside, by a factor of down to `cos(α/2)`, also where every vertex has kept its distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Station {
     /// Where the cut is: the distance from the joint along its axis (the middle direction of the two bones) in the rig's units at

@@ -2,12 +2,18 @@
 
 use super::surface::Surface;
 use crate::rig::Rig;
+use crate::weights::Influence;
 
 /// A joint's hold counts from here on. Weights from diffusion leave traces everywhere, which nobody sees and which would make the
 /// whole body part of every joint's region.
 const LEAST_WEIGHT: f32 = 0.01;
 
-/// The surface around one joint: all that follows both the joint and its parent, each by a weight of at least one per cent.
+/// What the joint and its parent must hold together. A vertex that mostly follows others belongs to another joint: the armpit moves with the arm,
+/// whatever it has of collar bone and spine.
+const LEAST_SUM: f32 = 0.5;
+
+/// The surface around one joint: all that follows both the joint and its parent, each by a weight of at least one per cent and both together by
+/// at least a half.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The joint.
@@ -48,20 +54,19 @@ pub(super) fn regions(rig: &Rig, surface: &Surface) -> Vec<Region> {
     // All vertices of a point have the same weights, and so the same regions.
     let mut of_point: Vec<Vec<usize>> = vec![Vec::new(); surface.rest.len()];
     for vertex in 0..surface.vertex_count {
-        let holds: Vec<usize> = rig
-            .weights()
-            .of(vertex)
-            .filter(|influence| influence.weight >= LEAST_WEIGHT)
-            .map(|influence| influence.joint)
-            .collect();
+        let holds = || {
+            let influences = rig.weights().of(vertex);
+            influences.filter(|influence| influence.weight >= LEAST_WEIGHT)
+        };
         let point = surface.weld.point_of(vertex);
         let is_new = of_point[point].is_empty();
-        for &joint in &holds {
-            let Some(index) = region_of_joint[joint] else {
+        for own in holds() {
+            let Some(index) = region_of_joint[own.joint] else {
                 continue;
             };
             let region = &mut regions[index];
-            if holds.contains(&region.parent) {
+            let together = |above: Influence| own.weight + above.weight >= LEAST_SUM;
+            if holds().any(|above| above.joint == region.parent && together(above)) {
                 region.vertices.push(vertex);
                 if is_new {
                     region.points.push(point);

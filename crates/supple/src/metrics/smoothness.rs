@@ -4,8 +4,8 @@ use crate::mesh::Bounds;
 use glam::{DVec3, Vec3};
 use std::collections::VecDeque;
 
-/// A jump smaller than this share of the extent is not seen: a tenth of a pixel where the character is a thousand tall.
-const LEAST_JUMP: f64 = 1e-4;
+/// A jump smaller than this share of the extent is not seen: half a pixel where the character is a thousand tall.
+const LEAST_JUMP: f64 = 5e-4;
 
 /// A step pops when it strays from its neighbours by more than this many times their length. A smooth motion stays far below 1, a sudden
 /// start comes to 1, a spike to 3, a jump out of stillness to infinity.
@@ -130,5 +130,80 @@ impl TimeSmoothness {
                 self.worst = Some(pop);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f32::consts::TAU;
+
+    /// A square of one metre, of which one corner swings; `disturb` may move it in any frame.
+    fn watch(frames: usize, disturb: impl Fn(usize, &mut Vec3)) -> TimeSmoothness {
+        let mut smoothness = TimeSmoothness::new();
+        for frame in 0..frames {
+            let swing = 0.3 * (TAU * frame as f32 / 48.0).sin();
+            let mut corner = Vec3::new(1.0, 1.0, swing);
+            disturb(frame, &mut corner);
+            smoothness.add(&[Vec3::ZERO, Vec3::X, corner, Vec3::Y]);
+        }
+        smoothness
+    }
+
+    #[test]
+    fn a_smooth_swing_does_not_pop() {
+        let smoothness = watch(97, |_, _| ());
+        assert_eq!(smoothness.worst_pop(), None);
+        assert_eq!(smoothness.popping_frames(), 0);
+        assert_eq!(smoothness.frames(), 97);
+        // Nor does a slight tremble that nobody sees.
+        let trembling = watch(97, |frame, p| p.z += 1e-5 * (frame % 2) as f32);
+        assert_eq!(trembling.worst_pop(), None);
+        // Nor a sudden start, which is a matter of taste.
+        let started = watch(20, |frame, p| {
+            p.z = 0.01 * frame.saturating_sub(10) as f32;
+        });
+        assert_eq!(started.worst_pop(), None);
+    }
+
+    #[test]
+    fn a_jump_that_stays_is_found() {
+        let smoothness = watch(60, |frame, p| {
+            if frame >= 24 {
+                p.x += 0.1;
+            }
+        });
+        let pop = smoothness.worst_pop().unwrap();
+        assert_eq!((pop.frame, pop.vertex), (24, 2));
+        assert!((pop.size - 0.1).abs() < 1e-3, "{pop:?}");
+        assert!(pop.usual_step < 0.05, "{pop:?}");
+        assert_eq!(smoothness.popping_frames(), 1);
+    }
+
+    #[test]
+    fn a_single_bad_frame_is_found() {
+        let smoothness = watch(60, |frame, p| {
+            if frame == 24 {
+                p.x += 0.2;
+            }
+        });
+        let pop = smoothness.worst_pop().unwrap();
+        // There in frame 24, back in frame 25.
+        assert!((24..=25).contains(&pop.frame) && pop.vertex == 2, "{pop:?}");
+        assert_eq!(smoothness.popping_frames(), 2);
+    }
+
+    #[test]
+    fn acceleration_is_that_of_the_motion() {
+        let mut smoothness = TimeSmoothness::new();
+        let dt = 0.125;
+        for frame in 0..9 {
+            // Two vertices, of which one falls by t²: 2 m/s².
+            let time = frame as f32 * dt;
+            smoothness.add(&[Vec3::ZERO, Vec3::Y * (time * time)]);
+        }
+        let found = smoothness.rms_acceleration(f64::from(dt));
+        assert!((found - 2.0 / 2.0f64.sqrt()).abs() < 1e-6, "{found}");
+        assert_eq!(TimeSmoothness::new().rms_acceleration(0.1), 0.0);
     }
 }

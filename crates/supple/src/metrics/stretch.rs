@@ -134,13 +134,13 @@ pub(super) fn vertex_stretch(surface: &Surface, stretch: &[Stretch]) -> Vec<f32>
     surface.spread_to_vertices(&stretch.iter().map(doublings).collect::<Vec<_>>())
 }
 
-/// The value below which this share of the whole weight lies; `None` without any weight.
+/// The value below which this share of the whole weight lies; `None` without any value.
 fn weighted_percentile(mut values: Vec<(f64, f64)>, share: f64) -> Option<f64> {
     values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|(_, weight)| weight).sum();
     let mut below = 0.0;
     values.into_iter().find_map(|(value, weight)| {
         below += weight;
-        (weight > 0.0 && below >= share * total).then_some(value)
+        (below >= share * total).then_some(value)
     })
 }

@@ -86,3 +86,60 @@ impl Lids {
         (walls + self.loops.iter().map(lid).sum::<f64>()) / 6.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::rig_of;
+    use super::*;
+    use glam::Vec3;
+    use proptest::prelude::*;
+
+    fn lids_of(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> (Surface, Lids) {
+        let surface = Surface::new(&rig_of(positions, None, triangles));
+        let lids = Lids::find(&surface);
+        (surface, lids)
+    }
+
+    #[test]
+    fn holes_that_touch_in_a_point_get_a_lid_each() {
+        // Two tetrahedra tip to tip, two of the three faces at the tip missing from each: two rims of four edges that share the tip.
+        let positions = vec![
+            Vec3::ZERO,
+            Vec3::new(1.0, 0.0, 1.0),
+            Vec3::new(-1.0, 1.0, 1.0),
+            Vec3::new(-1.0, -1.0, 1.0),
+            Vec3::new(1.0, 0.0, -1.0),
+            Vec3::new(-1.0, 1.0, -1.0),
+            Vec3::new(-1.0, -1.0, -1.0),
+        ];
+        let triangles = vec![[1, 2, 3], [0, 2, 1], [4, 6, 5], [0, 4, 5]];
+        let (_, lids) = lids_of(positions, triangles);
+        let mut rims = lids.loops.clone();
+        for rim in &mut rims {
+            rim.sort_unstable();
+        }
+        rims.sort_unstable();
+        assert_eq!(rims, [[0, 1, 2, 3], [0, 4, 5, 6]]);
+    }
+
+    proptest! {
+        /// The faces of a closed surface, as vectors of their areas, sum to nothing; and so they do only if all is closed.
+        #[test]
+        fn any_heap_of_triangles_is_closed(
+            points in prop::collection::vec(prop::array::uniform3(-1.0f32..1.0), 9),
+            triangles in prop::collection::vec(prop::array::uniform3(0u32..9), 0..30),
+        ) {
+            let positions = points.into_iter().map(Vec3::from_array).collect();
+            let (surface, lids) = lids_of(positions, triangles);
+            let face = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
+            let walls: DVec3 = surface.triangles.iter().map(|&t| face(corners(&surface.rest, t))).sum();
+            // The same as a fan around any middle.
+            let lid = |rim: &Vec<usize>| -> DVec3 {
+                let next = rim.iter().cycle().skip(1);
+                rim.iter().zip(next).map(|(&a, &b)| surface.rest[a].cross(surface.rest[b])).sum()
+            };
+            let all = walls + lids.loops.iter().map(lid).sum::<DVec3>();
+            prop_assert!(all.length() < 1e-9, "{all}");
+        }
+    }
+}

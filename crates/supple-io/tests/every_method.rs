@@ -1,0 +1,53 @@
+//! Every skinning method on every shared model: finite numbers, whatever the file and the time.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use glam::Vec3;
+use std::path::Path;
+use supple::clip::Clip;
+use supple::{Asset, Method, Normals, Player, exec};
+use supple_io::gltf;
+
+/// Times of a clip, as shares of its length: the ends, between keys, and beyond.
+const SHARES: [f64; 5] = [0.0, 0.137, 0.5, 0.811, 1.3];
+/// A file with very many clips is asked for some of them, spread over all.
+const MOST_CLIPS: usize = 12;
+
+fn some_clips(asset: &Asset) -> impl Iterator<Item = &Clip> {
+    let every = asset.clips.len().div_ceil(MOST_CLIPS).max(1);
+    asset.clips.iter().step_by(every)
+}
+
+fn first_not_finite(vectors: &[Vec3]) -> Option<usize> {
+    vectors.iter().position(|vector| !vector.is_finite())
+}
+
+fn check(path: &Path) {
+    let name = path.file_name().unwrap().display().to_string();
+    let asset = gltf::load(path).unwrap().asset;
+    for (index, method) in Method::ALL.iter().enumerate() {
+        // Each kind of normals meets each method on some model.
+        let normals = Normals::ALL[(index + name.len()) % 3];
+        let mut player = Player::new(&asset, method, normals)
+            .unwrap_or_else(|error| panic!("{name}, {method}: {error}"));
+        for clip in some_clips(&asset) {
+            for share in SHARES {
+                let what = format!("{name}, {method}, '{}' at {share}", clip.name);
+                let pose = asset.pose_at(clip, share * clip.duration());
+                player
+                    .pose(&pose)
+                    .unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert_eq!(first_not_finite(player.positions()), None, "{what}");
+                assert_eq!(first_not_finite(player.normals()), None, "{what}: normals");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_method_gives_finite_numbers_on_every_model() {
+    let models = common::models();
+    exec::map(models.len(), |model| check(&models[model]));
+}

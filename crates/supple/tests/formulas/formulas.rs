@@ -1,0 +1,228 @@
+//! Every method against its formula, on random rigs in random poses.
+
+use crate::common::palette;
+use crate::compare::{Count, compare, compare_scene, config, deform, influences, method};
+use crate::plain::differential::differential;
+use crate::plain::direct::{animation_space, linear, linear_dual_blend, multi_weight, rigid};
+use crate::plain::dual_quaternion::{
+    dual_quaternion, dual_quaternion_intrinsic, dual_quaternion_per_joint,
+};
+use crate::plain::log_matrix::log_matrix;
+use crate::plain::spherical::spherical;
+use crate::plain::spline::spline;
+use crate::plain::stretch_twist::{stretch_twist, stretch_twist_by};
+use crate::plain::swing_twist::swing_twist;
+use crate::plain::{Frame, Posed};
+use crate::scenes::{Scene, chain, chained, curl, loose, points};
+use glam::{DVec3, DVec4};
+use proptest::prelude::*;
+use std::sync::Arc;
+use supple::deform::{DualShare, LinearDualBlend, MultiWeights, StretchTwist};
+use supple::{Method, Normals};
+
+/// A few roundings of `f32`, as a share of the largest coordinate on the way.
+const ROUNDING: f64 = 5e-7;
+/// For those that multiply, divide and iterate more.
+const MORE_ROUNDING: f64 = 1e-6;
+/// Curves and the frames along them are sampled.
+const SAMPLING: f64 = 2e-4;
+
+/// Any turn at all.
+const ANY_TURN: f64 = 3.1;
+/// Turns that stay within half a turn of each other.
+const STRONG_TURN: f64 = 1.2;
+
+#[test]
+fn rigid_is_its_formula() {
+    compare("rigid", rigid, loose(ANY_TURN, 2.0), ROUNDING);
+}
+
+#[test]
+fn linear_is_its_formula() {
+    compare("linear", linear, loose(ANY_TURN, 2.0), ROUNDING);
+}
+
+#[test]
+fn dual_quaternion_is_its_formula() {
+    let name = "dual-quaternion";
+    compare(name, dual_quaternion, loose(STRONG_TURN, 1.0), ROUNDING);
+    compare(name, dual_quaternion, loose(ANY_TURN, 2.0), ROUNDING);
+    compare(name, dual_quaternion, chained(ANY_TURN, 2.0), ROUNDING);
+}
+
+#[test]
+fn dual_quaternion_per_joint_is_its_formula() {
+    let (name, formula) = ("dual-quaternion:per-joint", dual_quaternion_per_joint);
+    compare(name, formula, loose(STRONG_TURN, 2.0), ROUNDING);
+    compare(name, formula, chained(2.0, 2.0), ROUNDING);
+}
+
+#[test]
+fn dual_quaternion_intrinsic_is_its_formula() {
+    let (name, formula) = ("dual-quaternion-intrinsic", dual_quaternion_intrinsic);
+    compare(name, formula, loose(STRONG_TURN, 2.0), MORE_ROUNDING);
+}
+
+/// Within turns and stretches that keep eigenvalues away from the negative axis, where logarithms jump.
+#[test]
+fn log_matrix_is_its_formula() {
+    compare("log-matrix", log_matrix, loose(2.0, 1.4), MORE_ROUNDING);
+}
+
+#[test]
+fn spherical_is_its_formula() {
+    let name = "spherical";
+    compare(name, spherical, loose(STRONG_TURN, 2.0), MORE_ROUNDING);
+    compare(name, spherical, chained(STRONG_TURN, 1.0), MORE_ROUNDING);
+}
+
+#[test]
+fn swing_twist_is_its_formula() {
+    let name = "swing-twist";
+    compare(name, swing_twist, loose(STRONG_TURN, 2.0), MORE_ROUNDING);
+    compare(name, swing_twist, chained(STRONG_TURN, 2.0), MORE_ROUNDING);
+    compare(name, swing_twist, chained(2.0, 1.0), MORE_ROUNDING);
+}
+
+#[test]
+fn differential_is_its_formula() {
+    let name = "differential";
+    compare(name, differential, loose(STRONG_TURN, 2.0), MORE_ROUNDING);
+    compare(name, differential, chained(2.0, 2.0), MORE_ROUNDING);
+}
+
+#[test]
+fn stretch_twist_is_its_formula() {
+    let name = "stretch-twist";
+    compare(name, stretch_twist, loose(STRONG_TURN, 2.0), MORE_ROUNDING);
+    compare(name, stretch_twist, chained(2.0, 2.0), MORE_ROUNDING);
+}
+
+#[test]
+fn spline_is_its_formula() {
+    compare("spline", spline, chained(0.6, 1.3), SAMPLING);
+}
+
+/// A point beside the middle one of three bones, held by the other two: its place on the curve is between those.
+#[test]
+fn splines_leave_no_gap_between_the_bones_that_hold_a_vertex() {
+    let skeleton = chain(3, DVec3::Y);
+    let point = DVec3::new(0.3, 1.4, 0.0);
+    let joints = vec![(0, 0.6), (2, 0.4)];
+    let motions = curl(&skeleton, DVec3::Z, 0.5);
+    let scene = Scene {
+        rig: points(skeleton, &[(point, joints.clone())]),
+        palette: palette(&motions),
+    };
+    let posed = Posed::new(scene.rig.skeleton(), &scene.palette);
+    let frame = spline(&posed, point, &influences(&scene.rig, 0));
+    let expected = frame.map.transform_point3(point);
+    let found = deform(&scene, &method("spline"), Normals::Transported).positions[0].as_dvec3();
+    assert!(found.distance(expected) < 1e-3, "{found} for {expected}");
+}
+
+fn share() -> impl Strategy<Value = f32> {
+    0.0..=1.0f32
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn linear_dual_blend_is_its_formula(
+        scene in loose(STRONG_TURN, 2.0), everywhere in share(), painted in prop::collection::vec(share(), 50)
+    ) {
+        let each = painted[..scene.rig.mesh().vertex_count()].to_vec();
+        for dual in [DualShare::Everywhere(everywhere), DualShare::PerVertex(each)] {
+            let method = Method::LinearDualBlend(LinearDualBlend { dual: dual.clone() });
+            let frame_of = |posed: &Posed, vertex: usize| {
+                let share = match &dual {
+                    DualShare::Everywhere(share) => *share,
+                    DualShare::PerVertex(shares) => shares[vertex],
+                };
+                linear_dual_blend(posed, DVec3::ZERO, &influences(&scene.rig, vertex), f64::from(share))
+            };
+            compare_scene(&scene, &method, frame_of, ROUNDING, &Count::default())?;
+        }
+    }
+
+    #[test]
+    fn stretch_twist_with_endpoint_weights_is_its_formula(
+        scene in chained(STRONG_TURN, 2.0), weights in prop::collection::vec(share(), 500)
+    ) {
+        let vertices = 0..scene.rig.mesh().vertex_count();
+        let counts: Vec<usize> = vertices.map(|vertex| scene.rig.weights().of(vertex).len()).collect();
+        let endpoint_weights = Some(weights[..counts.iter().sum()].to_vec());
+        let method = Method::StretchTwist(StretchTwist { endpoint_weights });
+        let frame_of = |posed: &Posed, vertex: usize| {
+            let first: usize = counts[..vertex].iter().sum();
+            let own: Vec<f64> = weights[first..first + counts[vertex]].iter().map(|&e| f64::from(e)).collect();
+            stretch_twist_by(posed, &influences(&scene.rig, vertex), &own)
+        };
+        compare_scene(&scene, &method, frame_of, MORE_ROUNDING, &Count::default())?;
+    }
+
+    /// Only positions: a vertex that every joint sees elsewhere has no frame by the formula alone.
+    #[test]
+    fn animation_space_is_its_formula(
+        scene in loose(STRONG_TURN, 2.0), offsets in prop::collection::vec(prop::array::uniform4(-0.3..0.3f32), 500)
+    ) {
+        let mut offsets = offsets.iter().cycle();
+        let mut weights = MultiWeights::<4>::default();
+        let mut expected = Vec::new();
+        let posed = Posed::new(scene.rig.skeleton(), &scene.palette);
+        for vertex in 0..scene.rig.mesh().vertex_count() {
+            let position = scene.rig.mesh().positions()[vertex];
+            let (mut joints, mut numbers) = (Vec::new(), Vec::new());
+            let mut left = 1.0;
+            for influence in scene.rig.weights().of(vertex) {
+                let offset = offsets.next().unwrap();
+                let shared = influence.weight + offset[3] * influence.weight;
+                left -= shared;
+                let y = position * influence.weight + glam::Vec3::from_slice(&offset[..3]);
+                joints.push(influence.joint);
+                numbers.push(y.extend(shared));
+            }
+            numbers[0].w += left;
+            weights.push(joints.iter().zip(&numbers).map(|(&joint, y)| (joint as u16, y.to_array())));
+            let numbers: Vec<DVec4> = numbers.iter().map(|y| y.as_dvec4()).collect();
+            expected.push(animation_space(&posed, &joints, &numbers));
+        }
+        let found = deform(&scene, &Method::AnimationSpace(Some(Arc::new(weights))), Normals::Transported);
+        let largest = crate::common::size(&found.positions) + 30.0;
+        for (found, expected) in found.positions.iter().zip(expected) {
+            let error = found.as_dvec3().distance(expected);
+            prop_assert!(error < ROUNDING * largest, "{found} for {expected}");
+        }
+    }
+
+    #[test]
+    fn multi_weight_is_its_formula(
+        scene in loose(STRONG_TURN, 2.0), numbers in prop::collection::vec(prop::array::uniform12(-0.2..1.0f32), 500)
+    ) {
+        let mut weights = MultiWeights::<12>::default();
+        let mut maps: Vec<(Vec<usize>, Vec<[f64; 12]>)> = Vec::new();
+        let mut numbers = numbers.into_iter().cycle();
+        for vertex in 0..scene.rig.mesh().vertex_count() {
+            let joints: Vec<usize> = scene.rig.weights().of(vertex).map(|influence| influence.joint).collect();
+            let own: Vec<[f32; 12]> = numbers.by_ref().take(joints.len()).collect();
+            weights.push(joints.iter().map(|&joint| joint as u16).zip(own.iter().copied()));
+            maps.push((joints, own.iter().map(|w| w.map(f64::from)).collect()));
+        }
+        let method = Method::MultiWeight(Some(Arc::new(weights)));
+        let frame_of = |posed: &Posed, vertex: usize| {
+            let (joints, weights) = &maps[vertex];
+            Frame::safe(multi_weight(posed, joints, weights))
+        };
+        compare_scene(&scene, &method, frame_of, MORE_ROUNDING, &Count::default())?;
+    }
+
+    #[test]
+    fn without_learned_weights_the_learned_methods_are_linear_to_the_bit(scene in loose(ANY_TURN, 2.0)) {
+        let linear = deform(&scene, &Method::Linear, Normals::Transported);
+        for method in [Method::AnimationSpace(None), Method::MultiWeight(None)] {
+            let found = deform(&scene, &method, Normals::Transported);
+            prop_assert!(found == linear, "{method}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Every skinning method against its formula, written again in double precision and as plainly as possible (`plain/`).
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod bar;
+#[path = "../common/mod.rs"]
+mod common;
+mod compare;
+mod formulas;
+mod identities;
+mod normals;
+mod plain;
+mod scenes;
+mod table;
