@@ -7,6 +7,8 @@ mod tiny;
 
 use glam::Vec3;
 use serde_json::json;
+use supple::deform::DUAL_SHARE;
+use supple::{Asset, Method, Normals, Player};
 use supple_io::gltf::{self, Loaded};
 use tiny::{
     FLOAT, NORMAL, POSITION, Tiny, UNSIGNED_BYTE, UNSIGNED_SHORT, WEIGHTS, changed, exercise, load,
@@ -306,4 +308,37 @@ fn matrices_and_negative_scales_on_nodes_are_kept() {
         Vec3::new(3.0, 6.0, 5.0)
     );
     assert!(tip.determinant() < 0.0);
+}
+
+#[test]
+fn a_painted_share_of_dual_quaternions_reaches_the_surface_also_in_bytes() {
+    let loaded = changed(|file| {
+        let share = file.append("SCALAR", UNSIGNED_BYTE, 4, &[0, 51, 255, 102]);
+        file.json["accessors"][share]["normalized"] = json!(true);
+        file.set_attribute(DUAL_SHARE, share);
+    });
+    let asset = loaded.unwrap().asset;
+    let painted = asset.rig.mesh().painted(DUAL_SHARE).unwrap();
+    assert_eq!(painted, [0.0, 0.2, 1.0, 0.4].map(Some));
+    let linear = posed(&asset, &Method::Linear);
+    let dual = posed(&asset, &"dual-quaternion".parse().unwrap());
+    let mixed = posed(&asset, &"linear-dual-blend".parse().unwrap());
+    for vertex in 0..4 {
+        let share = painted[vertex].unwrap();
+        let expected = linear[vertex].lerp(dual[vertex], share);
+        assert!(mixed[vertex].distance(expected) < 1e-6);
+    }
+    tiny::refused("_DUAL_QUATERNION_SHARE", "elements", |file| {
+        let share = file.floats("SCALAR", &[0.5]);
+        file.set_attribute(DUAL_SHARE, share);
+    });
+}
+
+fn posed(asset: &Asset, method: &Method) -> Vec<Vec3> {
+    let mut player = Player::new(asset, method, Normals::Transported).unwrap();
+    let clip = &asset.clips[0];
+    player
+        .pose(&asset.pose_at(clip, 0.5 * clip.duration()))
+        .unwrap();
+    player.positions().to_vec()
 }

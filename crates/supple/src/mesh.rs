@@ -1,6 +1,7 @@
 //! Triangle meshes with validated indices, and the named parts and morph targets of a surface.
 
 use glam::{Vec3, Vec4};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -13,6 +14,7 @@ pub struct Mesh {
     normals: Vec<Vec3>,
     tangents: Option<Vec<Vec4>>,
     triangles: Vec<[u32; 3]>,
+    painted: BTreeMap<String, Vec<Option<f32>>>,
 }
 
 /// Why numbers do not make a [`Mesh`].
@@ -103,7 +105,33 @@ impl Mesh {
             normals,
             tangents,
             triangles,
+            painted: BTreeMap::new(),
         })
+    }
+
+    /// Adds numbers that were painted on the surface, one per vertex, `None` where nothing was. The name is that of a file's vertex attribute.
+    pub fn with_painted(mut self, name: &str, values: Vec<Option<f32>>) -> Result<Mesh, MeshError> {
+        if values.len() != self.positions.len() {
+            return Err(MeshError::WrongLength {
+                attribute: "painted value",
+                found: values.len(),
+                vertices: self.positions.len(),
+            });
+        }
+        let not_finite = |value: &Option<f32>| value.is_some_and(|value| !value.is_finite());
+        if let Some(vertex) = values.iter().position(not_finite) {
+            return Err(MeshError::NotFinite {
+                attribute: "painted value",
+                vertex,
+            });
+        }
+        self.painted.insert(name.to_owned(), values);
+        Ok(self)
+    }
+
+    /// What was painted under a name.
+    pub fn painted(&self, name: &str) -> Option<&[Option<f32>]> {
+        self.painted.get(name).map(Vec::as_slice)
     }
 
     /// Rest positions, one per vertex.
@@ -320,6 +348,17 @@ mod tests {
         let bad = vec![Vec3::ZERO, Vec3::new(0.0, f32::NAN, 0.0)];
         let error = Mesh::new(bad, None, None, vec![]).unwrap_err();
         assert_eq!(error.to_string(), "the position of vertex 1 is not finite");
+        let error = triangle().with_painted("_X", vec![None]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there are 1 painted values for 3 vertices"
+        );
+        let painted = vec![None, Some(0.5), Some(f32::NAN)];
+        let error = triangle().with_painted("_X", painted).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the painted value of vertex 2 is not finite"
+        );
     }
 
     #[test]

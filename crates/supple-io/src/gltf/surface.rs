@@ -9,10 +9,11 @@ use gltf_json::Index;
 use gltf_json::accessor::Type;
 use gltf_json::mesh::{Mode, Semantic};
 use gltf_json::validation::Checked;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use supple::Weights;
-use supple::mesh::{Mesh, Morph, MorphTarget, Part};
+use supple::deform::PAINTED_ATTRIBUTES;
+use supple::mesh::{Mesh, MeshError, Morph, MorphTarget, Part};
 use supple::weights::WeightsBuilder;
 
 /// Primitives put together.
@@ -30,6 +31,8 @@ pub(super) struct SurfaceReader<'a> {
     /// `None` for primitives that have none.
     normals: Vec<Option<Vec<Vec3>>>,
     tangents: Vec<Option<Vec<Vec4>>>,
+    /// By name, one per vertex so far.
+    painted: BTreeMap<&'static str, Vec<Option<f32>>>,
     triangles: Vec<[u32; 3]>,
     parts: Vec<Part>,
     morphs: Vec<Morph>,
@@ -43,6 +46,7 @@ impl<'a> SurfaceReader<'a> {
             positions: Vec::new(),
             normals: Vec::new(),
             tangents: Vec::new(),
+            painted: BTreeMap::new(),
             triangles: Vec::new(),
             parts: Vec::new(),
             morphs: Vec::new(),
@@ -144,6 +148,7 @@ impl<'a> SurfaceReader<'a> {
             None => None,
         };
         self.tangents.push(tangents);
+        self.add_painted(primitive, place, first, count)?;
         let first_triangle = self.triangles.len();
         self.add_triangles(primitive, place, first, count, notes)?;
         self.parts.push(Part {
@@ -153,6 +158,29 @@ impl<'a> SurfaceReader<'a> {
             color: file.material_color(primitive.material.map(|material| material.value())),
         });
         Ok(first..first + count)
+    }
+
+    /// The custom attributes that some method reads; other primitives may go without.
+    fn add_painted(
+        &mut self,
+        primitive: &gltf_json::mesh::Primitive,
+        place: &str,
+        first: usize,
+        count: usize,
+    ) -> Result<(), Fault> {
+        for &name in PAINTED_ATTRIBUTES {
+            let semantic = Semantic::Extras(name.trim_start_matches('_').to_owned());
+            let Some(accessor) = attribute(primitive, semantic) else {
+                continue;
+            };
+            let there = format!("{place}.{name}");
+            let values = self.file.accessors.scalars(accessor, &there)?;
+            let values = same_length(values, count, &there)?;
+            let painted = self.painted.entry(name).or_default();
+            painted.resize(first, None);
+            painted.extend(values.into_iter().map(Some));
+        }
+        Ok(())
     }
 
     fn add_triangles(
@@ -337,8 +365,12 @@ impl<'a> SurfaceReader<'a> {
                 }
                 Some(all)
             };
-        let mesh = Mesh::new(self.positions, normals, tangents, self.triangles)
-            .map_err(|error| Fault::new("meshes", error.to_string()))?;
+        let bad = |error: MeshError| Fault::new("meshes", error.to_string());
+        let mut mesh = Mesh::new(self.positions, normals, tangents, self.triangles).map_err(bad)?;
+        for (name, mut values) in self.painted {
+            values.resize(mesh.vertex_count(), None);
+            mesh = mesh.with_painted(name, values).map_err(bad)?;
+        }
         let (weights, report) = self.weights.finish();
         notes.weights = report;
         Ok(BoundSurface {

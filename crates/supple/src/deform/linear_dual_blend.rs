@@ -21,15 +21,17 @@ pub struct LinearDualBlend {
 /// A share for every vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DualShare {
+    /// As painted on the mesh under the name [`DUAL_SHARE`]; half where nothing was.
+    AsPainted,
     /// The same for all.
     Everywhere(f32),
-    /// One each, as painted.
+    /// One each.
     PerVertex(Vec<f32>),
 }
 
 impl LinearDualBlend {
     pub(super) const DEFAULT: LinearDualBlend = LinearDualBlend {
-        dual: DualShare::Everywhere(0.5),
+        dual: DualShare::AsPainted,
     };
 }
 
@@ -47,6 +49,11 @@ pub(super) struct LinearDualSkin {
     shares: Vec<f32>,
 }
 
+/// The name of the vertex attribute that holds painted shares: one float from 0 (linear) to 1 (dual quaternions).
+pub const DUAL_SHARE: &str = "_DUAL_QUATERNION_SHARE";
+
+const HALF: f32 = 0.5;
+
 /// The kind of the share among the fields of a vertex.
 const SHARE: u16 = 1;
 
@@ -57,6 +64,10 @@ impl LinearDualSkin {
     ) -> Result<LinearDualSkin, DeformError> {
         let vertices = rig.mesh().vertex_count();
         let shares = match &options.dual {
+            DualShare::AsPainted => match rig.mesh().painted(DUAL_SHARE) {
+                Some(painted) => painted.iter().map(|share| share.unwrap_or(HALF)).collect(),
+                None => vec![HALF; vertices],
+            },
             DualShare::Everywhere(share) => vec![*share; vertices],
             DualShare::PerVertex(shares) => shares.clone(),
         };

@@ -156,9 +156,7 @@ impl Method {
             }) => Some("per-joint".to_owned()),
             Method::LinearDualBlend(LinearDualBlend {
                 dual: DualShare::Everywhere(share),
-            }) if *self != Method::LinearDualBlend(LinearDualBlend::DEFAULT) => {
-                Some(share.to_string())
-            }
+            }) => Some(share.to_string()),
             _ => None,
         }
     }

@@ -25,7 +25,7 @@ mod swing_twist;
 
 pub use dual_quaternion::{Antipodality, DualQuaternion};
 pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
-pub use linear_dual_blend::{DualShare, LinearDualBlend};
+pub use linear_dual_blend::{DUAL_SHARE, DualShare, LinearDualBlend};
 pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::Normals;
@@ -53,6 +53,9 @@ pub struct Skin {
     deformer: Arc<dyn Deformer>,
     baked_normals: Arc<BakedNormals>,
 }
+
+/// The names of vertex attributes that methods read.
+pub const PAINTED_ATTRIBUTES: &[&str] = &[DUAL_SHARE];
 
 /// What a frame needs beside the skin: buffers that grow on the first frame and are reused from then on.
 ///

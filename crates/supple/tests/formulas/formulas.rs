@@ -133,10 +133,11 @@ proptest! {
         scene in loose(STRONG_TURN, 2.0), everywhere in share(), painted in prop::collection::vec(share(), 50)
     ) {
         let each = painted[..scene.rig.mesh().vertex_count()].to_vec();
-        for dual in [DualShare::Everywhere(everywhere), DualShare::PerVertex(each)] {
+        for dual in [DualShare::AsPainted, DualShare::Everywhere(everywhere), DualShare::PerVertex(each)] {
             let method = Method::LinearDualBlend(LinearDualBlend { dual: dual.clone() });
             let frame_of = |posed: &Posed, vertex: usize| {
                 let share = match &dual {
+                    DualShare::AsPainted => 0.5,
                     DualShare::Everywhere(share) => *share,
                     DualShare::PerVertex(shares) => shares[vertex],
                 };
