@@ -99,8 +99,8 @@ pub(super) struct Samples {
     pub motions: Vec<Vec<Motion>>,
     /// By frame, then by region: from 0, carried along by a neighbour that moves much more, to 1, the joint itself moves.
     pub activity: Vec<Vec<f64>>,
-    /// By method: how it moves over time.
-    pub overall: Vec<Overall>,
+    /// By method: how it moves over time; none where it cannot do any pose.
+    pub overall: Vec<Option<Overall>>,
 }
 
 /// One method over a whole clip.
@@ -289,8 +289,9 @@ impl<'a> Cast<'a> {
                     let detailed = index % DETAIL_EVERY == 0 && !brief;
                     (
                         self.numbers(&positions, &palette, brief),
-                        detailed
-                            .then(|| self.detail(&positions, &self.unmirrored(player.normals()))),
+                        detailed.then(|| {
+                            self.detail(&positions, &self.unmirrored(player.normals()), &palette)
+                        }),
                         self.compared
                             .iter()
                             .map(|&vertex| positions[vertex as usize])
@@ -362,7 +363,8 @@ impl<'a> Cast<'a> {
         frames: &[Option<Vec<Vec3>>],
         linear: Option<&[Option<Vec<Vec3>>]>,
         spacing: f64,
-    ) -> Overall {
+    ) -> Option<Overall> {
+        frames.iter().flatten().next()?;
         let size = self.extent() / self.scale;
         let mut smoothness = TimeSmoothness::new();
         frames
@@ -383,11 +385,11 @@ impl<'a> Cast<'a> {
             }
             (sum / f64::max(count, 1.0)).sqrt() / size
         });
-        Overall {
+        Some(Overall {
             jumps: smoothness.popping_frames(),
             acceleration: smoothness.rms_acceleration(spacing) / size,
             from_linear,
-        }
+        })
     }
 
     fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> Numbers {
@@ -435,12 +437,15 @@ impl<'a> Cast<'a> {
         }
     }
 
-    fn detail(&self, positions: &[Vec3], normals: &[Vec3]) -> Detail {
+    fn detail(&self, positions: &[Vec3], normals: &[Vec3], palette: &Palette) -> Detail {
         Detail {
             area_change: self.gauge.area_change(positions),
             edge_change: self.gauge.edges(positions).rms,
             rigid_energy: self.gauge.rigid_energy(positions),
-            normal_degrees: self.gauge.normal_error(positions, normals).mean_degrees,
+            normal_degrees: self
+                .gauge
+                .normal_error(positions, normals, palette)
+                .mean_degrees,
         }
     }
 

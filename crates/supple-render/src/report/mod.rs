@@ -127,3 +127,94 @@ pub fn report(
     }
     Ok(page::page(subjects, &sections, &entries, options))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple::Clip;
+    use supple::characters::{Character, build};
+    use supple::clip::{Channel, Curve, Interpolation, Track};
+
+    fn small() -> ReportOptions {
+        ReportOptions {
+            methods: vec![Method::Linear, Method::LogMatrix, Method::Linear],
+            picture_size: (24, 24),
+            ..ReportOptions::default()
+        }
+    }
+
+    fn page_of(asset: &Asset, title: &str) -> String {
+        let subject = Subject {
+            title: title.to_owned(),
+            asset,
+            clips: Vec::new(),
+        };
+        let mut last = 0.0;
+        let page = report(&[subject], &small(), |share| {
+            assert!((last..=1.0 + 1e-9).contains(&share), "{share} after {last}");
+            last = share;
+        });
+        assert!(last > 0.99);
+        page.unwrap()
+    }
+
+    #[test]
+    fn a_method_that_cannot_do_a_pose_says_so_in_its_place() {
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        let times = vec![0.0, 1.0];
+        let values = vec![1.0, 1.0, 1.0, -1.0, 2.0, 1.0];
+        let curve = Curve::new(times, values, 3, Interpolation::Linear).unwrap();
+        let channel = Channel::Scale { node: 1 };
+        bar.clips = vec![Clip {
+            name: "mirror".to_owned(),
+            tracks: vec![Track { channel, curve }],
+        }];
+        let page = page_of(&bar, "bar");
+        assert!(page.contains("cannot do this pose"));
+        assert!(page.contains("poses not possible"));
+        assert!(!page.contains("NaN"));
+    }
+
+    #[test]
+    fn names_from_a_file_stay_text() {
+        let hostile = "</style><script>alert(1)</script>\"'&{{style}}";
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        bar.clips.truncate(2);
+        bar.clips
+            .iter_mut()
+            .for_each(|clip| clip.name = hostile.to_owned());
+        let page = page_of(&bar, hostile);
+        assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
+        assert_eq!(page.matches("</style>").count(), 1);
+        assert!(page.contains("&lt;script&gt;alert(1)"));
+    }
+
+    #[test]
+    fn the_same_method_twice_counts_once() {
+        let bar = build(Character::Bar, 2000).unwrap();
+        let page = page_of(&bar, "bar");
+        assert_eq!(page.matches("<div class=\"method\">").count(), 2);
+    }
+
+    #[test]
+    fn nothing_to_show_is_an_error() {
+        let bar = build(Character::Bar, 2000).unwrap();
+        let none = ReportOptions {
+            methods: Vec::new(),
+            ..small()
+        };
+        let subject = Subject {
+            title: String::new(),
+            asset: &bar,
+            clips: Vec::new(),
+        };
+        assert!(matches!(
+            report(&[subject], &none, |_| ()),
+            Err(ReportError::NoMethods)
+        ));
+        assert!(matches!(
+            report(&[], &small(), |_| ()),
+            Err(ReportError::NoSurface)
+        ));
+    }
+}

@@ -71,10 +71,8 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         clips.flat_map(move |shown| shown.samples.details[method].iter().flatten())
     };
     let overall = |method: usize| {
-        study
-            .shown
-            .iter()
-            .map(move |shown| shown.samples.overall[method])
+        let clips = study.shown.iter();
+        clips.filter_map(move |shown| shown.samples.overall[method])
     };
     let each = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
         let finite = |method| value(method).filter(|value| value.is_finite());
@@ -207,9 +205,16 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
             title: "Jumps",
             explanation: "Moments at which some of the skin leaps from one frame to the next, beyond those that every method has.",
             values: {
-                let jumps = |method| overall(method).map(|overall| overall.jumps).sum::<usize>();
-                let common = (0..methods).map(jumps).min().unwrap_or(0);
-                each(&|method| Some((jumps(method) - common) as f64))
+                let jumps = |method| {
+                    overall(method)
+                        .map(|overall| overall.jumps as f64)
+                        .reduce(|a, b| a + b)
+                };
+                let common = (0..methods)
+                    .filter_map(jumps)
+                    .reduce(f64::min)
+                    .unwrap_or(0.0);
+                each(&|method| Some(jumps(method)? - common))
             },
             write: count,
             badness: Some(|value| value),
