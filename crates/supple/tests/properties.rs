@@ -5,10 +5,11 @@
 mod common;
 
 use common::*;
-use glam::DAffine3;
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 use proptest::prelude::*;
+use supple::deform::DeformError;
 use supple::transform::Local;
-use supple::{Method, Palette, Rig};
+use supple::{Method, Normals, Output, Palette, Rig, Skin, Workspace};
 
 /// Of the size of what is added up: a few roundings of `f32`.
 const ROUNDING: f64 = 5e-7;
@@ -154,6 +155,63 @@ proptest! {
             assert_close(method, &found.normals, expected, NORMAL_ROUNDING)?;
         }
     }
+}
+
+/// Maps that no rigid method is made for: stretched, sheared, mirrored, crushed to a plane, a line or a point.
+fn any_map() -> impl Strategy<Value = DAffine3> {
+    let factor = prop_oneof![3 => 0.2..2.0f64, 1 => -2.0..-0.2f64, 1 => Just(0.0), 1 => Just(-1.0), 1 => Just(1.0)];
+    let factors = prop::array::uniform3(factor).prop_map(DVec3::from_array);
+    (rotation(3.2), factors, rotation(3.2), vector(2.0)).prop_map(
+        |(before, factors, after, translation)| DAffine3 {
+            matrix3: DMat3::from_quat(after)
+                * DMat3::from_diagonal(factors)
+                * DMat3::from_quat(before),
+            translation,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_matrices_give_finite_numbers_and_single_joints_keep_to_theirs(
+        (rig, maps) in posed_joints(rig(), any_map), kind in prop::sample::select(&Normals::ALL[..])
+    ) {
+        let palette = palette(&maps);
+        for method in Method::ALL {
+            let skin = Skin::bake(&rig, method, kind).unwrap();
+            let mut positions = vec![Vec3::NAN; skin.vertex_count()];
+            let mut normals = positions.clone();
+            let output = Output { positions: &mut positions, normals: Some(&mut normals), tangents: None };
+            match skin.deform(&palette, &mut Workspace::default(), output) {
+                Ok(()) => {}
+                Err(DeformError::NoLogarithm { joint, .. }) => {
+                    prop_assert_eq!(method, &Method::LogMatrix);
+                    prop_assert!(maps[joint].matrix3.determinant() <= 1e-6 || has_negative_eigenvalue(&maps[joint].matrix3));
+                    continue;
+                }
+                Err(error) => return Err(TestCaseError::fail(error.to_string())),
+            }
+            for vertex in 0..skin.vertex_count() {
+                prop_assert!(positions[vertex].is_finite(), "{}, vertex {}: {}", method, vertex, positions[vertex]);
+                prop_assert!((normals[vertex].length() - 1.0).abs() < 1e-5, "{}, normal {}: {}", method, vertex, normals[vertex]);
+                let mut influences = rig.weights().of(vertex);
+                let (first, second) = (influences.next().unwrap(), influences.next());
+                if second.is_none() && !looks_at_joints_around(method) {
+                    let expected = maps[first.joint].transform_point3(rig.mesh().positions()[vertex].as_dvec3());
+                    prop_assert!(positions[vertex].as_dvec3().distance(expected) < 1e-5, "{}, vertex {}", method, vertex);
+                }
+            }
+        }
+    }
+}
+
+/// By the sign of the characteristic polynomial along the negative axis.
+fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
+    let steps = (0..20_000).map(|step| -f64::from(step) * 5e-4);
+    let mut values = steps.map(|value| (*matrix - DMat3::IDENTITY * value).determinant());
+    values.any(|value| value <= 1e-5)
 }
 
 proptest! {

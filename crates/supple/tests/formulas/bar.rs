@@ -4,7 +4,10 @@ use crate::common::deform_skin;
 use crate::compare::method;
 use glam::{DAffine3, DVec3};
 use supple::characters::{self, Character};
-use supple::{Affine, Asset, Method, Normals, Palette, Skin};
+use supple::skeleton::{Node, Skeleton};
+use supple::transform::{Local, Trs};
+use supple::weights::WeightsBuilder;
+use supple::{Affine, Asset, Method, Normals, Palette, Rig, Skin};
 
 fn bar() -> Asset {
     characters::build(Character::Bar, 4_000).unwrap()
@@ -147,4 +150,69 @@ fn log_matrices_depart_once_the_bar_is_turned() {
         posed_from_bind: turned,
     };
     assert!(apart(&turned) > 0.02, "{}", apart(&turned));
+}
+
+/// The surface of the bar on nine joints in a row, of which only the ends hold it, one handing over to the other along its whole length.
+fn bar_on_a_chain() -> Rig {
+    let mesh = bar().rig.mesh().clone();
+    let node = |joint: usize| Node {
+        name: String::new(),
+        parent: joint.checked_sub(1),
+        rest: Local::Trs(Trs::from_translation(match joint {
+            0 => DVec3::X * -0.5,
+            _ => DVec3::X * 0.125,
+        })),
+    };
+    let all: Vec<usize> = (0..9).collect();
+    let skeleton = Skeleton::bound_at_rest((0..9).map(node).collect(), &all).unwrap();
+    let mut weights = WeightsBuilder::new(9).unwrap();
+    for position in mesh.positions() {
+        let share = (position.x + 0.5).clamp(0.0, 1.0);
+        weights.push([(0, 1.0 - share), (8, share)], 0).unwrap();
+    }
+    Rig::new(mesh, skeleton, weights.finish().0).unwrap()
+}
+
+#[test]
+fn two_full_turns_stay_in_the_bar_with_differential_blending_and_are_lost_with_dual_quaternions() {
+    let rig = bar_on_a_chain();
+    // Each joint a quarter turn beyond the one before: the last has turned twice, and its matrix says nothing of it.
+    let quarter = |joint: usize| DAffine3::from_rotation_x(90f64.to_radians() * joint as f64);
+    let palette = Palette {
+        posed_from_bind: (0..9)
+            .map(|joint| Affine::from_f64(&quarter(joint)))
+            .collect(),
+    };
+    let turned = |method: &str| -> Vec<(f64, f64, f64)> {
+        let skin = Skin::bake(&rig, &self::method(method), Normals::Transported).unwrap();
+        let posed = deform_skin(&skin, &palette).positions;
+        let pairs = rig.mesh().positions().iter().zip(posed);
+        let thick = pairs.filter(|(rest, _)| radius(rest.as_dvec3()) > 0.05);
+        thick
+            .map(|(rest, posed)| {
+                let (rest, posed) = (rest.as_dvec3(), posed.as_dvec3());
+                let angle = posed.z.atan2(posed.y) - rest.z.atan2(rest.y);
+                let share = (rest.x + 0.5).clamp(0.0, 1.0);
+                (share, angle.to_degrees(), radius(posed) / radius(rest))
+            })
+            .collect()
+    };
+    let apart = |a: f64, b: f64| {
+        let turn = (a - b).rem_euclid(360.0);
+        turn.min(360.0 - turn)
+    };
+    for (share, angle, thickness) in turned("differential") {
+        // Eight times the blend of none with a quarter turn: nearly even, and exact at the ends and in the middle.
+        let (sine, cosine) = 45f64.to_radians().sin_cos();
+        let eighth = 2.0
+            * (share * sine)
+                .atan2(1.0 - share + share * cosine)
+                .to_degrees();
+        assert!((8.0 * eighth - 720.0 * share).abs() < 30.0);
+        assert!(apart(angle, 8.0 * eighth) < 0.05, "{share}: {angle}");
+        assert!((thickness - 1.0).abs() < 1e-4, "{share}: {thickness}");
+    }
+    for (share, angle, _) in turned("dual-quaternion") {
+        assert!(apart(angle, 0.0) < 0.01, "{share}: {angle}");
+    }
 }
