@@ -3,11 +3,14 @@
 use crate::args::DemoOptions;
 use crate::compare::write_report;
 use crate::failure::Failure;
+use crate::posing;
 use crate::source::Source;
 use supple_render::report::{ReportOptions, Subject};
 
 const FIGURE: &str = "@figure:8000";
 const TOY: &str = "@bar:2000";
+/// What the papers show on it; the figure's clips are chosen by what they tell.
+const TOY_CLIPS: [&str; 3] = ["bend-120", "twist-150", "bend-and-shift"];
 
 const COMMANDS: &str = "\
 supple info    hero.glb                              # what is in it, and what is odd about it
@@ -19,14 +22,18 @@ supple convert @figure:20000 -o figure.glb           # take this figure with you
 pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
     let figure = Source::open(FIGURE.as_ref())?.asset;
     let toy = Source::open(TOY.as_ref())?.asset;
-    let subject = |title: &str, asset| Subject {
-        title: title.to_owned(),
-        asset,
-        clips: Vec::new(),
-    };
+    let toy_clips = TOY_CLIPS.map(|clip| posing::find_clip(&toy, clip));
     let subjects = [
-        subject("A figure", &figure),
-        subject("A bar, to see it plainly", &toy),
+        Subject {
+            title: "A figure".to_owned(),
+            asset: &figure,
+            clips: Vec::new(),
+        },
+        Subject {
+            title: "A bar, to see it plainly".to_owned(),
+            asset: &toy,
+            clips: toy_clips.into_iter().collect::<Result<_, _>>()?,
+        },
     ];
     let wanted = ReportOptions {
         heading: Some("Supple moves skin with bones.".to_owned()),
