@@ -88,7 +88,8 @@ impl Plot<'_> {
                 HEIGHT - BOTTOM,
             );
         }
-        for (method, line) in self.lines.iter().enumerate() {
+        // Where lines coincide, the first method is the one to be seen.
+        for (method, line) in self.lines.iter().enumerate().rev() {
             let path = path(self.times, line, x, |value| y(value.clamp(low, high)));
             if !path.is_empty() {
                 let _ = write!(svg, "<path class=\"line m{method}\" d=\"{path}\"/>");
