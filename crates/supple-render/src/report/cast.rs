@@ -7,7 +7,7 @@ use glam::{DMat3, DQuat, DVec3, Vec3};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use supple::deform::{Normals, Workspace};
-use supple::metrics::{Gauge, JointRadius, TimeSmoothness};
+use supple::metrics::{Gauge, JointRadius, Stretch, TimeSmoothness};
 use supple::skeleton::BindBone;
 use supple::{Affine, Asset, Clip, Method, Output, Palette, Player, Pose, Skin, exec};
 
@@ -394,6 +394,7 @@ impl<'a> Cast<'a> {
 
     fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> Numbers {
         let stretch = self.gauge.stretch(positions);
+        let distortion: Vec<f64> = stretch.iter().map(Stretch::distortion).collect();
         let radii = match brief {
             true => Vec::new(),
             false => self.gauge.radii(positions, palette),
@@ -403,7 +404,7 @@ impl<'a> Cast<'a> {
             let (mut sum, mut area) = (0.0, 0.0);
             for &triangle in &region.triangles {
                 let own = self.triangle_areas[triangle as usize];
-                sum += own * stretch[triangle as usize].distortion();
+                sum += own * distortion[triangle as usize];
                 area += own;
             }
             let radius = radii.binary_search_by_key(&region.joint, |radius| radius.joint);
@@ -419,8 +420,9 @@ impl<'a> Cast<'a> {
         let regions = self.regions.iter().map(region).collect();
         let (mut sum, mut area) = (0.0, 0.0);
         let (mut largest, mut least) = (Histogram::default(), Histogram::default());
-        for (stretch, &own) in stretch.iter().zip(&self.triangle_areas) {
-            sum += own * stretch.distortion();
+        let triangles = stretch.iter().zip(&distortion).zip(&self.triangle_areas);
+        for ((stretch, distortion), &own) in triangles {
+            sum += own * distortion;
             area += own;
             largest.add(stretch.largest, own);
             least.add(stretch.least, own);

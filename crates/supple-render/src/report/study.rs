@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use supple::clip::{Channel, Curve, Interpolation, Track};
 use supple::{Asset, Clip};
 
-/// Frames of a clip that is shown: odd, so that the middle is one of them.
-const FRAMES: usize = 33;
+/// Frames of a clip that is shown, and how many vertices may be moved for all of them.
+const SHOWN_FRAMES: (usize, usize) = (17, 33);
+const SHOWN_VERTICES: usize = 40_000_000;
 
 /// Frames of a clip that may be shown, and how many vertices may be moved to find out.
 const SCOUT_FRAMES: (usize, usize) = (3, 17);
@@ -104,9 +105,10 @@ impl<'a> Study<'a> {
         let name = |index: &usize| clips[*index].name.clone();
         let mut quiet: Vec<String> = quiet.iter().map(name).collect();
         let left_out: Vec<String> = left_out.iter().map(name).collect();
+        let frames = affordable(&cast, chosen.len(), SHOWN_VERTICES, SHOWN_FRAMES);
         let mut shown = Vec::new();
         for (done, &index) in chosen.iter().enumerate() {
-            let samples = cast.sample(&clips[index], FRAMES, false);
+            let samples = cast.sample(&clips[index], frames, false);
             step(0.6 + 0.35 * (done + 1) as f64 / chosen.len() as f64);
             if is_quiet(&samples) && chosen.len() > 1 {
                 quiet.push(clips[index].name.clone());
@@ -164,6 +166,17 @@ impl Shown<'_> {
     }
 }
 
+/// How many frames of each clip can be looked at: odd, so that the middle is one of them.
+fn affordable(
+    cast: &Cast<'_>,
+    clips: usize,
+    vertices: usize,
+    (least, most): (usize, usize),
+) -> usize {
+    let per_frame = clips * cast.method_count() * cast.asset.rig.mesh().vertex_count();
+    (vertices / per_frame.max(1)).clamp(least, most) | 1
+}
+
 /// Which clips to show, which look the same in all methods, and which tell nothing more.
 fn scout(
     cast: &Cast<'_>,
@@ -171,8 +184,7 @@ fn scout(
     most: usize,
     mut step: impl FnMut(f64),
 ) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
-    let per_frame = clips.len() * cast.method_count() * cast.asset.rig.mesh().vertex_count();
-    let frames = (SCOUT_VERTICES / per_frame.max(1)).clamp(SCOUT_FRAMES.0, SCOUT_FRAMES.1) | 1;
+    let frames = affordable(cast, clips.len(), SCOUT_VERTICES, SCOUT_FRAMES);
     let mut quiet = Vec::new();
     let mut candidates = Vec::new();
     for (index, clip) in clips.iter().enumerate() {
