@@ -84,6 +84,20 @@ fn finger_title(words: &[String]) -> Option<String> {
     }
 }
 
+/// A title without its side, for joints that come in pairs.
+pub(super) fn without_side(title: &str) -> String {
+    let title = title
+        .strip_prefix("Left ")
+        .or(title.strip_prefix("Right "))
+        .unwrap_or(title);
+    title.to_lowercase()
+}
+
+/// Whether a title is that of a joint that everyone would bend first.
+pub(super) fn is_well_known(title: &str) -> bool {
+    ["shoulder", "elbow", "hip", "knee"].contains(&without_side(title).as_str())
+}
+
 /// Whether a title is that of a joint in a hand.
 pub(super) fn is_finger(title: &str) -> bool {
     let title = title.to_lowercase();

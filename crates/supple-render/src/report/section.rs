@@ -292,9 +292,13 @@ impl<'a> Writer<'a, '_> {
             );
         }
         if !study.left_out.is_empty() {
+            let ask = match study.made_up {
+                true => "",
+                false => " Any of them can be asked for with <code>--clip</code>.",
+            };
             let _ = write!(
                 html,
-                "<p>Not shown, since they tell less, or the same again: {}. Any of them can be asked for with <code>--clip</code>.</p>",
+                "<p>Not shown, since they tell less, or the same again: {}.{ask}</p>",
                 clip_list(&study.left_out)
             );
         }

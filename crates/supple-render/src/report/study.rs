@@ -3,7 +3,7 @@
 use super::cast::{Cast, Samples};
 use super::choose::{Candidate, pick};
 use super::methods::Entry;
-use super::names::{is_finger, uncapitalised};
+use super::names::{is_finger, is_well_known, uncapitalised, without_side};
 use super::regions::Region;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
@@ -96,6 +96,8 @@ impl<'a> Study<'a> {
             let wished = wished.iter().filter_map(|&index| asset.clips.get(index));
             wished.map(Cow::Borrowed).collect()
         };
+        // Test poses move one joint each, so it takes more of them.
+        let most_clips = if made_up { most_clips + 2 } else { most_clips };
         let all = clips.len() <= most_clips || !wished.is_empty();
         let (chosen, quiet, left_out) = if all {
             ((0..clips.len()).collect(), Vec::new(), Vec::new())
@@ -262,18 +264,16 @@ fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<Worst> {
 
 /// The worst regions, but of a left and a right one only the worse.
 fn close_ups(regions: &[Region], worst: &[Worst]) -> Vec<usize> {
-    let without_side = |index: &usize| {
+    let family = |index: &usize| {
         let title = &regions[worst[*index].region].title;
-        if is_finger(title) {
-            return "finger".to_owned();
+        match is_finger(title) {
+            true => "finger".to_owned(),
+            false => without_side(title),
         }
-        title.replacen("Left ", "", 1).replacen("Right ", "", 1)
     };
     let mut chosen: Vec<usize> = Vec::new();
     for index in 0..worst.len() {
-        let known = chosen
-            .iter()
-            .any(|other| without_side(other).eq_ignore_ascii_case(&without_side(&index)));
+        let known = chosen.iter().any(|other| family(other) == family(&index));
         if !known && chosen.len() < MOST_CLOSE_UPS {
             chosen.push(index);
         }
@@ -286,7 +286,21 @@ pub(super) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
     let skeleton = asset.rig.skeleton();
     let bones = skeleton.bind_bones();
     let mut clips = Vec::new();
-    for region in regions.iter().take(TRIED_JOINTS) {
+    // Of a left and a right joint one is enough; those that everyone knows come first.
+    let mut tried: Vec<&Region> = Vec::new();
+    let (known, others): (Vec<_>, Vec<_>) = regions
+        .iter()
+        .partition(|region| is_well_known(&region.title));
+    for region in known.into_iter().chain(others) {
+        let title = without_side(&region.title);
+        if !tried
+            .iter()
+            .any(|other| without_side(&other.title) == title)
+        {
+            tried.push(region);
+        }
+    }
+    for region in tried.into_iter().take(TRIED_JOINTS) {
         let bone = bones[region.joint].axis().unwrap_or(DVec3::Y);
         let above = bones[region.other].axis().unwrap_or(bone);
         // Bend on in the direction that the joint is already bent in, or else to the front.
