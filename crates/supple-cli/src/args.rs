@@ -154,6 +154,9 @@ pub(crate) struct DeformOptions {
     /// m×3×4 floats, posed_from_bind in the file's own joint order, instead of a clip
     #[arg(long, value_name = "P.npy", conflicts_with_all = ["clip", "time", "frame"])]
     pub(crate) palette: Option<PathBuf>,
+    /// n×m×4 floats for animation-space, n×m×12 for multi-weight: learned weights, joints in the file's own order
+    #[arg(long, value_name = "W.npy")]
+    pub(crate) weights: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) normals: NormalsOption,
     /// Where to write; the ending chooses the format

@@ -7,18 +7,19 @@ use crate::posing;
 use crate::source::Source;
 use crate::wording::many;
 use std::path::Path;
-use supple::{Affine, Palette, Player};
+use supple::deform::MultiWeights;
+use supple::{Affine, Method, Palette, Player};
 use supple_io::{npy, obj, ply, write_whole};
 
 pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;
     let source = Source::open(&options.file)?;
     let pose = posing::wanted_pose(&source.asset, &options.moment)?;
-    let mut player = Player::new(
-        &source.asset,
-        &options.method.method,
-        options.normals.normals,
-    )?;
+    let method = match &options.weights {
+        Some(path) => with_learned_weights(&options.method.method, path, &source)?,
+        None => options.method.method.clone(),
+    };
+    let mut player = Player::new(&source.asset, &method, options.normals.normals)?;
     player.pose(&pose)?;
     if let Some(path) = &options.palette {
         player.pose_by_palette(&read_palette(path, &source)?)?;
@@ -70,6 +71,46 @@ impl OutputKind {
                 }),
         }
     }
+}
+
+/// A multi-linear method with weights from a file.
+fn with_learned_weights(method: &Method, path: &Path, source: &Source) -> Result<Method, Failure> {
+    let wanted = match method {
+        Method::AnimationSpace(_) => 4,
+        Method::MultiWeight(_) => 12,
+        _ => {
+            let message = format!("the method '{method}' has no learned weights");
+            return Err(Failure::usage(message)
+                .hint("--weights is for -m animation-space and -m multi-weight"));
+        }
+    };
+    let dense = npy::read_multi_weights(path)?;
+    let order = source.joints_in_file_order();
+    let vertices = source.asset.rig.mesh().vertex_count();
+    let found = [dense.vertices, dense.joints, dense.numbers_each];
+    let expected = [vertices, order.len(), wanted];
+    if found != expected {
+        let message = format!(
+            "{}: {found:?} numbers, but {method} needs {expected:?} for this character",
+            path.display()
+        );
+        return Err(Failure::new(message).hint("vertices × joints × numbers for each"));
+    }
+    Ok(match method {
+        Method::AnimationSpace(_) => Method::AnimationSpace(Some(sparse(&dense, &order).into())),
+        _ => Method::MultiWeight(Some(sparse(&dense, &order).into())),
+    })
+}
+
+/// What is not zero, by the skeleton's joints.
+fn sparse<const N: usize>(dense: &npy::DenseWeights, order: &[usize]) -> MultiWeights<N> {
+    let mut weights = MultiWeights::default();
+    for row in dense.numbers.chunks(dense.joints * N) {
+        let numbers = row.as_chunks::<N>().0.iter().zip(order);
+        let kept = numbers.filter(|(numbers, _)| **numbers != [0.0; N]);
+        weights.push(kept.map(|(numbers, &joint)| (joint as u16, *numbers)));
+    }
+    weights
 }
 
 /// A palette in the file's joint order, brought into the skeleton's.

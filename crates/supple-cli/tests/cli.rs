@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use supple::characters::{self, Character};
 
 /// Help texts and error messages, word for word, from `tests/cmd/*.toml`.
 #[test]
@@ -108,6 +109,18 @@ fn npy_rows(path: &Path) -> Vec<Vec<f32>> {
     numbers.chunks(3).map(<[f32]>::to_vec).collect()
 }
 
+/// An array of float64, by the format's own definition.
+fn write_npy(path: &Path, shape: &[usize], values: &[f64]) {
+    let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({sides}), }}");
+    let header = format!("{header:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
+    bytes.extend_from_slice(header.as_bytes());
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    std::fs::write(path, &bytes).expect("writable");
+}
+
 #[test]
 fn frames_are_times_and_clips_are_found_by_name_case_or_number() {
     let folder = folder();
@@ -131,22 +144,9 @@ fn frames_are_times_and_clips_are_found_by_name_case_or_number() {
 fn a_palette_moves_the_character_in_the_order_of_its_file() {
     let folder = folder();
     // Both joints moved by (1, 2, 3).
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3, 4), }";
-    let header = format!("{header:<117}\n");
-    bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
-    bytes.extend_from_slice(header.as_bytes());
-    for _ in 0..2 {
-        for row in [
-            [1.0f64, 0.0, 0.0, 1.0],
-            [0.0, 1.0, 0.0, 2.0],
-            [0.0, 0.0, 1.0, 3.0],
-        ] {
-            row.iter()
-                .for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-        }
-    }
-    std::fs::write(folder.path().join("palette.npy"), &bytes).expect("writable");
+    let shift = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 2.0, 0.0, 0.0, 1.0, 3.0];
+    let path = folder.path().join("palette.npy");
+    write_npy(&path, &[2, 3, 4], &[shift, shift].concat());
     succeeds(&["deform", "@bar:2000", "-o", "rest.npy"], folder.path());
     succeeds(
         &[
@@ -175,6 +175,47 @@ fn a_palette_moves_the_character_in_the_order_of_its_file() {
         error.contains("2 matrices, but the character has"),
         "{error}"
     );
+}
+
+#[test]
+fn learned_weights_that_are_those_of_linear_blending_give_its_result() {
+    let folder = folder();
+    let bar = characters::build(Character::Bar, 2_000).expect("builds");
+    let vertices = bar.rig.mesh().vertex_count();
+    let mut dense = vec![0.0; vertices * 2 * 12];
+    for vertex in 0..vertices {
+        for influence in bar.rig.weights().of(vertex) {
+            let start = (vertex * 2 + influence.joint) * 12;
+            dense[start..start + 12].fill(f64::from(influence.weight));
+        }
+    }
+    write_npy(&folder.path().join("w.npy"), &[vertices, 2, 12], &dense);
+    let deform = |method: &str, more: &[&str], out: &str| {
+        let pose = ["--clip", "bend-90", "--time", "1", "-o", out];
+        let arguments = [&["deform", "@bar:2000", "-m", method], more, &pose[..]].concat();
+        succeeds(&arguments, folder.path());
+        std::fs::read(folder.path().join(out)).expect("written")
+    };
+    let linear = deform("linear", &[], "linear.npy");
+    let learned = deform("multi-weight", &["--weights", "w.npy"], "learned.npy");
+    assert!(linear == learned);
+    let arguments = ["deform", "@bar:2000", "--weights", "w.npy", "-o", "no.npy"];
+    let (status, error) = fails(&arguments, folder.path());
+    assert_eq!(status, 2);
+    assert!(error.contains("'linear' has no learned weights"), "{error}");
+    let small = [
+        "deform",
+        "@bar:5000",
+        "-m",
+        "multi-weight",
+        "--weights",
+        "w.npy",
+        "-o",
+        "no.npy",
+    ];
+    let (status, error) = fails(&small, folder.path());
+    assert_eq!(status, 1);
+    assert!(error.contains("needs"), "{error}");
 }
 
 #[test]
