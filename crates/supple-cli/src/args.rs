@@ -44,6 +44,7 @@ fn file_help() -> String {
 Start here:
   supple demo                                a page of pictures to open in a browser
   supple info hero.glb                       what is in a file, and what is odd about it
+  supple compare hero.glb -o report          every method on your character, side by side
   supple render hero.glb --clip Run -o run.gif
 
 Exit status: 0 done, 1 it could not be done, 2 the command line was wrong.
@@ -56,7 +57,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// The whole flow on a built-in character, ending in a page to open
+    /// Compare the methods on built-in characters, ending in a page to open
     #[command(after_help = "\
 Examples:
   supple demo                     writes supple-demo/index.html
@@ -92,6 +93,17 @@ Examples:
   supple render @figure --clip fist --focus moving -o fist.gif
   supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
     Render(RenderOptions),
+
+    /// Show methods side by side on one page: pictures, plots, numbers, and which one holds up where
+    #[command(after_help = "\
+DIR/index.html needs no other file. Without --clip the clips that tell most are chosen; a file
+without clips has its joints bent and twisted.
+
+Examples:
+  supple compare hero.glb -o report
+  supple compare hero.glb -m linear,dual-quaternion --clip Run,Jump -o report
+  supple compare @figure -o figure-report")]
+    Compare(CompareOptions),
 
     /// Write a character with its weights cleaned, everything else as it was
     #[command(after_help = "\
@@ -204,6 +216,24 @@ pub(crate) enum Focus {
     All,
     /// What the clip moves
     Moving,
+}
+
+#[derive(Args)]
+pub(crate) struct CompareOptions {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: PathBuf,
+    /// The methods to compare, separated by commas [default: all that differ]
+    #[arg(short, long = "method", value_name = "METHOD", value_delimiter = ',', value_parser = MethodParser)]
+    pub(crate) method: Vec<Method>,
+    /// Which clips, by name or number from 0, separated by commas [default: those that tell most]
+    #[arg(long, value_name = "CLIP", value_delimiter = ',')]
+    pub(crate) clip: Vec<String>,
+    /// Pixels of one picture
+    #[arg(long, value_name = "WxH", default_value = "300x320", value_parser = parse_size)]
+    pub(crate) size: (usize, usize),
+    /// The folder to write into; made if it is not there
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Args)]

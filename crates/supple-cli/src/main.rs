@@ -1,6 +1,7 @@
 //! The `supple` command.
 
 mod args;
+mod compare;
 mod convert;
 mod deform;
 mod demo;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Info(options) => info::run(&options),
         Command::Deform(options) => deform::run(&options),
         Command::Render(options) => render::run(&options),
+        Command::Compare(options) => compare::run(&options),
         Command::Convert(options) => convert::run(&options),
         Command::Completions { shell } => completions(shell),
     };

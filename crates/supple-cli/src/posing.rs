@@ -19,16 +19,26 @@ pub(crate) fn wanted_clip<'a>(
         }
         return Ok(asset.clips.first().filter(|_| timed));
     };
-    let exact = asset.clips.iter().find(|clip| clip.name == *wish);
+    let found = find_clip(asset, wish)?;
+    Ok(asset.clips.get(found))
+}
+
+/// The index of a clip by its name, by a name that is nearly the same, or by its number.
+pub(crate) fn find_clip(asset: &Asset, wish: &str) -> Result<usize, Failure> {
+    let clips = &asset.clips;
+    let exact = clips.iter().position(|clip| clip.name == *wish);
     let alike = || {
-        asset
-            .clips
+        clips
             .iter()
-            .find(|clip| plain(&clip.name) == plain(wish))
+            .position(|clip| plain(&clip.name) == plain(wish))
     };
-    let by_number = || asset.clips.get(wish.parse::<usize>().ok()?);
+    let by_number = || {
+        wish.parse::<usize>()
+            .ok()
+            .filter(|&index| index < clips.len())
+    };
     let found = exact.or_else(alike).or_else(by_number);
-    found.map(Some).ok_or_else(|| no_such_clip(asset, wish))
+    found.ok_or_else(|| no_such_clip(asset, wish))
 }
 
 /// A name without regard to case and to how its words are joined.

@@ -142,6 +142,13 @@ impl Camera {
     }
 }
 
+impl Camera {
+    /// How far a point is from the camera along the direction in which it looks; negative behind it.
+    pub(crate) fn distance(&self, point: Vec3) -> f64 {
+        -(self.camera_from_world.row(2)).dot(point.as_dvec3() - self.eye)
+    }
+}
+
 /// How far points reach towards each side of the picture and in space.
 struct Extents {
     left: f64,

@@ -44,6 +44,8 @@ mod gif;
 mod image;
 mod staging;
 
+pub mod report;
+
 pub use bones::{Bone, skeleton_bones};
 pub use camera::{Camera, View};
 pub use color::{joint_color, weight_colors};

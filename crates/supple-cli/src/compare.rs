@@ -1,0 +1,73 @@
+//! `supple compare`: methods side by side on one page.
+
+use crate::args::CompareOptions;
+use crate::failure::Failure;
+use crate::source::Source;
+use crate::{posing, progress};
+use std::path::Path;
+use supple_io::write_whole;
+use supple_render::report::{ReportError, ReportOptions, Subject, default_methods, report};
+
+/// The progress bar counts in these.
+const STEPS: usize = 200;
+
+pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
+    let source = Source::open(&options.file)?;
+    let asset = &source.asset;
+    let mut clips = Vec::new();
+    for wish in &options.clip {
+        let found = posing::find_clip(asset, wish)?;
+        if !clips.contains(&found) {
+            clips.push(found);
+        }
+    }
+    let subject = Subject {
+        title: title(&options.file),
+        asset,
+        clips,
+    };
+    let wanted = ReportOptions {
+        methods: match options.method.is_empty() {
+            true => default_methods(),
+            false => options.method.clone(),
+        },
+        picture_size: options.size,
+        ..ReportOptions::default()
+    };
+    write_report(&[subject], &wanted, &options.out)
+}
+
+/// Makes a report and writes it into a folder.
+pub(crate) fn write_report(
+    subjects: &[Subject<'_>],
+    options: &ReportOptions,
+    folder: &Path,
+) -> Result<(), Failure> {
+    let bar = progress::bar(STEPS, "comparing");
+    let page = report(subjects, options, |share| {
+        bar.set_position((share * STEPS as f64) as u64);
+    });
+    bar.finish_and_clear();
+    let page = page?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, error))?;
+    let index = folder.join("index.html");
+    write_whole(&index, |out| out.write_all(page.as_bytes()))
+        .map_err(|error| Failure::writing(&index, error))?;
+    crate::print(&format!("open {}\n", index.display()))
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}
+
+/// What a file is called on a page: its name without the ending, a built-in character as it is.
+fn title(file: &Path) -> String {
+    let name = if file.to_string_lossy().starts_with('@') {
+        file.to_str()
+    } else {
+        file.file_stem().and_then(|stem| stem.to_str())
+    };
+    name.unwrap_or("character").to_owned()
+}

@@ -1,0 +1,695 @@
+//! One character played by every method at once, and measured.
+
+use super::choose::Candidate;
+use super::methods::Entry;
+use super::regions::{self, Region};
+use glam::{DMat3, DQuat, DVec3, Vec3};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+use supple::deform::{Normals, Workspace};
+use supple::metrics::{Gauge, JointRadius, Stretch, TimeSmoothness};
+use supple::skeleton::BindBone;
+use supple::{Affine, Asset, Clip, Method, Output, Palette, Player, Pose, Skin, exec};
+
+/// Methods are compared at this many vertices: enough to find where they differ.
+const COMPARED_VERTICES: usize = 4000;
+
+/// A twist, bend or shift below this is none, in radians or radii.
+const STILL: f64 = 0.02;
+
+/// A player, or why there is none.
+type Playing<'a> = Result<Player<'a>, String>;
+
+/// Everything that stays the same from frame to frame.
+pub(super) struct Cast<'a> {
+    pub asset: &'a Asset,
+    players: Vec<Mutex<Playing<'a>>>,
+    /// Which of the methods is linear blending, if any.
+    linear: Option<usize>,
+    pub gauge: Gauge,
+    pub regions: Vec<Region>,
+    triangle_areas: Vec<f64>,
+    bones: Vec<BindBone>,
+    /// Lengths in the rest pose over lengths in the bind pose: files may bind in other units than they show.
+    pub scale: f64,
+    /// The same as a factor back to the bind pose, negative where the rest pose mirrors, so that inside stays inside.
+    bind_from_rest: f32,
+    /// For every region those that share much of its skin.
+    neighbours: Vec<Vec<usize>>,
+    /// Vertices at which methods are compared, and for every region the places of its own among them.
+    compared: Vec<u32>,
+    compared_in_region: Vec<Vec<u32>>,
+}
+
+/// One method in one frame.
+#[derive(Clone, Debug)]
+pub(super) struct Numbers {
+    pub volume_change: Option<f64>,
+    /// How much the most stretched hundredth of the surface has grown in length: 0.5 is half as long again.
+    pub stretched: f64,
+    /// How much the most compressed hundredth has lost in length.
+    pub compressed: f64,
+    /// Mean change of lengths.
+    pub distortion: f64,
+    pub regions: Vec<RegionNumbers>,
+}
+
+/// One method in one frame around one joint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RegionNumbers {
+    pub distortion: f64,
+    /// Least and largest thickness around the joint, 1 at rest; none where that cannot be told.
+    pub thickness: Option<(f64, f64)>,
+}
+
+/// What only some frames are measured by, since it takes longer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Detail {
+    pub area_change: f64,
+    pub edge_change: f64,
+    pub rigid_energy: f64,
+    pub normal_degrees: f64,
+}
+
+/// What a joint does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Motion {
+    pub bend: f64,
+    pub twist: f64,
+    pub shift: f64,
+    /// The axis of the bend in the world.
+    pub bend_axis: DVec3,
+    /// The direction of the bone in the world.
+    pub bone: DVec3,
+}
+
+/// A clip seen through all methods.
+pub(super) struct Samples {
+    /// Seconds from the clip's first key.
+    pub times: Vec<f64>,
+    /// By method, then by frame; an error where the method cannot do the pose.
+    pub numbers: Vec<Vec<Result<Numbers, String>>>,
+    /// By method, then one for every [`DETAIL_EVERY`]th frame.
+    pub details: Vec<Vec<Option<Detail>>>,
+    /// By frame, then by region: how far apart the methods are, as a share of the region's size.
+    pub spread: Vec<Vec<f64>>,
+    /// By frame: the largest distance between methods, as a share of the character's size.
+    pub apart: Vec<f64>,
+    /// By frame, then by region.
+    pub motions: Vec<Vec<Motion>>,
+    /// By frame, then by region: from 0, carried along by a neighbour that moves much more, to 1, the joint itself moves.
+    pub activity: Vec<Vec<f64>>,
+    /// By method: how it moves over time; none where it cannot do any pose.
+    pub overall: Vec<Option<Overall>>,
+}
+
+/// One method over a whole clip.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overall {
+    /// Frames in which some of the skin jumps.
+    pub jumps: usize,
+    /// Root mean square of the acceleration, in sizes of the character per second squared.
+    pub acceleration: f64,
+    /// Root mean square of the distance from linear blending, as a share of the size; none where that is not compared.
+    pub from_linear: Option<f64>,
+}
+
+/// The largest value; of four or more the second largest, so that one method that fails does not hide what the others do.
+pub(super) fn telling(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut first, mut second, mut count) = (0.0, 0.0, 0);
+    for value in values {
+        if value > first {
+            (first, second) = (value, first);
+        } else if value > second {
+            second = value;
+        }
+        count += 1;
+    }
+    if count >= 4 { second } else { first }
+}
+
+/// The median of some points, axis by axis: where most methods are, wherever one that fails may be.
+pub(super) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
+    let mut values: Vec<f32> = Vec::with_capacity(16);
+    let mut result = Vec3::ZERO;
+    for axis in 0..3 {
+        values.clear();
+        values.extend(points.clone().map(|point| point[axis]));
+        values.sort_unstable_by(f32::total_cmp);
+        let (low, high) = (values.len().saturating_sub(1) / 2, values.len() / 2);
+        let at = |index: usize| values.get(index).copied().unwrap_or(0.0);
+        result[axis] = 0.5 * (at(low) + at(high));
+    }
+    result
+}
+
+/// Of so many frames one is measured in detail.
+const DETAIL_EVERY: usize = 4;
+
+impl<'a> Cast<'a> {
+    pub fn new(asset: &'a Asset, entries: &[Entry]) -> Cast<'a> {
+        let players = exec::map(entries.len(), |index| {
+            Mutex::new(play(asset, &entries[index].method))
+        });
+        let vertex_areas = regions::vertex_areas(asset);
+        let regions = regions::find(asset, &vertex_areas);
+        let mesh = asset.rig.mesh();
+        let corner = |&corner: &u32| mesh.positions()[corner as usize].as_dvec3();
+        let triangle_areas = mesh.triangles().iter().map(|[a, b, c]| {
+            let (a, b, c) = (corner(a), corner(b), corner(c));
+            0.5 * (b - a).cross(c - a).length()
+        });
+        let rest_scale = rest_scale(asset);
+        let weights = asset.rig.weights();
+        let blended: Vec<u32> = (0..mesh.vertex_count() as u32)
+            .filter(|&vertex| weights.of(vertex as usize).len() > 1)
+            .collect();
+        let step = blended.len().div_ceil(COMPARED_VERTICES).max(1);
+        let compared: Vec<u32> = blended.into_iter().step_by(step).collect();
+        let compared_in_region = regions.iter().map(|region| {
+            let member = |vertex: u32| {
+                region
+                    .vertices
+                    .binary_search_by_key(&vertex, |v| v.0)
+                    .is_ok()
+            };
+            let places = compared
+                .iter()
+                .enumerate()
+                .filter(|(_, vertex)| member(**vertex));
+            places.map(|(place, _)| place as u32).collect()
+        });
+        Cast {
+            asset,
+            players,
+            linear: entries
+                .iter()
+                .position(|entry| entry.method == Method::Linear),
+            gauge: Gauge::new(&asset.rig),
+            triangle_areas: triangle_areas.collect(),
+            bones: asset.rig.skeleton().bind_bones(),
+            scale: rest_scale.abs(),
+            bind_from_rest: (1.0 / rest_scale) as f32,
+            compared_in_region: compared_in_region.collect(),
+            compared,
+            neighbours: regions::neighbours(&regions, mesh.vertex_count()),
+            regions,
+        }
+    }
+
+    /// Runs something on the player of a method.
+    pub fn with_player<T>(&self, method: usize, run: impl FnOnce(&mut Playing<'a>) -> T) -> T {
+        let mut player = self.players[method]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        run(&mut player)
+    }
+
+    /// Poses a method, or says why that cannot be.
+    pub fn pose<T>(
+        &self,
+        method: usize,
+        pose: &Pose,
+        then: impl FnOnce(&Player<'a>) -> T,
+    ) -> Result<T, String> {
+        self.with_player(method, |player| {
+            let player = player.as_mut().map_err(|reason| reason.clone())?;
+            try_pose(player, pose)?;
+            if player.first_not_finite().is_some() {
+                return Err("the pose carries the skin to where no number reaches".to_owned());
+            }
+            Ok(then(player))
+        })
+    }
+
+    pub fn method_count(&self) -> usize {
+        self.players.len()
+    }
+
+    /// The size of the character in the world.
+    pub fn extent(&self) -> f64 {
+        let bounds = self.asset.rig.mesh().bounds();
+        bounds
+            .map_or(1.0, |bounds| f64::from(bounds.extent()))
+            .max(1e-12)
+            * self.scale
+    }
+
+    /// Positions as if shown in the units of the bind pose.
+    fn unscaled(&self, positions: &[Vec3]) -> Vec<Vec3> {
+        let factor = self.bind_from_rest;
+        positions
+            .iter()
+            .map(|&position| position * factor)
+            .collect()
+    }
+
+    fn unmirrored(&self, normals: &[Vec3]) -> Vec<Vec3> {
+        let side = self.bind_from_rest.signum();
+        normals.iter().map(|&normal| normal * side).collect()
+    }
+
+    fn unscaled_palette(&self, palette: &Palette) -> Palette {
+        let factor = self.bind_from_rest;
+        let unscaled = |affine: &Affine| Affine {
+            rows: affine.rows.map(|row| row * factor),
+        };
+        Palette {
+            posed_from_bind: palette.posed_from_bind.iter().map(unscaled).collect(),
+        }
+    }
+
+    /// How often the area around each vertex has doubled, for colours.
+    pub fn vertex_stretch(&self, player: &Player<'_>) -> Vec<f32> {
+        self.gauge
+            .vertex_stretch(&self.unscaled(player.positions()))
+    }
+
+    /// Plays a clip in evenly spaced frames, its end among them. A brief look finds what is worth showing, not what it measures.
+    pub fn sample(&self, clip: &Clip, frames: usize, brief: bool) -> Samples {
+        let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
+        // A pose that lasts no time is the same in every frame.
+        let last = if length > 0.0 { frames.max(2) - 1 } else { 1 };
+        let times: Vec<f64> = (0..=last)
+            .map(|frame| length * frame as f64 / last as f64)
+            .collect();
+        let poses: Vec<Pose> = times
+            .iter()
+            .map(|time| self.asset.pose_at(clip, start + time))
+            .collect();
+        let skeleton = self.asset.rig.skeleton();
+        let palettes: Vec<Palette> = poses.iter().map(|pose| skeleton.palette(pose)).collect();
+
+        type Frame = Result<(Numbers, Option<Detail>, Vec<Vec3>), String>;
+        let by_method: Vec<Vec<Frame>> = exec::map(self.method_count(), |method| {
+            let frame = |(index, pose): (usize, &Pose)| {
+                self.pose(method, pose, |player| {
+                    let palette = self.unscaled_palette(&palettes[index]);
+                    let positions = self.unscaled(player.positions());
+                    let detailed = index % DETAIL_EVERY == 0 && !brief;
+                    (
+                        self.numbers(&positions, &palette, brief),
+                        detailed.then(|| {
+                            self.detail(&positions, &self.unmirrored(player.normals()), &palette)
+                        }),
+                        self.compared
+                            .iter()
+                            .map(|&vertex| positions[vertex as usize])
+                            .collect(),
+                    )
+                })
+            };
+            poses.iter().enumerate().map(frame).collect()
+        });
+        let (spread, apart) = (0..times.len())
+            .map(|frame| {
+                let points = by_method
+                    .iter()
+                    .filter_map(|frames| frames[frame].as_ref().ok());
+                self.compare(
+                    &points
+                        .map(|(_, _, points)| points.as_slice())
+                        .collect::<Vec<_>>(),
+                )
+            })
+            .unzip();
+        let details = by_method.iter().map(|frames| {
+            let every = frames.iter().step_by(DETAIL_EVERY);
+            every
+                .map(|frame| frame.as_ref().ok().and_then(|frame| frame.1))
+                .collect()
+        });
+        let points = |method: &Vec<Frame>| -> Vec<Option<Vec<Vec3>>> {
+            let frames = method.iter();
+            frames
+                .map(|frame| frame.as_ref().ok().map(|frame| frame.2.clone()))
+                .collect()
+        };
+        let linear = self.linear.map(|linear| points(&by_method[linear]));
+        let spacing = length / last as f64;
+        let overall = by_method
+            .iter()
+            .map(|method| self.overall(&points(method), linear.as_deref(), spacing));
+        let motions: Vec<Vec<Motion>> = palettes
+            .iter()
+            .map(|palette| self.motions(palette))
+            .collect();
+        Samples {
+            overall: overall.collect(),
+            details: details.collect(),
+            activity: motions
+                .iter()
+                .map(|motions| self.activity(motions))
+                .collect(),
+            motions,
+            numbers: by_method
+                .into_iter()
+                .map(|frames| {
+                    frames
+                        .into_iter()
+                        .map(|frame| frame.map(|frame| frame.0))
+                        .collect()
+                })
+                .collect(),
+            times,
+            spread,
+            apart,
+        }
+    }
+
+    /// How a method moves the compared vertices over time. Frames that it cannot do are passed over.
+    fn overall(
+        &self,
+        frames: &[Option<Vec<Vec3>>],
+        linear: Option<&[Option<Vec<Vec3>>]>,
+        spacing: f64,
+    ) -> Option<Overall> {
+        frames.iter().flatten().next()?;
+        let size = self.extent() / self.scale;
+        let mut smoothness = TimeSmoothness::new();
+        frames
+            .iter()
+            .flatten()
+            .for_each(|points| smoothness.add(points));
+        let from_linear = linear.map(|linear| {
+            let (mut sum, mut count) = (0.0, 0.0);
+            for (own, linear) in frames.iter().zip(linear) {
+                if let (Some(own), Some(linear)) = (own, linear) {
+                    let squares = own
+                        .iter()
+                        .zip(linear)
+                        .map(|(a, b)| f64::from(a.distance_squared(*b)));
+                    sum += squares.sum::<f64>();
+                    count += own.len() as f64;
+                }
+            }
+            (sum / f64::max(count, 1.0)).sqrt() / size
+        });
+        Some(Overall {
+            jumps: smoothness.popping_frames(),
+            acceleration: smoothness.rms_acceleration(spacing) / size,
+            from_linear,
+        })
+    }
+
+    fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> Numbers {
+        let stretch = self.gauge.stretch(positions);
+        let distortion: Vec<f64> = stretch.iter().map(Stretch::distortion).collect();
+        let radii = match brief {
+            true => Vec::new(),
+            false => self.gauge.radii(positions, palette),
+        };
+        let skeleton = self.asset.rig.skeleton();
+        let region = |region: &Region| {
+            let (mut sum, mut area) = (0.0, 0.0);
+            for &triangle in &region.triangles {
+                let own = self.triangle_areas[triangle as usize];
+                sum += own * distortion[triangle as usize];
+                area += own;
+            }
+            let radius = radii.binary_search_by_key(&region.joint, |radius| radius.joint);
+            let parent = skeleton.joints()[region.joint].parent;
+            RegionNumbers {
+                distortion: if area > 0.0 { sum / area } else { 0.0 },
+                thickness: radius
+                    .ok()
+                    .filter(|_| parent == Some(region.other))
+                    .map(|index| thickness(&radii[index])),
+            }
+        };
+        let regions = self.regions.iter().map(region).collect();
+        let (mut sum, mut area) = (0.0, 0.0);
+        let (mut largest, mut least) = (Histogram::default(), Histogram::default());
+        let triangles = stretch.iter().zip(&distortion).zip(&self.triangle_areas);
+        for ((stretch, distortion), &own) in triangles {
+            sum += own * distortion;
+            area += own;
+            largest.add(stretch.largest, own);
+            least.add(stretch.least, own);
+        }
+        Numbers {
+            volume_change: match brief {
+                true => None,
+                false => self.gauge.volume_change(positions),
+            },
+            stretched: largest.below(0.99) - 1.0,
+            compressed: 1.0 - least.below(0.01),
+            distortion: if area > 0.0 { sum / area } else { 0.0 },
+            regions,
+        }
+    }
+
+    fn detail(&self, positions: &[Vec3], normals: &[Vec3], palette: &Palette) -> Detail {
+        Detail {
+            area_change: self.gauge.area_change(positions),
+            edge_change: self.gauge.edges(positions).rms,
+            rigid_energy: self.gauge.rigid_energy(positions),
+            normal_degrees: self
+                .gauge
+                .normal_error(positions, normals, palette)
+                .mean_degrees,
+        }
+    }
+
+    /// How far methods are from each other around every joint, and anywhere, both in shares.
+    fn compare(&self, methods: &[&[Vec3]]) -> (Vec<f64>, f64) {
+        let distances: Vec<f64> = (0..self.compared.len())
+            .map(|place| {
+                let points = || methods.iter().map(|points| points[place].as_dvec3());
+                let middle = middle(methods.iter().map(|points| points[place])).as_dvec3();
+                telling(points().map(|point| point.distance(middle)))
+            })
+            .collect();
+        let region = |(region, places): (&Region, &Vec<u32>)| {
+            let squares = places
+                .iter()
+                .map(|&place| distances[place as usize].powi(2));
+            (squares.sum::<f64>() / places.len().max(1) as f64).sqrt() / region.size
+        };
+        let spread = self
+            .regions
+            .iter()
+            .zip(&self.compared_in_region)
+            .map(region);
+        let farthest = distances.iter().copied().fold(0.0, f64::max);
+        (spread.collect(), farthest * self.scale / self.extent())
+    }
+
+    fn motions(&self, palette: &Palette) -> Vec<Motion> {
+        self.regions
+            .iter()
+            .map(|region| self.motion(region, palette))
+            .collect()
+    }
+
+    /// How much of what happens in each region is its own joint's doing.
+    fn activity(&self, motions: &[Motion]) -> Vec<f64> {
+        let own = |(motion, neighbours): (&Motion, &Vec<usize>)| {
+            let strongest = neighbours
+                .iter()
+                .map(|&other| motions[other].amount())
+                .fold(0.0, f64::max);
+            let amount = motion.amount();
+            if amount < STILL {
+                return 0.0;
+            }
+            (2.0 * amount / strongest.max(amount)).min(1.0).powi(2)
+        };
+        motions.iter().zip(&self.neighbours).map(own).collect()
+    }
+
+    /// The motion of a region's joint against the joint that it is blended with.
+    fn motion(&self, region: &Region, palette: &Palette) -> Motion {
+        let (own, other) = (
+            palette.posed_from_bind[region.joint],
+            palette.posed_from_bind[region.other],
+        );
+        let (turn_own, turn_other) = (rotation(&own), rotation(&other));
+        let between = turn_other.inverse() * turn_own;
+        let axis = self.bones[region.joint].axis().unwrap_or(DVec3::Y);
+        let vector = DVec3::new(between.x, between.y, between.z);
+        let along = vector.dot(axis);
+        let across = vector - axis * along;
+        let head = self.bones[region.joint].head.as_vec3();
+        let shift = own
+            .transform_point(head)
+            .distance(other.transform_point(head));
+        Motion {
+            bend: 2.0 * across.length().atan2(between.w.hypot(along)),
+            twist: 2.0 * along.abs().atan2(between.w.abs()),
+            shift: f64::from(shift) / (region.size * self.scale),
+            bend_axis: turn_other * across.normalize_or_zero(),
+            bone: turn_own * axis,
+        }
+    }
+
+    /// How long a method takes per vertex, positions and normals, in nanoseconds: the fastest of some runs.
+    pub fn cost(&self, entry: &Entry, pose: &Pose) -> Option<f64> {
+        let rig = &self.asset.rig;
+        let count = rig.mesh().vertex_count();
+        let mut positions = vec![Vec3::ZERO; count];
+        let mut normals = vec![Vec3::ZERO; count];
+        let palette = rig.skeleton().palette(pose);
+        let skin = Skin::bake(rig, &entry.method, Normals::Transported).ok()?;
+        let mut workspace = Workspace::default();
+        let mut fastest = f64::INFINITY;
+        let started = Instant::now();
+        for run in 0..200 {
+            let before = Instant::now();
+            let output = Output {
+                positions: &mut positions,
+                normals: Some(&mut normals),
+                tangents: None,
+            };
+            skin.deform(&palette, &mut workspace, output).ok()?;
+            fastest = fastest.min(before.elapsed().as_secs_f64());
+            if run >= 3 && started.elapsed().as_millis() > 40 {
+                break;
+            }
+        }
+        Some(fastest * 1e9 / count.max(1) as f64)
+    }
+}
+
+impl Motion {
+    /// All that the joint does, in radians; a shift by a radius counts as one.
+    pub fn amount(&self) -> f64 {
+        self.bend + self.twist + self.shift
+    }
+}
+
+impl Samples {
+    /// How much is wrong around a region in a frame: methods far apart, or skin out of shape.
+    pub fn severity(&self, frame: usize, region: usize) -> f64 {
+        let known = self
+            .numbers
+            .iter()
+            .filter_map(|frames| frames[frame].as_ref().ok());
+        let distortion = telling(known.map(|numbers| numbers.regions[region].distortion));
+        let wrong = 3.0 * self.spread[frame][region] + 0.3 * distortion;
+        wrong * self.activity[frame][region]
+    }
+
+    /// The same by how much of the body it is: a large region counts for more, but hands are not forgotten over hips.
+    pub fn importance(&self, frame: usize, index: usize, region: &Region) -> f64 {
+        self.severity(frame, index) * region.share.powf(0.25)
+    }
+
+    /// What each frame has to tell.
+    pub fn candidates(&self, regions: &[Region]) -> Vec<Candidate> {
+        let frame = |frame: usize| {
+            let mut signature = Vec::with_capacity(regions.len() * 3);
+            let mut score: f64 = 0.0;
+            for (index, region) in regions.iter().enumerate() {
+                let severity = self.importance(frame, index, region);
+                let motion = &self.motions[frame][index];
+                let kinds = [motion.bend, motion.twist, motion.shift];
+                let sum: f64 = kinds.iter().sum::<f64>().max(STILL);
+                signature.extend(kinds.iter().map(|kind| severity * kind / sum));
+                score = severity.max(score);
+            }
+            let score = score + self.apart[frame];
+            if regions.is_empty() {
+                signature.push(score);
+            }
+            Candidate { score, signature }
+        };
+        (0..self.times.len()).map(frame).collect()
+    }
+}
+
+/// How much area is stretched by how much, in narrow classes: percentiles without sorting.
+struct Histogram {
+    areas: Vec<f64>,
+}
+
+/// Classes per doubling, and doublings to either side of no change.
+const CLASSES: f64 = 256.0;
+const DOUBLINGS: f64 = 6.0;
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram {
+            areas: vec![0.0; (2.0 * DOUBLINGS * CLASSES) as usize + 1],
+        }
+    }
+}
+
+impl Histogram {
+    fn add(&mut self, stretch: f64, area: f64) {
+        let doublings = stretch.max(0.0).log2().clamp(-DOUBLINGS, DOUBLINGS);
+        // No change is the middle of a class.
+        self.areas[((doublings + DOUBLINGS) * CLASSES).round() as usize] += area;
+    }
+
+    /// The stretch below which this share of the area lies; 1 without any area.
+    fn below(&self, share: f64) -> f64 {
+        let wanted = share * self.areas.iter().sum::<f64>();
+        let mut sum = 0.0;
+        let found = self.areas.iter().position(|area| {
+            sum += area;
+            *area > 0.0 && sum >= wanted
+        });
+        found.map_or(1.0, |class| (class as f64 / CLASSES - DOUBLINGS).exp2())
+    }
+}
+
+/// Least and largest thickness near the joint, as means over cuts, so that single points do not decide.
+fn thickness(radius: &JointRadius) -> (f64, f64) {
+    let near = |reach: f64| {
+        let stations = radius.stations.iter();
+        stations.filter(move |station| station.along.abs() <= reach * radius.rest_radius)
+    };
+    let largest: Vec<f64> = near(1.5).map(|station| station.largest).collect();
+    let bulge = largest.iter().sum::<f64>() / largest.len().max(1) as f64;
+    (
+        radius.collapse,
+        if largest.is_empty() { 1.0 } else { bulge },
+    )
+}
+
+fn play<'a>(asset: &'a Asset, method: &Method) -> Playing<'a> {
+    Player::new(asset, method, Normals::Transported).map_err(|error| error.to_string())
+}
+
+fn try_pose(player: &mut Player<'_>, pose: &Pose) -> Result<(), String> {
+    player.pose(pose).map_err(|error| error.to_string())
+}
+
+/// How much larger the rest pose shows the surface than the bind pose, negative where it mirrors it: the median over joints.
+fn rest_scale(asset: &Asset) -> f64 {
+    let palette = asset.rig.skeleton().palette(&asset.rest_pose());
+    let mut scales: Vec<f64> = palette
+        .posed_from_bind
+        .iter()
+        .map(|affine| f64::from(affine.determinant()).cbrt())
+        .filter(|scale| scale.is_finite() && scale.abs() > 1e-9)
+        .collect();
+    scales.sort_by(f64::total_cmp);
+    let scale = scales.get(scales.len() / 2).copied().unwrap_or(1.0);
+    // Rounding is no change of units.
+    if (scale.abs() - 1.0).abs() < 1e-3 {
+        scale.signum()
+    } else {
+        scale
+    }
+}
+
+/// The rotation nearest to a map's linear part.
+fn rotation(affine: &Affine) -> DQuat {
+    let rows = affine.rows.map(|row| row.truncate().as_dvec3());
+    let [x, y, z] = rows;
+    let mut columns = DMat3::from_cols(x, y, z).transpose();
+    if columns.determinant() < 0.0 {
+        columns = -columns;
+    }
+    let first = columns.x_axis.try_normalize();
+    let second = first
+        .and_then(|first| (columns.y_axis - first * columns.y_axis.dot(first)).try_normalize());
+    match (first, second) {
+        (Some(first), Some(second)) => {
+            DQuat::from_mat3(&DMat3::from_cols(first, second, first.cross(second))).normalize()
+        }
+        _ => DQuat::IDENTITY,
+    }
+}

@@ -1,0 +1,187 @@
+//! The methods as the report presents them: which to compare, what to call them, what to say about them.
+
+use supple::Method;
+
+/// Methods that are left out unless they are asked for: one that blends nothing, one that looks nearly like dual quaternions
+/// and takes longer, and those that equal linear blending as long as nothing was learned for them.
+const LEFT_OUT: &[&str] = &[
+    "rigid",
+    "dual-quaternion-intrinsic",
+    "multi-weight",
+    "animation-space",
+];
+
+/// The methods to compare when nobody asks for any.
+pub fn default_methods() -> Vec<Method> {
+    let wanted = |method: &&Method| !LEFT_OUT.contains(&method.name());
+    Method::ALL.iter().filter(wanted).cloned().collect()
+}
+
+/// What a method is called in running text, and what it does, for someone who has never heard of it.
+struct Words {
+    name: &'static str,
+    title: &'static str,
+    /// "linear blending loses", "dual quaternions bulge".
+    plural: bool,
+    introduction: &'static str,
+}
+
+const WORDS: &[Words] = &[
+    Words {
+        name: "rigid",
+        title: "Rigid",
+        plural: false,
+        introduction: "Every point sticks to one bone, as on a jointed puppet. Nothing shrinks, but the skin tears into hard \
+                       creases where two bones meet.",
+    },
+    Words {
+        name: "linear",
+        title: "Linear blending",
+        plural: false,
+        introduction: "What every game engine does: each point goes to the average of where its bones would take it. Fast and \
+                       simple, but sharp bends cave in and twists close up like a candy wrapper.",
+    },
+    Words {
+        name: "dual-quaternion",
+        title: "Dual quaternions",
+        plural: true,
+        introduction: "Averages the turns of the bones instead of the points, so that nothing collapses. The price is a bulge on \
+                       the outside of strong bends.",
+    },
+    Words {
+        name: "dual-quaternion-intrinsic",
+        title: "Dual quaternions, exact mean",
+        plural: true,
+        introduction: "The true middle of several bone motions, found by iterating. It looks nearly like dual quaternions and \
+                       differs only where three or more bones turn far apart.",
+    },
+    Words {
+        name: "log-matrix",
+        title: "Log-matrix blending",
+        plural: false,
+        introduction: "Blends the bones’ motions as if they were speeds, then lets them run for one step. Good near the rest pose; it strays when a joint turns far, and some poses it cannot do at all.",
+    },
+    Words {
+        name: "spherical",
+        title: "Spherical blending",
+        plural: false,
+        introduction: "Turns each point about the one centre that its bones agree on best. It keeps volume much like dual quaternions, of which it is a forerunner.",
+    },
+    Words {
+        name: "linear-dual-blend",
+        title: "Linear–dual mix",
+        plural: false,
+        introduction: "Half linear blending, half dual quaternions: some of the collapse and some of the bulge, less of either.",
+    },
+    Words {
+        name: "swing-twist",
+        title: "Swing–twist",
+        plural: false,
+        introduction: "Splits each joint’s turn in two: twists are treated as dual quaternions would, bends as linear blending would. Limbs neither wring out nor balloon.",
+    },
+    Words {
+        name: "differential",
+        title: "Differential blending",
+        plural: false,
+        introduction: "Goes down the skeleton bone by bone and blends each step, so that several full turns, as in a spinning wrist, are not forgotten.",
+    },
+    Words {
+        name: "stretch-twist",
+        title: "Stretchy bones",
+        plural: true,
+        introduction: "Bones that stretch and twist along their whole length, as forearms do, instead of all at one end. Also for cartoons.",
+    },
+    Words {
+        name: "spline",
+        title: "Spline skinning",
+        plural: false,
+        introduction: "Lays the limb along a smooth curve through its joints, like a hose. Made for tails, necks and tentacles.",
+    },
+    Words {
+        name: "animation-space",
+        title: "Animation space",
+        plural: false,
+        introduction: "A richer form of linear blending, whose extra numbers are learned from examples. Without them it \
+                       equals linear blending.",
+    },
+    Words {
+        name: "multi-weight",
+        title: "Multi-weight enveloping",
+        plural: false,
+        introduction: "Linear blending with one weight per matrix entry, learned from examples. Without them it equals \
+                       linear blending.",
+    },
+];
+
+/// A method on the page.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub method: Method,
+    /// For headings: "Dual quaternions".
+    pub title: String,
+    /// The same inside of a sentence: "dual quaternions".
+    pub title_in_text: String,
+    /// Whether the title is a plural.
+    pub plural: bool,
+    pub introduction: String,
+}
+
+impl Entry {
+    pub fn of(method: &Method) -> Entry {
+        let known = WORDS.iter().find(|words| words.name == method.name());
+        let mut entry = match known {
+            Some(words) => Entry {
+                method: method.clone(),
+                title: words.title.to_owned(),
+                title_in_text: String::new(),
+                plural: words.plural,
+                introduction: words.introduction.to_owned(),
+            },
+            // A method that nobody has found words for yet speaks for itself.
+            None => Entry {
+                method: method.clone(),
+                title: super::names::capitalised(&method.name().replace('-', " ")),
+                title_in_text: String::new(),
+                plural: false,
+                introduction: super::names::capitalised(method.summary()) + ".",
+            },
+        };
+        if let Some((_, option)) = method.to_string().split_once(':') {
+            entry.title = format!("{} ({option})", entry.title);
+        }
+        entry.title_in_text = super::names::uncapitalised(&entry.title);
+        entry
+    }
+}
+
+/// Hues that stay apart in the common kinds of colour blindness and on light and dark pages; further
+/// methods repeat them with broken lines.
+pub(super) const COLORS: [&str; 9] = [
+    "#d55e00", "#0a7cc4", "#009e73", "#cc6fa5", "#d99a00", "#4fb3e8", "#8a63c9", "#808890",
+    "#a5743a",
+];
+
+/// The dashes of a method's line.
+pub(super) fn dashes(index: usize) -> &'static str {
+    ["none", "7 4", "2 3"][index / COLORS.len() % 3]
+}
+
+/// The colour of a method.
+pub(super) fn color(index: usize) -> &'static str {
+    COLORS[index % COLORS.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_has_words_and_the_default_is_a_choice_of_them() {
+        for method in Method::ALL {
+            let entry = Entry::of(method);
+            assert!(!entry.title.is_empty() && entry.introduction.ends_with('.'));
+        }
+        let default = default_methods();
+        assert!(default.contains(&Method::Linear) && !default.contains(&Method::Rigid));
+    }
+}

@@ -1,0 +1,220 @@
+//! The comparison report: methods side by side on one self-contained page.
+//!
+//! How a page comes about, in the order of the files below: a *cast* plays a character by every method at once and measures it; a
+//! *study* chooses the clips, moments and joint regions that tell most; *pictures* frames and draws these; the page puts
+//! it all into words.
+
+mod methods;
+mod names;
+
+mod regions;
+
+mod cast;
+mod choose;
+mod study;
+
+mod pictures;
+mod plot;
+mod verdict;
+
+mod html;
+mod page;
+mod phrases;
+mod section;
+mod table;
+
+pub use methods::default_methods;
+
+use crate::ImageError;
+use methods::Entry;
+use study::Study;
+use supple::{Asset, Method};
+use thiserror::Error;
+
+/// A character to compare methods on.
+#[derive(Clone, Debug)]
+pub struct Subject<'a> {
+    /// What the page calls it.
+    pub title: String,
+    /// The character.
+    pub asset: &'a Asset,
+    /// Indices of the clips to show; empty to choose the most telling ones.
+    pub clips: Vec<usize>,
+}
+
+/// How a report is made.
+#[derive(Clone, Debug)]
+pub struct ReportOptions {
+    /// The methods, in the order of the page; the same one twice counts once.
+    pub methods: Vec<Method>,
+    /// Width and height of the pictures.
+    pub picture_size: (usize, usize),
+    /// How many clips are chosen per character at most.
+    pub most_clips: usize,
+    /// The large words at the top; without, the subject's title is used.
+    pub heading: Option<String>,
+    /// A paragraph under them.
+    pub lead: Option<String>,
+    /// A last word at the bottom: lines of commands to try.
+    pub commands: Option<String>,
+}
+
+impl Default for ReportOptions {
+    fn default() -> ReportOptions {
+        ReportOptions {
+            methods: default_methods(),
+            picture_size: (300, 320),
+            most_clips: 4,
+            heading: None,
+            lead: None,
+            commands: None,
+        }
+    }
+}
+
+/// Why there is no report.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// Nothing to compare.
+    #[error("there is no method to show")]
+    NoMethods,
+    /// Nothing to show.
+    #[error("there is no surface to show")]
+    NoSurface,
+    /// A picture could not be stored.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+}
+
+/// Compares methods on some characters: the text of an HTML page that needs no other file.
+///
+/// `progress` is told which share of the work is done, from 0 to 1.
+pub fn report(
+    subjects: &[Subject<'_>],
+    options: &ReportOptions,
+    mut progress: impl FnMut(f64),
+) -> Result<String, ReportError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for method in &options.methods {
+        if !entries.iter().any(|entry| entry.method == *method) {
+            entries.push(Entry::of(method));
+        }
+    }
+    if entries.is_empty() {
+        return Err(ReportError::NoMethods);
+    }
+    let has_surface = |subject: &Subject<'_>| !subject.asset.rig.mesh().triangles().is_empty();
+    if !subjects.iter().any(has_surface) {
+        return Err(ReportError::NoSurface);
+    }
+    let mut sections = Vec::new();
+    let count = subjects.len() as f64;
+    for (index, subject) in subjects.iter().enumerate() {
+        let from = index as f64 / count;
+        let study = Study::new(
+            subject.asset,
+            &entries,
+            &subject.clips,
+            options.most_clips,
+            |share| {
+                progress(from + 0.5 * share / count);
+            },
+        );
+        let section = section::section(subject, &study, &entries, options, |share| {
+            progress(from + (0.5 + 0.5 * share) / count);
+        })?;
+        sections.push(section);
+    }
+    Ok(page::page(subjects, &sections, &entries, options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple::Clip;
+    use supple::characters::{Character, build};
+    use supple::clip::{Channel, Curve, Interpolation, Track};
+
+    fn small() -> ReportOptions {
+        ReportOptions {
+            methods: vec![Method::Linear, Method::LogMatrix, Method::Linear],
+            picture_size: (24, 24),
+            ..ReportOptions::default()
+        }
+    }
+
+    fn page_of(asset: &Asset, title: &str) -> String {
+        let subject = Subject {
+            title: title.to_owned(),
+            asset,
+            clips: Vec::new(),
+        };
+        let mut last = 0.0;
+        let page = report(&[subject], &small(), |share| {
+            assert!((last..=1.0 + 1e-9).contains(&share), "{share} after {last}");
+            last = share;
+        });
+        assert!(last > 0.99);
+        page.unwrap()
+    }
+
+    #[test]
+    fn a_method_that_cannot_do_a_pose_says_so_in_its_place() {
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        let times = vec![0.0, 1.0];
+        let values = vec![1.0, 1.0, 1.0, -1.0, 2.0, 1.0];
+        let curve = Curve::new(times, values, 3, Interpolation::Linear).unwrap();
+        let channel = Channel::Scale { node: 1 };
+        bar.clips = vec![Clip {
+            name: "mirror".to_owned(),
+            tracks: vec![Track { channel, curve }],
+        }];
+        let page = page_of(&bar, "bar");
+        assert!(page.contains("cannot do this pose"));
+        assert!(page.contains("poses not possible"));
+        assert!(!page.contains("NaN"));
+    }
+
+    #[test]
+    fn names_from_a_file_stay_text() {
+        let hostile = "</style><script>alert(1)</script>\"'&{{style}}";
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        bar.clips.truncate(2);
+        bar.clips
+            .iter_mut()
+            .for_each(|clip| clip.name = hostile.to_owned());
+        let page = page_of(&bar, hostile);
+        assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
+        assert_eq!(page.matches("</style>").count(), 1);
+        assert!(page.contains("&lt;script&gt;alert(1)"));
+    }
+
+    #[test]
+    fn the_same_method_twice_counts_once() {
+        let bar = build(Character::Bar, 2000).unwrap();
+        let page = page_of(&bar, "bar");
+        assert_eq!(page.matches("<div class=\"method\">").count(), 2);
+    }
+
+    #[test]
+    fn nothing_to_show_is_an_error() {
+        let bar = build(Character::Bar, 2000).unwrap();
+        let none = ReportOptions {
+            methods: Vec::new(),
+            ..small()
+        };
+        let subject = Subject {
+            title: String::new(),
+            asset: &bar,
+            clips: Vec::new(),
+        };
+        assert!(matches!(
+            report(&[subject], &none, |_| ()),
+            Err(ReportError::NoMethods)
+        ));
+        assert!(matches!(
+            report(&[], &small(), |_| ()),
+            Err(ReportError::NoSurface)
+        ));
+    }
+}

@@ -1,0 +1,52 @@
+"use strict";
+// Values under the pointer, and one method brought forward; the page says everything without this, too.
+(() => {
+  const names = Array.from(document.querySelectorAll(".method h3"), heading => heading.textContent.trim());
+  const tip = document.getElementById("tip");
+  const percent = value => (value > 0 ? "+" : value < 0 ? "\u2212" : "") + Math.abs(value).toFixed(1) + "\u202f%";
+  for (const svg of document.querySelectorAll("svg[data-plot]")) {
+    const data = JSON.parse(svg.dataset.plot);
+    const cursor = document.createElementNS("http://www.w3.org/2000/svg", "line");
+    cursor.setAttribute("class", "cursor");
+    cursor.setAttribute("y1", 12);
+    cursor.setAttribute("y2", svg.viewBox.baseVal.height - 34);
+    cursor.style.display = "none";
+    svg.append(cursor);
+    svg.addEventListener("pointermove", event => {
+      const box = svg.getBoundingClientRect();
+      const x = (event.clientX - box.left) * svg.viewBox.baseVal.width / box.width;
+      const share = (x - data.left) / (data.right - data.left);
+      const index = Math.min(data.times.length - 1, Math.max(0, Math.round(share * (data.times.length - 1))));
+      const at = data.left + (data.right - data.left) * index / Math.max(1, data.times.length - 1);
+      cursor.setAttribute("x1", at);
+      cursor.setAttribute("x2", at);
+      cursor.style.display = "";
+      tip.replaceChildren();
+      const head = document.createElement("b");
+      head.textContent = data.times[index].toFixed(2) + "\u202fs";
+      tip.append(head);
+      const rows = data.lines.map((line, method) => [method, line[index]]).filter(row => row[1] !== null);
+      rows.sort((a, b) => b[1] - a[1]);
+      for (const [method, value] of rows) {
+        const row = document.createElement("div");
+        const key = document.createElement("i");
+        key.className = "key k" + method;
+        const number = document.createElement("span");
+        number.textContent = percent(value);
+        row.append(key, names[method] || "", number);
+        tip.append(row);
+      }
+      tip.hidden = false;
+      const left = event.pageX + 18 + tip.offsetWidth > document.documentElement.scrollWidth ? event.pageX - 18 - tip.offsetWidth : event.pageX + 18;
+      tip.style.left = Math.max(4, left) + "px";
+      tip.style.top = event.pageY + 14 + "px";
+    });
+    svg.addEventListener("pointerleave", () => { tip.hidden = true; cursor.style.display = "none"; });
+  }
+  for (const item of document.querySelectorAll(".legend li")) {
+    const group = item.closest(".clip");
+    const lines = () => group.querySelectorAll(".line.m" + item.dataset.method);
+    item.addEventListener("pointerenter", () => { group.classList.add("focused"); lines().forEach(line => line.classList.add("on")); });
+    item.addEventListener("pointerleave", () => { group.classList.remove("focused"); lines().forEach(line => line.classList.remove("on")); });
+  }
+})();

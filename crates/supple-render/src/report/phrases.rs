@@ -1,0 +1,120 @@
+//! Turns of phrase for numbers and names.
+
+use super::cast::{Motion, RegionNumbers};
+use super::html::escape;
+use super::names::{clip_title, uncapitalised};
+use super::verdict::{NOTHING, percent};
+
+/// So many clip names are listed; then they are only counted.
+const MOST_NAMES: usize = 12;
+
+/// "keeps 54 % of its thickness, bulges by 9 %".
+pub(super) fn thickness_words(numbers: &RegionNumbers) -> Option<String> {
+    let (thinnest, thickest) = numbers.thickness?;
+    let kept = if thinnest > 0.995 {
+        "all".to_owned()
+    } else {
+        percent(thinnest)
+    };
+    let bulge = match thickest - 1.0 {
+        bulge if bulge > NOTHING => format!(", bulges by {}", percent(bulge)),
+        _ => String::new(),
+    };
+    Some(format!("keeps {kept} of its thickness{bulge}"))
+}
+
+/// "Left hip" and "Right hip" are "Left and right hip".
+pub(super) fn both_sides(a: &str, b: &str) -> Option<String> {
+    let side = |title: &str, side: &str| title.strip_prefix(side).map(str::to_owned);
+    let (left, right) = match (side(a, "Left "), side(b, "Right ")) {
+        (Some(left), Some(right)) => (left, right),
+        _ => (side(b, "Left ")?, side(a, "Right ")?),
+    };
+    (left == right).then(|| format!("Left and right {left}"))
+}
+
+pub(super) fn clip_list(names: &[String]) -> String {
+    let shown: Vec<String> = names
+        .iter()
+        .take(MOST_NAMES)
+        .map(|name| format!("‘{}’", escape(&clip_title(name))))
+        .collect();
+    let rest = names.len().saturating_sub(MOST_NAMES);
+    match rest {
+        0 => join_names(&shown),
+        _ => format!("{} and {rest} more", shown.join(", ")),
+    }
+}
+
+pub(super) fn join_names(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        Some((only, _)) => only.clone(),
+        None => String::new(),
+    }
+}
+
+/// "Left elbow bent by 118°".
+pub(super) fn moved(title: &str, motion: &Motion) -> Option<String> {
+    motion_words(motion).map(|how| format!("{} {how}", uncapitalised(title)))
+}
+
+/// "bent by 118° and twisted by 20°".
+pub(super) fn motion_words(motion: &Motion) -> Option<String> {
+    let (bend, twist) = (motion.bend.to_degrees(), motion.twist.to_degrees());
+    let mut words = Vec::new();
+    if bend > 10.0 {
+        words.push(format!("bent by {bend:.0}°"));
+    }
+    if twist > 10.0 && twist > 0.2 * bend {
+        words.push(format!("twisted by {twist:.0}°"));
+    }
+    if motion.shift > 0.1 {
+        words.push("pulled from its socket".to_owned());
+    }
+    (!words.is_empty()).then(|| join_names(&words))
+}
+
+pub(super) fn singular(plural: &'static str) -> &'static str {
+    match plural {
+        "vertices" => "vertex",
+        other => other.strip_suffix('s').unwrap_or(other),
+    }
+}
+
+/// Thousands apart: 39,158.
+pub(super) fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut result = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            result.push(',');
+        }
+        result.push(digit);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_numbers() {
+        assert_eq!(grouped(39158), "39,158");
+        assert_eq!(grouped(7), "7");
+        assert_eq!(singular("vertices"), "vertex");
+        let motion = Motion {
+            bend: 2.0,
+            twist: 0.0,
+            ..Motion::default()
+        };
+        assert_eq!(
+            moved("Left elbow", &motion).unwrap(),
+            "left elbow bent by 115°"
+        );
+        assert_eq!(motion_words(&Motion::default()), None);
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(join_names(&names), "a, b and c");
+    }
+}

@@ -1,0 +1,422 @@
+//! The pictures of the report: which side to look from, and the colours of stretch.
+
+use super::cast::{Cast, Motion, middle, telling};
+use super::regions::Region;
+use crate::{
+    Background, Camera, Image, Lamps, Look, Paint, Scene, Settings, Silhouette, Surface, View,
+    render,
+};
+use glam::{DVec3, Vec3};
+use supple::mesh::Bounds;
+use supple::{Player, Pose};
+
+/// Cells along one side of the small maps by which views are compared.
+const CELLS: usize = 56;
+
+/// The part of a close-up that is not the region itself.
+const SURROUNDINGS: f32 = 1.6;
+
+/// If what differs is larger than this share of the whole, the whole is shown.
+const CLOSE_UP: f32 = 0.55;
+
+/// Areas that have changed by this many doublings get the full colour.
+pub(super) const FULL_COLOR: f32 = 1.0;
+
+/// The scale of stretch in linear colours: halved, unchanged, doubled.
+const COMPRESSED: Vec3 = Vec3::new(0.02, 0.13, 0.55);
+const UNCHANGED: Vec3 = Vec3::new(0.72, 0.71, 0.68);
+const STRETCHED: Vec3 = Vec3::new(0.60, 0.03, 0.025);
+
+/// Skin that is not in question, and skin that is.
+const ASIDE: Vec3 = Vec3::new(0.50, 0.52, 0.55);
+const AFFECTED: Vec3 = Vec3::new(0.80, 0.16, 0.02);
+
+/// Shares of the largest difference at which skin begins to be in question, is framed, and is without doubt.
+const FAINT: f32 = 0.08;
+const FRAMED: f32 = 0.2;
+const STRONG: f32 = 0.4;
+
+/// Marks smaller than this share of a picture need a ring to be found.
+const SMALL: f64 = 0.18;
+
+/// How report pictures are made.
+pub(super) fn settings((width, height): (usize, usize)) -> Settings {
+    let flat = Vec3::new(0.86, 0.87, 0.885);
+    Settings {
+        width,
+        height,
+        lamps: Lamps::FEW,
+        background: Background {
+            center: flat,
+            corner: flat,
+        },
+        ..Settings::default()
+    }
+}
+
+/// The colour of a change of area, in doublings.
+pub(super) fn stretch_color(doublings: f32) -> Vec3 {
+    let share = (doublings / FULL_COLOR).clamp(-1.0, 1.0);
+    let toward = if share < 0.0 { COMPRESSED } else { STRETCHED };
+    UNCHANGED.lerp(toward, share.abs().powf(0.8))
+}
+
+/// All methods in one pose: where each puts the skin, where that can be told.
+pub(super) struct Posed {
+    pub positions: Vec<Result<Vec<Vec3>, String>>,
+}
+
+impl Posed {
+    pub fn new(cast: &Cast<'_>, pose: &Pose) -> Posed {
+        let positions = |method| cast.pose(method, pose, |player| player.positions().to_vec());
+        Posed {
+            positions: supple::exec::map(cast.method_count(), positions),
+        }
+    }
+
+    fn known(&self) -> impl Iterator<Item = &Vec<Vec3>> {
+        self.positions
+            .iter()
+            .filter_map(|positions| positions.as_ref().ok())
+    }
+
+    /// Where most methods put the skin; empty where none can.
+    pub fn middle(&self) -> Vec<Vec3> {
+        let known: Vec<&Vec<Vec3>> = self.known().collect();
+        let count = known.first().map_or(0, |points| points.len());
+        (0..count)
+            .map(|vertex| middle(known.iter().map(|points| points[vertex])))
+            .collect()
+    }
+
+    /// How far apart the methods are at every vertex.
+    pub fn spread(&self) -> Vec<f32> {
+        let distances = |(vertex, middle): (usize, &Vec3)| {
+            telling(
+                self.known()
+                    .map(|points| f64::from(points[vertex].distance(*middle))),
+            ) as f32
+        };
+        self.middle().iter().enumerate().map(distances).collect()
+    }
+}
+
+/// What one row of pictures looks at.
+pub(super) struct Framing {
+    pub camera: Camera,
+    pub view: View,
+    pub ground: Option<f32>,
+    /// Whether this is only a part of the character.
+    pub is_part: bool,
+}
+
+/// Frames what differs between the methods, or the whole where that is nearly everything.
+pub(super) fn frame_difference(
+    cast: &Cast<'_>,
+    posed: &Posed,
+    affected: &[f32],
+    aspect: f64,
+    motion: Option<&Motion>,
+) -> Option<Framing> {
+    let middle = posed.middle();
+    let mut whole = Silhouette::default();
+    whole.add_points(&middle);
+    let framed = middle.iter().zip(affected);
+    let framed = framed.filter(|(_, affected)| **affected > FRAMED);
+    let mut part = Silhouette::default();
+    part.add_points(&framed.map(|(point, _)| *point).collect::<Vec<_>>());
+    let (all, near) = (
+        Bounds::around(whole.points())?,
+        Bounds::around(part.points()),
+    );
+    let near = near.filter(|near| near.extent() < CLOSE_UP * all.extent());
+    let points: Vec<Vec3> = match near {
+        Some(near) => part
+            .points()
+            .map(|point| near.center() + (point - near.center()) * SURROUNDINGS)
+            .collect(),
+        None => whole.points().collect(),
+    };
+    let triangles = cast.asset.rig.mesh().triangles();
+    let wanted: Vec<u32> = triangles
+        .iter()
+        .enumerate()
+        .filter(|(_, corners)| {
+            corners.iter().any(|&corner| {
+                affected
+                    .get(corner as usize)
+                    .is_some_and(|&affected| affected > FRAMED)
+            })
+        })
+        .map(|(index, _)| index as u32)
+        .collect();
+    let view = best_view(&middle, triangles, &wanted, &points, aspect, motion);
+    Some(Framing {
+        camera: Camera::framing(points.iter().copied(), view, aspect),
+        view,
+        ground: whole.ground(),
+        is_part: near.is_some(),
+    })
+}
+
+/// Frames a joint region in all methods.
+pub(super) fn frame_region(
+    cast: &Cast<'_>,
+    posed: &Posed,
+    region: &Region,
+    aspect: f64,
+    motion: &Motion,
+) -> Option<Framing> {
+    let middle = posed.middle();
+    let member = |&(vertex, _): &(u32, f32)| middle.get(vertex as usize).copied();
+    let members: Vec<Vec3> = region.vertices.iter().filter_map(member).collect();
+    let mut part = Silhouette::default();
+    part.add_points(&members);
+    let near = Bounds::around(part.points())?;
+    let points: Vec<Vec3> = part
+        .points()
+        .map(|point| near.center() + (point - near.center()) * SURROUNDINGS)
+        .collect();
+    let triangles = cast.asset.rig.mesh().triangles();
+    let view = best_view(
+        &middle,
+        triangles,
+        &region.triangles,
+        &points,
+        aspect,
+        Some(motion),
+    );
+    Some(Framing {
+        camera: Camera::framing(points.iter().copied(), view, aspect),
+        view,
+        ground: None,
+        is_part: true,
+    })
+}
+
+/// The view in which most of some triangles can be seen, and a bend from its side.
+fn best_view(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    wanted: &[u32],
+    framed: &[Vec3],
+    aspect: f64,
+    motion: Option<&Motion>,
+) -> View {
+    let views: Vec<View> = [10.0, -12.0, 38.0]
+        .iter()
+        .flat_map(|&pitch| {
+            (0..12).map(move |turn| View {
+                yaw_degrees: 32.0 + 30.0 * f64::from(turn),
+                pitch_degrees: pitch,
+            })
+        })
+        .collect();
+    let scores = supple::exec::map(views.len(), |index| {
+        let view = views[index];
+        let camera = Camera::framing(framed.iter().copied(), view, aspect);
+        seen(positions, triangles, wanted, &camera, aspect) * side_on(view, motion) * familiar(view)
+    });
+    let best = scores
+        .iter()
+        .enumerate()
+        .fold(
+            (0, 0.0),
+            |best, (index, &score)| {
+                if score > best.1 { (index, score) } else { best }
+            },
+        );
+    views.get(best.0).copied().unwrap_or(View::THREE_QUARTER)
+}
+
+/// Prefers looking along the axis of a bend, and across a twisted bone.
+fn side_on(view: View, motion: Option<&Motion>) -> f64 {
+    let Some(motion) = motion else {
+        return 1.0;
+    };
+    let (yaw, pitch) = (
+        view.yaw_degrees.to_radians(),
+        view.pitch_degrees.to_radians(),
+    );
+    let back = DVec3::new(
+        yaw.sin() * pitch.cos(),
+        pitch.sin(),
+        yaw.cos() * pitch.cos(),
+    );
+    let bend = motion.bend.min(1.0) * back.dot(motion.bend_axis).abs();
+    let twist = motion.twist.min(1.0) * (1.0 - back.dot(motion.bone).powi(2));
+    0.55 + bend + 0.6 * twist
+}
+
+/// Prefers the front and eye level a little.
+fn familiar(view: View) -> f64 {
+    let front = view.yaw_degrees.to_radians().cos();
+    1.0 + 0.15 * front - 0.004 * (view.pitch_degrees - 10.0).abs()
+}
+
+/// How many cells of a small picture show wanted triangles rather than others, or nothing.
+fn seen(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    wanted: &[u32],
+    camera: &Camera,
+    aspect: f64,
+) -> f64 {
+    let cells = CELLS as f64;
+    let projected: Vec<Option<[f64; 3]>> = positions
+        .iter()
+        .map(|&point| {
+            let (x, y) = camera.project(point, aspect)?;
+            // Far outside of the picture nothing can hide what is in it.
+            ((-1.0..2.0).contains(&x) && (-1.0..2.0).contains(&y))
+                .then(|| [x * cells, y * cells, camera.distance(point)])
+        })
+        .collect();
+    let mut nearest = vec![(f64::INFINITY, false); CELLS * CELLS];
+    let mut is_wanted = vec![false; triangles.len()];
+    wanted
+        .iter()
+        .for_each(|&triangle| is_wanted[triangle as usize] = true);
+    for (corners, wanted) in triangles.iter().zip(is_wanted) {
+        let [Some(a), Some(b), Some(c)] = corners.map(|corner| projected[corner as usize]) else {
+            continue;
+        };
+        splat([a, b, c], wanted, &mut nearest);
+    }
+    nearest.iter().filter(|cell| cell.1).count() as f64
+}
+
+/// Marks the cells whose middle a triangle covers, where it is the nearest.
+fn splat([a, b, c]: [[f64; 3]; 3], wanted: bool, nearest: &mut [(f64, bool)]) {
+    let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+    if area.abs() < 1e-12 {
+        return;
+    }
+    let range = |axis: usize| {
+        let (low, high) = (
+            a[axis].min(b[axis]).min(c[axis]),
+            a[axis].max(b[axis]).max(c[axis]),
+        );
+        let first = (low - 0.5).ceil().max(0.0) as usize;
+        let end = ((high - 0.5).floor() + 1.0).clamp(0.0, CELLS as f64) as usize;
+        first..end
+    };
+    for row in range(1) {
+        for column in range(0) {
+            let (x, y) = (column as f64 + 0.5, row as f64 + 0.5);
+            let share = |p: [f64; 3], q: [f64; 3]| {
+                ((p[0] - x) * (q[1] - y) - (p[1] - y) * (q[0] - x)) / area
+            };
+            let (of_a, of_b, of_c) = (share(b, c), share(c, a), share(a, b));
+            if of_a < 0.0 || of_b < 0.0 || of_c < 0.0 {
+                continue;
+            }
+            let distance = of_a * a[2] + of_b * b[2] + of_c * c[2];
+            let cell = &mut nearest[row * CELLS + column];
+            if distance < cell.0 {
+                *cell = (distance, wanted);
+            }
+        }
+    }
+}
+
+/// A picture in the character's own colours.
+pub(super) fn shaded(
+    player: &Player<'_>,
+    look: &Look,
+    framing: &Framing,
+    settings: &Settings,
+) -> Image {
+    render(
+        &look.scene(player, framing.ground),
+        &framing.camera,
+        settings,
+    )
+}
+
+/// A picture in the colours of stretch.
+pub(super) fn stretched(
+    cast: &Cast<'_>,
+    player: &Player<'_>,
+    framing: &Framing,
+    settings: &Settings,
+) -> Image {
+    let colors: Vec<Vec3> = cast
+        .vertex_stretch(player)
+        .into_iter()
+        .map(stretch_color)
+        .collect();
+    painted(player, &colors, framing, settings)
+}
+
+/// A ring around a part of a picture, in shares of its width and height; the width is the ring's own.
+pub(super) struct Ring {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+}
+
+/// The whole character with what is affected in colour, and a ring around that where it is small.
+pub(super) fn whereabouts(
+    player: &Player<'_>,
+    affected: &[f32],
+    view: View,
+    settings: &Settings,
+) -> (Image, Option<Ring>) {
+    let color = |&affected: &f32| {
+        let share = ((affected - FAINT) / (STRONG - FAINT)).clamp(0.0, 1.0);
+        ASIDE.lerp(AFFECTED, share * share * (3.0 - 2.0 * share))
+    };
+    let colors: Vec<Vec3> = affected.iter().map(color).collect();
+    let mut whole = Silhouette::default();
+    whole.add(player);
+    let aspect = settings.aspect();
+    let camera = Camera::framing(whole.points(), view, aspect);
+    let framing = Framing {
+        camera,
+        view,
+        ground: whole.ground(),
+        is_part: false,
+    };
+    let marked = player.positions().iter().zip(affected);
+    let marked = marked.filter(|(_, affected)| **affected > FRAMED);
+    let places: Vec<(f64, f64)> = marked
+        .filter_map(|(&position, _)| camera.project(position, aspect))
+        .collect();
+    (
+        painted(player, &colors, &framing, settings),
+        ring_around(&places, aspect),
+    )
+}
+
+/// A ring around some places of a picture, if they are close together.
+fn ring_around(places: &[(f64, f64)], aspect: f64) -> Option<Ring> {
+    let range = |value: fn(&(f64, f64)) -> f64| {
+        let low = places.iter().map(value).fold(f64::INFINITY, f64::min);
+        let high = places.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+        (low, high)
+    };
+    let (left, right) = range(|place| place.0);
+    let (top, bottom) = range(|place| place.1);
+    let reach = (right - left).max((bottom - top) / aspect);
+    (reach.is_finite() && reach < SMALL).then(|| Ring {
+        x: (left + right) / 2.0,
+        y: (top + bottom) / 2.0,
+        width: reach * 1.6 + 0.06,
+    })
+}
+
+fn painted(player: &Player<'_>, colors: &[Vec3], framing: &Framing, settings: &Settings) -> Image {
+    let surface = Surface {
+        positions: player.positions(),
+        normals: player.normals(),
+        triangles: player.asset().rig.mesh().triangles(),
+        paint: Paint::PerVertex(colors),
+    };
+    let scene = Scene {
+        surfaces: vec![surface],
+        ground: framing.ground,
+        ..Scene::default()
+    };
+    render(&scene, &framing.camera, settings)
+}

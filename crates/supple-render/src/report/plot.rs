@@ -1,0 +1,228 @@
+//! Lines over a clip, as inline SVG that follows the page's colours.
+
+use super::html::escape;
+use std::fmt::Write;
+
+const WIDTH: f64 = 400.0;
+const HEIGHT: f64 = 230.0;
+const LEFT: f64 = 56.0;
+const RIGHT: f64 = 10.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 34.0;
+
+/// One line per method over the time of a clip; values are percent.
+pub(super) struct Plot<'a> {
+    /// What the values are.
+    pub title: &'a str,
+    /// How to read it.
+    pub caption: &'a str,
+    /// Seconds from the clip's start.
+    pub times: &'a [f64],
+    /// One list of values per method, none where the method could not do the pose.
+    pub lines: Vec<Vec<Option<f64>>>,
+    /// Times of the pictures.
+    pub marks: &'a [f64],
+    /// The range never gets narrower than this.
+    pub least_range: (f64, f64),
+    /// Nor wider than this: lines of a method that fails leave the picture, so that the others can be told apart.
+    pub most_range: (f64, f64),
+}
+
+impl Plot<'_> {
+    pub fn to_svg(&self) -> String {
+        let values = || self.lines.iter().flatten().flatten().copied();
+        let low = values().fold(self.least_range.0, f64::min);
+        let high = values().fold(self.least_range.1, f64::max);
+        let (low, high) = (low.max(self.most_range.0), high.min(self.most_range.1));
+        let y_ticks = ticks(low, high, 5);
+        let (low, high) = (
+            y_ticks.first().copied().unwrap_or(low),
+            y_ticks.last().copied().unwrap_or(high),
+        );
+        let end = self.times.last().copied().unwrap_or(1.0).max(1e-6);
+        let x = |time: f64| LEFT + (WIDTH - LEFT - RIGHT) * time / end;
+        let y =
+            |value: f64| TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / (high - low).max(1e-9);
+
+        let mut svg = String::new();
+        // Writing to a string cannot fail.
+        let _ = write!(
+            svg,
+            "<figure class=\"plot\"><figcaption><b>{}</b> {}</figcaption>\
+             <svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\" data-plot='{}'>",
+            escape(self.title),
+            escape(self.caption),
+            escape(self.title),
+            self.data(x(0.0), x(end)),
+        );
+        for &tick in &y_ticks {
+            let class = if tick == 0.0 { "zero" } else { "grid" };
+            let _ = write!(
+                svg,
+                "<line class=\"{class}\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>\
+                 <text class=\"tick\" x=\"{2:.1}\" y=\"{3:.1}\" text-anchor=\"end\">{4}</text>",
+                WIDTH - RIGHT,
+                y(tick),
+                LEFT - 6.0,
+                y(tick) + 4.0,
+                percent_tick(tick),
+            );
+        }
+        for tick in ticks(0.0, end, 5)
+            .into_iter()
+            .filter(|&tick| tick <= end * 1.001)
+        {
+            let _ = write!(
+                svg,
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{} s</text>",
+                x(tick),
+                HEIGHT - BOTTOM + 18.0,
+                short(tick),
+            );
+        }
+        for &mark in self.marks {
+            let _ = write!(
+                svg,
+                "<line class=\"mark\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{TOP}\" y2=\"{1:.1}\"/>",
+                x(mark),
+                HEIGHT - BOTTOM,
+            );
+        }
+        // Where lines coincide, the first method is the one to be seen.
+        for (method, line) in self.lines.iter().enumerate().rev() {
+            let path = path(self.times, line, x, |value| y(value.clamp(low, high)));
+            if !path.is_empty() {
+                let _ = write!(svg, "<path class=\"line m{method}\" d=\"{path}\"/>");
+            }
+        }
+        svg.push_str("</svg></figure>");
+        svg
+    }
+
+    /// The numbers for the page's script, as JSON.
+    fn data(&self, left: f64, right: f64) -> String {
+        let list = |values: &mut dyn Iterator<Item = String>| {
+            let values: Vec<String> = values.collect();
+            format!("[{}]", values.join(","))
+        };
+        let number = |value: &Option<f64>| match value.filter(|value| value.is_finite()) {
+            Some(value) => format!("{value:.1}"),
+            None => "null".to_owned(),
+        };
+        let lines = list(
+            &mut self
+                .lines
+                .iter()
+                .map(|line| list(&mut line.iter().map(number))),
+        );
+        let times = list(&mut self.times.iter().map(|time| format!("{time:.3}")));
+        format!("{{\"left\":{left:.1},\"right\":{right:.1},\"times\":{times},\"lines\":{lines}}}")
+    }
+}
+
+/// An SVG path that lifts the pen where there is no value.
+fn path(
+    times: &[f64],
+    values: &[Option<f64>],
+    x: impl Fn(f64) -> f64,
+    y: impl Fn(f64) -> f64,
+) -> String {
+    let mut path = String::new();
+    let mut drawing = false;
+    for (&time, value) in times.iter().zip(values) {
+        match value.filter(|value| value.is_finite()) {
+            Some(value) => {
+                let command = if drawing { 'L' } else { 'M' };
+                let _ = write!(path, "{command}{:.1} {:.1}", x(time), y(value));
+                drawing = true;
+            }
+            None => drawing = false,
+        }
+    }
+    path
+}
+
+/// Round values that enclose a range, about `count` of them.
+pub(super) fn ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
+    if !(low.is_finite() && high.is_finite()) || count == 0 {
+        return Vec::new();
+    }
+    let range = (high - low).max(1e-9);
+    let rough = range / count as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= rough * 0.999)
+        .unwrap_or(10.0 * power);
+    let first = (low / step + 1e-9).floor() as i64;
+    let last = (high / step - 1e-9).ceil() as i64;
+    (first..=last.max(first + 1))
+        .map(|index| index as f64 * step)
+        .collect()
+}
+
+fn percent_tick(value: f64) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{} %", short(value)).replace('-', "\u{2212}")
+}
+
+/// A round number without needless digits.
+fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_enclose_the_range() {
+        assert_eq!(ticks(0.0, 100.0, 5), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!(
+            ticks(-42.0, 3.0, 5),
+            [-50.0, -40.0, -30.0, -20.0, -10.0, 0.0, 10.0]
+        );
+        for (low, high) in [(0.0, 1e-3), (-1.0, 1.0), (3.0, 3.0), (-1e6, 7.0)] {
+            let ticks = ticks(low, high, 5);
+            assert!((2..=9).contains(&ticks.len()), "{ticks:?}");
+            assert!(ticks[0] <= low + 1e-6 && *ticks.last().unwrap() >= high - 1e-6);
+        }
+        assert!(ticks(f64::NAN, 1.0, 5).is_empty());
+    }
+
+    #[test]
+    fn lines_stay_inside_and_stop_where_there_is_no_value() {
+        let plot = Plot {
+            title: "Volume",
+            caption: "",
+            times: &[0.0, 0.5, 1.0],
+            lines: vec![
+                vec![Some(0.0), Some(-30.0), Some(0.0)],
+                vec![Some(0.0), None, Some(f64::NAN)],
+            ],
+            marks: &[0.5],
+            least_range: (-5.0, 5.0),
+            most_range: (-100.0, 100.0),
+        };
+        let svg = plot.to_svg();
+        assert!(svg.contains("class=\"line m0\" d=\"M56.0 "), "{svg}");
+        assert!(svg.contains("[0.0,null,null]"), "{svg}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        let path = path(
+            &[0.0, 1.0, 2.0],
+            &[Some(1.0), None, Some(2.0)],
+            |x| x,
+            |y| y,
+        );
+        assert_eq!(path, "M0.0 1.0M2.0 2.0");
+    }
+
+    #[test]
+    fn percents_are_short() {
+        assert_eq!(percent_tick(-20.0), "\u{2212}20 %");
+        assert_eq!(percent_tick(2.5), "+2.5 %");
+        assert_eq!(percent_tick(0.0), "0 %");
+    }
+}

@@ -1,0 +1,688 @@
+//! What a page says about one character.
+
+use super::cast::Numbers;
+use super::html::{escape, picture};
+use super::methods::Entry;
+use super::names::{capitalised, clip_title, uncapitalised};
+use super::phrases::{
+    both_sides, clip_list, grouped, join_names, motion_words, moved, singular, thickness_words,
+};
+use super::pictures::{self, Framing, Posed};
+use super::plot::Plot;
+use super::study::{Shown, Study, Worst};
+use super::table::known_values;
+use super::verdict::{NOTHING, Outcome, sentence};
+use super::{ReportError, ReportOptions, Subject, table};
+use crate::{Camera, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render};
+use std::fmt::Write;
+use supple::{Method, Player, Pose};
+
+/// A joint is judged while it does most of what happens around it, and turns by this much in radians.
+const OWN_DOING: f64 = 0.5;
+const TURNS: f64 = 0.17;
+
+/// The part of a page that is about one character.
+pub(super) struct Section {
+    pub facts: String,
+    pub summary: String,
+    pub body: String,
+    /// A picture for the top.
+    pub hero: Option<String>,
+}
+
+/// Draws and describes one character.
+pub(super) fn section(
+    subject: &Subject<'_>,
+    study: &Study<'_>,
+    entries: &[Entry],
+    options: &ReportOptions,
+    mut step: impl FnMut(f64),
+) -> Result<Section, ReportError> {
+    let writer = Writer {
+        study,
+        entries,
+        look: Look::new(subject.asset, Overlays::default()),
+        settings: pictures::settings(options.picture_size),
+    };
+    let steps: usize = study
+        .shown
+        .iter()
+        .map(|shown| shown.moments.len())
+        .sum::<usize>()
+        + study.close_ups.len()
+        + 1;
+    let mut done = 0;
+    let mut tick = || {
+        done += 1;
+        step(done as f64 / steps as f64);
+    };
+    let hero = writer.hero()?;
+    tick();
+    let clips = writer.clips(&mut tick)?;
+    let joints = writer.joints(&mut tick)?;
+    Ok(Section {
+        facts: writer.facts(),
+        summary: writer.summary(),
+        body: format!("{clips}{joints}{}", writer.numbers()),
+        hero,
+    })
+}
+
+struct Writer<'a, 'b> {
+    study: &'a Study<'b>,
+    entries: &'a [Entry],
+    look: Look,
+    settings: Settings,
+}
+
+impl<'a> Writer<'a, '_> {
+    fn facts(&self) -> String {
+        let asset = self.study.cast.asset;
+        let facts = [
+            (asset.rig.mesh().vertex_count(), "vertices"),
+            (asset.rig.mesh().triangles().len(), "triangles"),
+            (asset.rig.skeleton().joints().len(), "joints"),
+            (asset.clips.len(), "clips"),
+        ];
+        let items = facts.map(|(count, what)| {
+            let what = if count == 1 { singular(what) } else { what };
+            format!("<li><b>{}</b> {what}</li>", grouped(count))
+        });
+        format!("<ul class=\"facts\">{}</ul>", items.concat())
+    }
+
+    /// A few sentences on the whole.
+    fn summary(&self) -> String {
+        let columns = table::columns(self.study);
+        let mut points: Vec<String> = Vec::new();
+        let find = |title: &str| columns.iter().find(|column| column.title == title);
+        if let Some(text) = find("Volume").and_then(|column| self.extremes(column)) {
+            points.push(format!("<b>Volume:</b> {}", escape(&text)));
+        }
+        let tally = self.tally();
+        if let Some(text) = tally {
+            points.push(format!("<b>Joints:</b> {}", escape(&text)));
+        }
+        if let Some(text) = find("Time per vertex").and_then(|column| self.cost_sentence(column)) {
+            points.push(format!("<b>Cost:</b> {}", escape(&text)));
+        }
+        if points.is_empty() {
+            return String::new();
+        }
+        let items: String = points
+            .iter()
+            .map(|point| format!("<li>{point}</li>"))
+            .collect();
+        format!("<div class=\"short\"><b class=\"head\">In short</b><ul>{items}</ul></div>")
+    }
+
+    /// "linear blending changes it most (−31 %), dual quaternions least (+2 %)".
+    fn extremes(&self, column: &table::Column) -> Option<String> {
+        let badness = column.badness?;
+        let known = known_values(column);
+        let by = |a: &&(usize, f64), b: &&(usize, f64)| badness(a.1).total_cmp(&badness(b.1));
+        let (least, most) = (known.iter().min_by(by)?.1, known.iter().max_by(by)?.1);
+        let written = |value: f64| (column.write)(value);
+        let readers = |value: f64| -> Vec<usize> {
+            let same = known
+                .iter()
+                .filter(|(_, other)| written(*other) == written(value));
+            same.map(|(method, _)| *method).collect()
+        };
+        let (best, worst) = (readers(least), readers(most));
+        if worst.len() == known.len() {
+            let who = if known.len() == 1 {
+                self.names(&worst)
+            } else {
+                "all methods".to_owned()
+            };
+            let change = self.verb(&worst, "change");
+            return Some(format!("{who} {change} it by up to {}.", written(most)));
+        }
+        Some(format!(
+            "{} {} it most at the worst moment ({}), {} least ({}).",
+            self.names(&worst),
+            self.verb(&worst, "change"),
+            written(most),
+            self.names(&best),
+            written(least)
+        ))
+    }
+
+    /// The names of methods in running text.
+    fn names(&self, methods: &[usize]) -> String {
+        let names: Vec<String> = methods
+            .iter()
+            .map(|&method| self.entries[method].title_in_text.clone())
+            .collect();
+        join_names(&names)
+    }
+
+    fn verb(&self, methods: &[usize], stem: &str) -> String {
+        let plural = methods.len() > 1 || methods.iter().any(|&method| self.entries[method].plural);
+        let ending = if plural { "" } else { "s" };
+        format!("{stem}{ending}")
+    }
+
+    /// In how many regions each method holds up best.
+    fn tally(&self) -> Option<String> {
+        let mut wins = vec![0usize; self.entries.len()];
+        let mut regions = 0;
+        for worst in &self.study.worst {
+            let outcomes = self.outcomes(worst);
+            // What a method cannot always do, it does not do best.
+            let error = |outcome: &Outcome<'_>| match outcome.failed {
+                true => f64::INFINITY,
+                false => outcome.error(),
+            };
+            let errors: Vec<f64> = outcomes.iter().map(error).collect();
+            let finite = || errors.iter().copied().filter(|error| error.is_finite());
+            let best = finite().fold(f64::INFINITY, f64::min);
+            let most = finite().fold(0.0, f64::max);
+            if most < NOTHING {
+                continue;
+            }
+            regions += 1;
+            for (win, error) in wins.iter_mut().zip(&errors) {
+                *win += usize::from(error - best < 0.01);
+            }
+        }
+        let most = *wins.iter().max()?;
+        if regions == 0 || self.entries.len() < 2 || wins.iter().all(|&win| win == most) {
+            return None;
+        }
+        let winners: Vec<usize> = (0..wins.len())
+            .filter(|&method| wins[method] == most)
+            .collect();
+        let keep = self.verb(&winners, "keep");
+        let of = match regions {
+            1 => "at the one joint that changes visibly".to_owned(),
+            _ if most == regions => format!("at all {regions} joints that change most"),
+            _ => format!("at {most} of the {regions} joints that change most"),
+        };
+        Some(format!(
+            "{} {keep} the thickness best {of}.",
+            self.names(&winners)
+        ))
+    }
+
+    fn cost_sentence(&self, column: &table::Column) -> Option<String> {
+        let known = known_values(column);
+        let (cheapest, least) = *known.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (dearest, most) = *known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (who, takes) = (self.names(&[cheapest]), self.verb(&[cheapest], "take"));
+        let least = (column.write)(least);
+        if known.len() == 1 {
+            return Some(format!("{who} {takes} {least} per vertex."));
+        }
+        let most = (column.write)(most);
+        let other = self.names(&[dearest]);
+        Some(format!(
+            "{who} {takes} least time ({least} per vertex), {other} most ({most})."
+        ))
+    }
+
+    /// A picture of the character at the moment that tells most.
+    fn hero(&self) -> Result<Option<String>, ReportError> {
+        let asset = self.study.cast.asset;
+        let shown = self.study.shown.iter();
+        let moments =
+            shown.flat_map(|shown| shown.moments.iter().map(move |&frame| (shown, frame)));
+        // Where the body moves most, since a picture of a small finger says nothing from afar.
+        let moved = |(shown, frame): &(&Shown<'_>, usize)| -> f64 {
+            let motions = self
+                .study
+                .cast
+                .regions
+                .iter()
+                .zip(&shown.samples.motions[*frame]);
+            motions
+                .map(|(region, motion)| region.share * motion.amount())
+                .sum()
+        };
+        let pose = match moments.max_by(|a, b| moved(a).total_cmp(&moved(b))) {
+            Some((shown, frame)) => shown.pose(asset, frame),
+            None => asset.rest_pose(),
+        };
+        let settings = Settings {
+            width: 520,
+            height: 520,
+            lamps: Lamps::MANY,
+            ..self.settings
+        };
+        let linear = self
+            .entries
+            .iter()
+            .position(|entry| entry.method == Method::Linear);
+        let drawn = linear
+            .into_iter()
+            .chain(0..self.entries.len())
+            .find_map(|method| {
+                let draw = |player: &Player<'_>| {
+                    let mut whole = Silhouette::default();
+                    whole.add(player);
+                    let camera =
+                        Camera::framing(whole.points(), View::THREE_QUARTER, settings.aspect());
+                    render(&self.look.scene(player, whole.ground()), &camera, &settings)
+                };
+                self.study.cast.pose(method, &pose, draw).ok()
+            });
+        Ok(drawn
+            .map(|image| picture(&image, "The character in motion"))
+            .transpose()?)
+    }
+
+    fn clips(&self, tick: &mut impl FnMut()) -> Result<String, ReportError> {
+        let study = self.study;
+        let mut html = "<h3>Side by side</h3>".to_owned();
+        if study.made_up {
+            html.push_str("<p>The file has no clips. So its joints with most skin were bent and twisted by 90°, one at a time.</p>");
+        }
+        if study.shown.is_empty() {
+            html.push_str("<p>Nothing moves here in a way that any of the methods would show differently.</p>");
+        }
+        for shown in &study.shown {
+            html += &self.clip(shown, tick)?;
+        }
+        if !study.quiet.is_empty() {
+            let _ = write!(
+                html,
+                "<p>No difference to see between the methods in {}.</p>",
+                clip_list(&study.quiet)
+            );
+        }
+        if !study.left_out.is_empty() {
+            let ask = match study.made_up {
+                true => "",
+                false => " Any of them can be asked for with <code>--clip</code>.",
+            };
+            let _ = write!(
+                html,
+                "<p>Not shown, since they tell less, or the same again: {}.{ask}</p>",
+                clip_list(&study.left_out)
+            );
+        }
+        Ok(html)
+    }
+
+    fn clip(&self, shown: &Shown<'_>, tick: &mut impl FnMut()) -> Result<String, ReportError> {
+        let mut html = format!(
+            "<div class=\"clip\"><h4>{}</h4>",
+            escape(&clip_title(&shown.clip.name))
+        );
+        for &frame in &shown.moments {
+            html += &self.moment(shown, frame)?;
+            tick();
+        }
+        if shown.length() > 0.0 {
+            html += &self.plots(shown);
+        }
+        html.push_str("</div>");
+        Ok(html)
+    }
+
+    /// One row of pictures: all methods at a moment.
+    fn moment(&self, shown: &Shown<'_>, frame: usize) -> Result<String, ReportError> {
+        let cast = &self.study.cast;
+        let pose = shown.pose(cast.asset, frame);
+        let posed = Posed::new(cast, &pose);
+        let affected = self.affected(shown, frame, &posed);
+        let importance = |region: usize| {
+            shown
+                .samples
+                .importance(frame, region, &cast.regions[region])
+        };
+        let worst =
+            (0..cast.regions.len()).max_by(|&a, &b| importance(a).total_cmp(&importance(b)));
+        let motion = worst.map(|region| shown.samples.motions[frame][region]);
+        let what = worst
+            .zip(motion)
+            .and_then(|(region, motion)| moved(&cast.regions[region].title, &motion));
+        let mut html = format!(
+            "<p class=\"moment\"><b>{}</b>{}</p>",
+            capitalised(&shown.moment(frame)),
+            what.map(|what| format!(" · {}", escape(&what)))
+                .unwrap_or_default()
+        );
+        let aspect = self.settings.aspect();
+        let Some(framing) =
+            pictures::frame_difference(cast, &posed, &affected, aspect, motion.as_ref())
+        else {
+            let reason = posed
+                .positions
+                .into_iter()
+                .find_map(Result::err)
+                .unwrap_or_default();
+            let _ = write!(
+                html,
+                "<p>No method can do this pose: {}.</p>",
+                escape(&reason)
+            );
+            return Ok(html);
+        };
+        html.push_str("<div class=\"tiles\">");
+        if framing.is_part {
+            html += &self.where_tile(&pose, &affected, framing.view)?;
+        }
+        for method in 0..self.entries.len() {
+            let drawn = cast.pose(method, &pose, |player| {
+                pictures::shaded(player, &self.look, &framing, &self.settings)
+            });
+            let numbers = shown.samples.numbers[method][frame].as_ref().ok();
+            let thickness = worst
+                .filter(|_| framing.is_part)
+                .and_then(|region| thickness_words(&numbers?.regions[region]));
+            let volume = || {
+                let change = numbers?.volume_change?;
+                Some(format!("volume {}", table::signed_percent(change)))
+            };
+            let under = thickness.or_else(volume);
+            html += &self.tile(method, drawn, under.as_deref())?;
+        }
+        html.push_str("</div>");
+        Ok(html)
+    }
+
+    /// How much a row of pictures is about each vertex, from 0 to 1.
+    fn affected(&self, shown: &Shown<'_>, frame: usize, posed: &Posed) -> Vec<f32> {
+        let cast = &self.study.cast;
+        let spread = posed.spread();
+        let farthest = spread.iter().copied().fold(0.0, f32::max);
+        if f64::from(farthest) > 1e-4 * cast.extent() {
+            return spread.iter().map(|spread| spread / farthest).collect();
+        }
+        // All methods agree, or there is only one: what is out of shape.
+        let mut affected = vec![0.0f32; cast.asset.rig.mesh().vertex_count()];
+        let severity = |region: usize| shown.samples.severity(frame, region);
+        let most = (0..cast.regions.len()).map(severity).fold(1e-9, f64::max);
+        for (index, region) in cast.regions.iter().enumerate() {
+            let share = (severity(index) / most) as f32;
+            for &(vertex, blend) in &region.vertices {
+                let affected = &mut affected[vertex as usize];
+                *affected = affected.max(share * blend);
+            }
+        }
+        affected
+    }
+
+    /// The whole character, and where on it the row of pictures is.
+    fn where_tile(&self, pose: &Pose, affected: &[f32], view: View) -> Result<String, ReportError> {
+        let cast = &self.study.cast;
+        let draw =
+            |player: &Player<'_>| pictures::whereabouts(player, affected, view, &self.settings);
+        let drawn = (0..self.entries.len()).find_map(|method| cast.pose(method, pose, draw).ok());
+        let Some((image, ring)) = drawn else {
+            return Ok(String::new());
+        };
+        let image = picture(
+            &image,
+            "The whole character; where methods differ is coloured",
+        )?;
+        let ring = ring.map(|ring| {
+            let [x, y, width] = [ring.x, ring.y, ring.width].map(|share| share * 100.0);
+            format!("<i class=\"ring\" style=\"left:{x:.1}%;top:{y:.1}%;width:{width:.1}%\"></i>")
+        });
+        Ok(format!(
+            "<figure class=\"tile aside\"><figcaption>Where to look</figcaption><div class=\"whole\">{image}{}</div></figure>",
+            ring.unwrap_or_default()
+        ))
+    }
+
+    /// A picture under its method's name, or why there is none.
+    fn tile(
+        &self,
+        method: usize,
+        drawn: Result<Image, String>,
+        under: Option<&str>,
+    ) -> Result<String, ReportError> {
+        let title = &self.entries[method].title;
+        let image = match drawn {
+            Ok(image) => picture(&image, title)?,
+            Err(reason) => format!(
+                "<div class=\"cannot\">cannot do this pose: {}</div>",
+                escape(&reason)
+            ),
+        };
+        let under = under
+            .map(|under| format!("<p class=\"under\">{}</p>", escape(under)))
+            .unwrap_or_default();
+        Ok(format!(
+            "<figure class=\"tile\"><figcaption><i class=\"key k{method}\"></i><span>{}</span></figcaption>{image}{under}</figure>",
+            escape(title)
+        ))
+    }
+
+    fn plots(&self, shown: &Shown<'_>) -> String {
+        let samples = &shown.samples;
+        let marks: Vec<f64> = shown
+            .moments
+            .iter()
+            .map(|&frame| samples.times[frame])
+            .collect();
+        let lines = |value: &dyn Fn(&Numbers) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+            let line = |frames: &Vec<Result<Numbers, String>>| {
+                frames
+                    .iter()
+                    .map(|frame| Some(100.0 * value(frame.as_ref().ok()?)?))
+                    .collect()
+            };
+            samples.numbers.iter().map(line).collect()
+        };
+        let mut plots = String::new();
+        let mut add =
+            |title: &str, caption: &str, lines: Vec<Vec<Option<f64>>>, ranges: [(f64, f64); 2]| {
+                if lines.iter().flatten().flatten().next().is_some() {
+                    let plot = Plot {
+                        title,
+                        caption,
+                        times: &samples.times,
+                        lines,
+                        marks: &marks,
+                        least_range: ranges[0],
+                        most_range: ranges[1],
+                    };
+                    plots += &plot.to_svg();
+                }
+            };
+        let volume = lines(&|numbers| numbers.volume_change);
+        let stretch = lines(&|numbers| Some(numbers.stretched));
+        add(
+            "Volume",
+            "how much the body gains or loses",
+            volume,
+            [(-1.0, 1.0), (-60.0, 60.0)],
+        );
+        add(
+            "Worst stretch",
+            "of the most pulled hundredth of the skin",
+            stretch,
+            [(0.0, 10.0), (0.0, 400.0)],
+        );
+        let measured = |region: &usize| {
+            let mut numbers = samples.numbers.iter().flatten().flatten();
+            numbers.any(|numbers| numbers.regions[*region].thickness.is_some())
+        };
+        let worst = |region: usize| {
+            let frames = 0..samples.times.len();
+            frames
+                .map(|frame| samples.severity(frame, region))
+                .fold(0.0, f64::max)
+        };
+        let regions = &self.study.cast.regions;
+        let most = (0..regions.len())
+            .filter(measured)
+            .max_by(|&a, &b| worst(a).total_cmp(&worst(b)));
+        if let Some(region) = most {
+            let title = format!("Thickness: {}", uncapitalised(&regions[region].title));
+            let thinnest = lines(&|numbers| Some(numbers.regions[region].thickness?.0 - 1.0));
+            add(
+                &title,
+                "where it caves in most",
+                thinnest,
+                [(-10.0, 0.0), (-100.0, 20.0)],
+            );
+        }
+        let legend: String = self
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| {
+                format!(
+                    "<li data-method=\"{index}\"><i class=\"key k{index}\"></i>{}</li>",
+                    escape(&entry.title)
+                )
+            })
+            .collect();
+        format!(
+            "<ul class=\"legend\">{legend}</ul><div class=\"plots\">{}</div>",
+            plots
+        )
+    }
+
+    /// What every method does to a region over all clips shown, in the frames in which its joint moves.
+    fn outcomes(&self, worst: &Worst) -> Vec<Outcome<'a>> {
+        let region = worst.region;
+        let outcome = |method: usize| {
+            let mut thickness: Option<(f64, f64)> = None;
+            let mut distortion: f64 = 0.0;
+            let mut failed = false;
+            for samples in self.study.shown.iter().map(|shown| &shown.samples) {
+                for (frame, numbers) in samples.numbers[method].iter().enumerate() {
+                    let moves = samples.activity[frame][region] >= OWN_DOING
+                        && samples.motions[frame][region].amount() > TURNS;
+                    let Ok(numbers) = numbers else {
+                        failed |= moves;
+                        continue;
+                    };
+                    if moves {
+                        let numbers = &numbers.regions[region];
+                        distortion = distortion.max(numbers.distortion);
+                        thickness = match (thickness, numbers.thickness) {
+                            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+                            (a, b) => a.or(b),
+                        };
+                    }
+                }
+            }
+            (thickness, distortion, failed)
+        };
+        let judged = |(method, entry): (usize, &'a Entry)| {
+            let (thickness, distortion, failed) = outcome(method);
+            Outcome {
+                method: &entry.title_in_text,
+                plural: entry.plural,
+                thickness,
+                distortion,
+                failed,
+            }
+        };
+        self.entries.iter().enumerate().map(judged).collect()
+    }
+
+    fn joints(&self, tick: &mut impl FnMut()) -> Result<String, ReportError> {
+        let study = self.study;
+        let regions = &study.cast.regions;
+        let mut told: Vec<(String, String)> = Vec::new();
+        for worst in &study.worst {
+            let title = &regions[worst.region].title;
+            let Some(sentence) = sentence(title, &self.outcomes(worst)) else {
+                continue;
+            };
+            let text = sentence.strip_prefix(title.as_str()).unwrap_or(&sentence);
+            let other = told.iter_mut().find(|(_, other)| other == text);
+            // Left and right often fare alike.
+            match other.and_then(|told| Some((both_sides(&told.0, title)?, told))) {
+                Some((both, told)) => told.0 = both,
+                None => told.push((title.clone(), text.to_owned())),
+            }
+        }
+        let verdict = |(title, text): &(String, String)| {
+            format!("<li><b>{}</b>{}</li>", escape(title), escape(text))
+        };
+        let verdicts: String = told.iter().map(verdict).collect();
+        if verdicts.is_empty() && study.close_ups.is_empty() {
+            return Ok(String::new());
+        }
+        let mut html = "<h3>Joint by joint</h3><p>Which method holds up where, at each joint’s worst moment in the clips above.</p>".to_owned();
+        if !verdicts.is_empty() {
+            let _ = write!(html, "<ul class=\"verdicts\">{verdicts}</ul>");
+        }
+        if !study.close_ups.is_empty() {
+            html.push_str(
+                "<h3>Where the skin suffers</h3><p>The worst joints up close, each seen by the same camera in every method. Colour shows what happens to the \
+                 area of the skin: where it keeps its size it is pale.</p>\
+                 <div class=\"scale\"><span>squeezed to half</span><i></i><span>stretched to double</span></div>",
+            );
+        }
+        for &index in &study.close_ups {
+            html += &self.close_up(&study.worst[index])?;
+            tick();
+        }
+        Ok(html)
+    }
+
+    fn close_up(&self, worst: &Worst) -> Result<String, ReportError> {
+        let cast = &self.study.cast;
+        let shown = &self.study.shown[worst.clip];
+        let region = &cast.regions[worst.region];
+        let motion = &shown.samples.motions[worst.frame][worst.region];
+        let pose = shown.pose(cast.asset, worst.frame);
+        let posed = Posed::new(cast, &pose);
+        let how = motion_words(motion)
+            .map(|how| format!("{how}, "))
+            .unwrap_or_default();
+        let mut html = format!(
+            "<div class=\"region\"><h4>{}</h4><p>{how}in {}, {}{}</p>",
+            escape(&region.title),
+            escape(&format!("‘{}’", clip_title(&shown.clip.name))),
+            shown.moment(worst.frame),
+            if region.name.is_empty() {
+                String::new()
+            } else {
+                format!(" · joint <code>{}</code>", escape(&region.name))
+            },
+        );
+        let framing: Option<Framing> =
+            pictures::frame_region(cast, &posed, region, self.settings.aspect(), motion);
+        let Some(framing) = framing else {
+            return Ok(html + "</div>");
+        };
+        html.push_str("<div class=\"tiles\">");
+        for method in 0..self.entries.len() {
+            let drawn = cast.pose(method, &pose, |player| {
+                pictures::stretched(cast, player, &framing, &self.settings)
+            });
+            let numbers = shown.samples.numbers[method][worst.frame].as_ref().ok();
+            let under = numbers.map(|numbers| {
+                let numbers = &numbers.regions[worst.region];
+                let lengths = table::plain_percent(numbers.distortion);
+                thickness_words(numbers).unwrap_or(format!("lengths change by {lengths}"))
+            });
+            html += &self.tile(method, drawn, under.as_deref())?;
+        }
+        html.push_str("</div></div>");
+        Ok(html)
+    }
+
+    fn numbers(&self) -> String {
+        let columns = table::columns(self.study);
+        if columns.is_empty() {
+            return String::new();
+        }
+        let failures: Vec<usize> = (0..self.entries.len())
+            .map(|method| {
+                self.study
+                    .shown
+                    .iter()
+                    .flat_map(|shown| &shown.samples.numbers[method])
+                    .filter(|frame| frame.is_err())
+                    .count()
+            })
+            .collect();
+        format!(
+            "<h3>All numbers</h3><p>At the worst moment of the clips above; the best of each column is marked. \
+             Point at a heading to see what it means.</p>{}",
+            table::to_html(&columns, self.entries, &failures)
+        )
+    }
+}

@@ -1,0 +1,415 @@
+//! What the report is about: which clips, which moments of them, which joints.
+
+use super::cast::{Cast, Samples};
+use super::choose::{Candidate, pick};
+use super::methods::Entry;
+use super::names::{is_finger, is_well_known, uncapitalised, without_side};
+use super::regions::Region;
+use glam::{DQuat, DVec3};
+use std::borrow::Cow;
+use supple::clip::{Channel, Curve, Interpolation, Track};
+use supple::{Asset, Clip};
+
+/// Frames of a clip that is shown, and how many vertices may be moved for all of them.
+const SHOWN_FRAMES: (usize, usize) = (17, 33);
+const SHOWN_VERTICES: usize = 40_000_000;
+
+/// Frames of a clip that may be shown, and how many vertices may be moved to find out.
+const SCOUT_FRAMES: (usize, usize) = (3, 17);
+const SCOUT_VERTICES: usize = 25_000_000;
+
+/// Methods closer than this share of the character's size look the same.
+const SEEN: f64 = 0.004;
+
+/// Moments of one clip.
+const MOST_MOMENTS: usize = 2;
+
+/// Moments of one clip are at least this share of it apart.
+const MOMENTS_APART: f64 = 0.15;
+
+/// Joint regions that get a sentence, and a close-up.
+const MOST_SENTENCES: usize = 10;
+const MOST_CLOSE_UPS: usize = 4;
+const MOST_FINGERS: usize = 2;
+
+/// A region is worth a word from this severity on.
+const VISIBLE: f64 = 0.03;
+
+/// Joints that are tried in a file without clips.
+const TRIED_JOINTS: usize = 4;
+
+/// A character, compared.
+pub(super) struct Study<'a> {
+    pub cast: Cast<'a>,
+    pub shown: Vec<Shown<'a>>,
+    /// Clips in which all methods look alike.
+    pub quiet: Vec<String>,
+    /// Clips that tell nothing that those shown do not.
+    pub left_out: Vec<String>,
+    /// Whether the clips are test poses, for want of any.
+    pub made_up: bool,
+    /// Joint regions in which something happens, the worst first.
+    pub worst: Vec<Worst>,
+    /// The regions in `worst` that get a close-up.
+    pub close_ups: Vec<usize>,
+    /// Nanoseconds per vertex of every method.
+    pub costs: Vec<Option<f64>>,
+}
+
+/// A clip on the page.
+pub(super) struct Shown<'a> {
+    pub clip: Cow<'a, Clip>,
+    pub samples: Samples,
+    /// Frames to show, in the order of time.
+    pub moments: Vec<usize>,
+}
+
+/// A region at its worst.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worst {
+    pub region: usize,
+    /// Which of the shown clips.
+    pub clip: usize,
+    pub frame: usize,
+}
+
+impl<'a> Study<'a> {
+    /// Compares methods on some clips of an asset, or on the most telling ones.
+    pub fn new(
+        asset: &'a Asset,
+        entries: &[Entry],
+        wished: &[usize],
+        most_clips: usize,
+        mut step: impl FnMut(f64),
+    ) -> Study<'a> {
+        let cast = Cast::new(asset, entries);
+        step(0.1);
+        let made_up = asset.clips.is_empty();
+        let clips: Vec<Cow<'a, Clip>> = if made_up {
+            test_clips(asset, &cast.regions)
+                .into_iter()
+                .map(Cow::Owned)
+                .collect()
+        } else if wished.is_empty() {
+            asset.clips.iter().map(Cow::Borrowed).collect()
+        } else {
+            let wished = wished.iter().filter_map(|&index| asset.clips.get(index));
+            wished.map(Cow::Borrowed).collect()
+        };
+        // Test poses move one joint each, so it takes more of them.
+        let most_clips = if made_up { most_clips + 2 } else { most_clips };
+        let all = clips.len() <= most_clips || !wished.is_empty();
+        let (chosen, quiet, left_out) = if all {
+            ((0..clips.len()).collect(), Vec::new(), Vec::new())
+        } else {
+            scout(&cast, &clips, most_clips, |share| step(0.1 + 0.5 * share))
+        };
+        let name = |index: &usize| clips[*index].name.clone();
+        let mut quiet: Vec<String> = quiet.iter().map(name).collect();
+        let left_out: Vec<String> = left_out.iter().map(name).collect();
+        let frames = affordable(&cast, chosen.len(), SHOWN_VERTICES, SHOWN_FRAMES);
+        let mut shown = Vec::new();
+        for (done, &index) in chosen.iter().enumerate() {
+            let samples = cast.sample(&clips[index], frames, false);
+            step(0.6 + 0.35 * (done + 1) as f64 / chosen.len() as f64);
+            if is_quiet(&samples) && chosen.len() > 1 {
+                quiet.push(clips[index].name.clone());
+                continue;
+            }
+            let moments = moments(&cast, &samples);
+            shown.push(Shown {
+                clip: clips[index].clone(),
+                samples,
+                moments,
+            });
+        }
+        let worst = worst_regions(&cast.regions, &shown);
+        let close_ups = close_ups(&cast.regions, &worst);
+        let pose = match shown.first() {
+            Some(first) => first.pose(asset, first.moments.first().copied().unwrap_or(0)),
+            None => asset.rest_pose(),
+        };
+        let costs = entries
+            .iter()
+            .map(|entry| cast.cost(entry, &pose))
+            .collect();
+        step(1.0);
+        Study {
+            cast,
+            shown,
+            quiet,
+            left_out,
+            made_up,
+            worst,
+            close_ups,
+            costs,
+        }
+    }
+}
+
+impl Shown<'_> {
+    /// How long the clip is in seconds; zero for a single pose.
+    pub fn length(&self) -> f64 {
+        self.samples.times.last().copied().unwrap_or(0.0)
+    }
+
+    /// When a frame is, in words.
+    pub fn moment(&self, frame: usize) -> String {
+        if self.length() > 0.0 {
+            format!("{:.2}\u{202f}s", self.samples.times[frame])
+        } else {
+            "single pose".to_owned()
+        }
+    }
+
+    /// The pose of a frame.
+    pub fn pose(&self, asset: &Asset, frame: usize) -> supple::Pose {
+        asset.pose_at(&self.clip, self.clip.start() + self.samples.times[frame])
+    }
+}
+
+/// How many frames of each clip can be looked at: odd, so that the middle is one of them.
+fn affordable(
+    cast: &Cast<'_>,
+    clips: usize,
+    vertices: usize,
+    (least, most): (usize, usize),
+) -> usize {
+    let per_frame = clips * cast.method_count() * cast.asset.rig.mesh().vertex_count();
+    (vertices / per_frame.max(1)).clamp(least, most) | 1
+}
+
+/// Which clips to show, which look the same in all methods, and which tell nothing more.
+fn scout(
+    cast: &Cast<'_>,
+    clips: &[Cow<'_, Clip>],
+    most: usize,
+    mut step: impl FnMut(f64),
+) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
+    let frames = affordable(cast, clips.len(), SCOUT_VERTICES, SCOUT_FRAMES);
+    let mut quiet = Vec::new();
+    let mut candidates = Vec::new();
+    for (index, clip) in clips.iter().enumerate() {
+        let samples = cast.sample(clip, frames, true);
+        step((index + 1) as f64 / clips.len() as f64);
+        let best = samples
+            .candidates(&cast.regions)
+            .into_iter()
+            .reduce(|best, next| if next.score > best.score { next } else { best });
+        if is_quiet(&samples) {
+            quiet.push(index);
+        }
+        candidates.push(best.unwrap_or(Candidate {
+            score: 0.0,
+            signature: Vec::new(),
+        }));
+    }
+    let mut picked = pick(&candidates, most, |_, _| true);
+    if quiet.len() < clips.len() {
+        picked.retain(|index| !quiet.contains(index));
+    }
+    let rest = (0..clips.len()).filter(|index| !picked.contains(index) && !quiet.contains(index));
+    let rest = rest.collect();
+    quiet.retain(|index| !picked.contains(index));
+    (picked, quiet, rest)
+}
+
+/// Whether all methods look alike; one method alone is never quiet.
+fn is_quiet(samples: &Samples) -> bool {
+    let failed = samples.numbers.iter().flatten().any(Result::is_err);
+    samples.numbers.len() > 1 && !failed && samples.apart.iter().all(|&apart| apart < SEEN)
+}
+
+fn moments(cast: &Cast<'_>, samples: &Samples) -> Vec<usize> {
+    let candidates = samples.candidates(&cast.regions);
+    let apart = (MOMENTS_APART * samples.times.len() as f64) as usize;
+    let mut moments = pick(&candidates, MOST_MOMENTS, |a, b| a.abs_diff(b) > apart);
+    if moments.is_empty() {
+        moments.push(samples.times.len() / 2);
+    }
+    moments.sort_unstable();
+    moments
+}
+
+fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<Worst> {
+    let mut worst: Vec<(f64, Worst)> = Vec::new();
+    for (index, region) in regions.iter().enumerate() {
+        let all = shown.iter().enumerate().flat_map(|(clip, shown)| {
+            (0..shown.samples.times.len()).map(move |frame| {
+                let severity = shown.samples.severity(frame, index);
+                (
+                    severity,
+                    Worst {
+                        region: index,
+                        clip,
+                        frame,
+                    },
+                )
+            })
+        });
+        let found = all.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
+        let found = found.filter(|(severity, _)| *severity > VISIBLE);
+        worst.extend(found.map(|(severity, worst)| (severity * region.share.powf(0.25), worst)));
+    }
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // A hand has so many joints that it would crowd out everything else.
+    let mut fingers = 0;
+    let ordered = worst.into_iter().map(|(_, worst)| worst).filter(|worst| {
+        let is_finger = is_finger(&regions[worst.region].title);
+        fingers += usize::from(is_finger);
+        !is_finger || fingers <= MOST_FINGERS
+    });
+    ordered.take(MOST_SENTENCES).collect()
+}
+
+/// The worst regions, but of a left and a right one only the worse.
+fn close_ups(regions: &[Region], worst: &[Worst]) -> Vec<usize> {
+    let family = |index: &usize| {
+        let title = &regions[worst[*index].region].title;
+        match is_finger(title) {
+            true => "finger".to_owned(),
+            false => without_side(title),
+        }
+    };
+    let mut chosen: Vec<usize> = Vec::new();
+    for index in 0..worst.len() {
+        let known = chosen.iter().any(|other| family(other) == family(&index));
+        if !known && chosen.len() < MOST_CLOSE_UPS {
+            chosen.push(index);
+        }
+    }
+    chosen
+}
+
+/// Clips for a file that has none: the joints with most skin, bent and twisted by 90°.
+pub(super) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
+    let skeleton = asset.rig.skeleton();
+    let bones = skeleton.bind_bones();
+    let mut clips = Vec::new();
+    // Of a left and a right joint one is enough; those that everyone knows come first.
+    let mut tried: Vec<&Region> = Vec::new();
+    let (known, others): (Vec<_>, Vec<_>) = regions
+        .iter()
+        .partition(|region| is_well_known(&region.title));
+    for region in known.into_iter().chain(others) {
+        let title = without_side(&region.title);
+        if !tried
+            .iter()
+            .any(|other| without_side(&other.title) == title)
+        {
+            tried.push(region);
+        }
+    }
+    for region in tried.into_iter().take(TRIED_JOINTS) {
+        let bone = bones[region.joint].axis().unwrap_or(DVec3::Y);
+        let above = bones[region.other].axis().unwrap_or(bone);
+        // Bend on in the direction that the joint is already bent in, or else to the front.
+        let across = above
+            .cross(bone)
+            .try_normalize()
+            .filter(|_| above.angle_between(bone) > 0.1);
+        let across = across
+            .or(bone.cross(DVec3::Z).try_normalize())
+            .unwrap_or(DVec3::X);
+        for (what, axis) in [("bend", across), ("twist", bone)] {
+            let name = format!("{what} the {} by 90°", uncapitalised(&region.title));
+            clips.extend(turning_clip(asset, region.joint, axis, name));
+        }
+    }
+    clips
+}
+
+/// Turns a joint by 90° about an axis of the bind pose, there and back in two seconds.
+fn turning_clip(asset: &Asset, joint: usize, axis: DVec3, name: String) -> Option<Clip> {
+    let skeleton = asset.rig.skeleton();
+    let node = skeleton.joints()[joint].node;
+    // The axis in the joint's own frame.
+    let own = skeleton.joints()[joint]
+        .joint_from_bind
+        .transform_vector3(axis)
+        .try_normalize()?;
+    let rest = skeleton.nodes()[node].rest.to_trs().rotation;
+    let steps = 16;
+    let mut times = Vec::new();
+    let mut values = Vec::new();
+    for step in 0..=steps {
+        let share = f64::from(step) / f64::from(steps);
+        let angle = std::f64::consts::FRAC_PI_2 * (std::f64::consts::PI * share).sin();
+        let rotation = rest * DQuat::from_axis_angle(own, angle);
+        times.push(2.0 * share as f32);
+        values.extend(rotation.to_array().map(|value| value as f32));
+    }
+    let curve = Curve::new(times, values, 4, Interpolation::Linear).ok()?;
+    let track = Track {
+        channel: Channel::Rotation { node },
+        curve,
+    };
+    Some(Clip {
+        name,
+        tracks: vec![track],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple::Method;
+    use supple::characters::{Character, build};
+
+    fn entries() -> Vec<Entry> {
+        [Method::Rigid, Method::Linear]
+            .iter()
+            .map(Entry::of)
+            .collect()
+    }
+
+    #[test]
+    fn the_bar_is_shown_where_it_bends_and_twists_most() {
+        let bar = build(Character::Bar, 2000).unwrap();
+        let study = Study::new(&bar, &entries(), &[], 4, |_| ());
+        assert!(
+            (2..=4).contains(&study.shown.len()),
+            "bends and twists differ"
+        );
+        let names: Vec<_> = study
+            .shown
+            .iter()
+            .map(|shown| shown.clip.name.as_str())
+            .collect();
+        assert!(
+            names.iter().any(|name| name.starts_with("twist")),
+            "{names:?}"
+        );
+        assert!(
+            names.iter().any(|name| name.starts_with("bend")),
+            "{names:?}"
+        );
+        for shown in &study.shown {
+            let time = shown.samples.times[shown.moments[0]];
+            assert!((time - 1.0).abs() < 0.2, "{} at {time}", shown.clip.name);
+        }
+        assert_eq!(study.worst.len(), 1);
+    }
+
+    #[test]
+    fn a_file_without_clips_is_bent_and_twisted() {
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        bar.clips.clear();
+        let study = Study::new(&bar, &entries(), &[], 4, |_| ());
+        assert!(study.made_up);
+        assert_eq!(study.shown.len(), 2);
+        let motion = study.shown[0].samples.motions[16][0];
+        assert!((motion.bend.to_degrees() - 90.0).abs() < 1.0, "{motion:?}");
+        let motion = study.shown[1].samples.motions[16][0];
+        assert!((motion.twist.to_degrees() - 90.0).abs() < 1.0, "{motion:?}");
+        assert!(motion.bend < 0.01);
+    }
+
+    #[test]
+    fn a_clip_that_is_asked_for_is_shown() {
+        let bar = build(Character::Bar, 2000).unwrap();
+        let study = Study::new(&bar, &entries(), &[2], 4, |_| ());
+        assert_eq!(study.shown[0].clip.name, "twist-90");
+        assert_eq!(study.shown.len(), 1);
+    }
+}

@@ -1,0 +1,385 @@
+//! All measures of all methods in one table.
+
+use super::html::escape;
+use super::methods::Entry;
+use super::study::Study;
+use std::fmt::Write;
+
+/// A column: one number per method.
+pub(super) struct Column {
+    pub title: &'static str,
+    pub explanation: &'static str,
+    pub values: Vec<Option<f64>>,
+    /// How a number is written.
+    pub write: fn(f64) -> String,
+    /// How bad a number is; none where numbers are neither good nor bad.
+    pub badness: Option<fn(f64) -> f64>,
+}
+
+/// Percent with a sign, from a share.
+pub(super) fn signed_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let digits = usize::from(percent.abs() < 9.95);
+    let rounded = format!("{:.digits$}", percent.abs());
+    let sign = if rounded.trim_matches(['0', '.']).is_empty() {
+        ""
+    } else if percent < 0.0 {
+        "\u{2212}"
+    } else {
+        "+"
+    };
+    format!("{sign}{rounded}\u{202f}%")
+}
+
+/// Percent without a sign, from a share.
+pub(super) fn plain_percent(share: f64) -> String {
+    signed_percent(share)
+        .trim_start_matches(['+', '\u{2212}'])
+        .to_owned()
+}
+
+fn degrees(value: f64) -> String {
+    format!("{value:.1}°")
+}
+
+fn nanoseconds(value: f64) -> String {
+    let digits = usize::from(value < 9.95);
+    format!("{value:.digits$}\u{202f}ns")
+}
+
+fn count(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+fn acceleration(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// The columns of a study, over all clips that it shows.
+pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
+    let methods = study.cast.method_count();
+    let numbers = |method: usize| {
+        let clips = study.shown.iter();
+        clips.flat_map(move |shown| {
+            shown.samples.numbers[method]
+                .iter()
+                .filter_map(|frame| frame.as_ref().ok())
+        })
+    };
+    let details = |method: usize| {
+        let clips = study.shown.iter();
+        clips.flat_map(move |shown| shown.samples.details[method].iter().flatten())
+    };
+    let overall = |method: usize| {
+        let clips = study.shown.iter();
+        clips.filter_map(move |shown| shown.samples.overall[method])
+    };
+    let each = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
+        let finite = |method| value(method).filter(|value| value.is_finite());
+        (0..methods).map(finite).collect()
+    };
+    // The value farthest from zero, or from one.
+    let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+    let thickness = |method: usize| {
+        let regions: Vec<usize> = study.worst.iter().map(|worst| worst.region).collect();
+        numbers(method).flat_map(move |numbers| {
+            let regions: Vec<_> = regions
+                .iter()
+                .map(|&region| numbers.regions[region].thickness)
+                .collect();
+            regions.into_iter().flatten()
+        })
+    };
+    let columns = vec![
+        Column {
+            title: "Volume",
+            explanation: "How much the body gains or loses at the worst moment. Flesh keeps its volume, so 0 is best.",
+            values: each(&|method| {
+                numbers(method)
+                    .filter_map(|numbers| numbers.volume_change)
+                    .reduce(farthest)
+            }),
+            write: signed_percent,
+            badness: Some(f64::abs),
+        },
+        Column {
+            title: "Thinnest joint",
+            explanation: "What is left of the thickness at the joint that caves in most, at its worst moment. 100 % is best.",
+            values: each(&|method| {
+                thickness(method)
+                    .map(|(thinnest, _)| thinnest)
+                    .reduce(f64::min)
+            }),
+            write: plain_percent,
+            badness: Some(|kept| -kept.min(1.0)),
+        },
+        Column {
+            title: "Largest bulge",
+            explanation: "How much the outermost skin around the joint that swells most stands out, compared with rest.",
+            values: each(&|method| {
+                thickness(method)
+                    .map(|(_, thickest)| thickest - 1.0)
+                    .reduce(f64::max)
+            }),
+            write: signed_percent,
+            badness: Some(|bulge| bulge.max(0.0)),
+        },
+        Column {
+            title: "Most stretched",
+            explanation: "How much longer the skin gets where it is pulled most (the worst hundredth of it, at the worst moment).",
+            values: each(&|method| {
+                numbers(method)
+                    .map(|numbers| numbers.stretched)
+                    .reduce(f64::max)
+            }),
+            write: signed_percent,
+            badness: Some(|value| value),
+        },
+        Column {
+            title: "Most squeezed",
+            explanation: "How much shorter the skin gets where it is pressed together most.",
+            values: each(&|method| {
+                numbers(method)
+                    .map(|numbers| -numbers.compressed)
+                    .reduce(f64::min)
+            }),
+            write: signed_percent,
+            badness: Some(f64::abs),
+        },
+        Column {
+            title: "Skin distortion",
+            explanation: "By how much lengths on the skin change on average over the whole body, at the worst moment.",
+            values: each(&|method| {
+                numbers(method)
+                    .map(|numbers| numbers.distortion)
+                    .reduce(f64::max)
+            }),
+            write: plain_percent,
+            badness: Some(|value| value),
+        },
+        Column {
+            title: "Edge lengths",
+            explanation: "Root mean square of the change in length of the mesh’s edges, at the worst moment.",
+            values: each(&|method| {
+                details(method)
+                    .map(|detail| detail.edge_change)
+                    .reduce(f64::max)
+            }),
+            write: plain_percent,
+            badness: Some(|value| value),
+        },
+        Column {
+            title: "Area",
+            explanation: "How much skin there is at the worst moment, compared with rest.",
+            values: each(&|method| {
+                details(method)
+                    .map(|detail| detail.area_change)
+                    .reduce(farthest)
+            }),
+            write: signed_percent,
+            badness: Some(f64::abs),
+        },
+        Column {
+            title: "Local bending",
+            explanation: "How far the surroundings of each point are from having merely been turned (root of the as-rigid-as-possible energy).",
+            values: each(&|method| {
+                details(method)
+                    .map(|detail| detail.rigid_energy.max(0.0).sqrt())
+                    .reduce(f64::max)
+            }),
+            write: plain_percent,
+            badness: Some(|value| value),
+        },
+        Column {
+            title: "Shading off by",
+            explanation: "Mean angle between the normals that the method gives and those of the surface it made. Large angles look wrongly lit.",
+            values: each(&|method| {
+                details(method)
+                    .map(|detail| detail.normal_degrees)
+                    .reduce(f64::max)
+            }),
+            write: degrees,
+            badness: Some(|value| value),
+        },
+        Column {
+            title: "Jumps",
+            explanation: "Moments at which some of the skin leaps from one frame to the next, beyond those that every method has.",
+            values: {
+                let jumps = |method| {
+                    overall(method)
+                        .map(|overall| overall.jumps as f64)
+                        .reduce(|a, b| a + b)
+                };
+                let common = (0..methods)
+                    .filter_map(jumps)
+                    .reduce(f64::min)
+                    .unwrap_or(0.0);
+                each(&|method| Some(jumps(method)? - common))
+            },
+            write: count,
+            badness: Some(|value| value),
+        },
+        Column {
+            title: "Jerkiness",
+            explanation: "Acceleration of the blended skin in body sizes per second squared; the motion itself has some, so only differences tell.",
+            values: each(&|method| {
+                overall(method)
+                    .map(|overall| overall.acceleration)
+                    .reduce(f64::max)
+            }),
+            write: acceleration,
+            badness: None,
+        },
+        Column {
+            title: "Differs from linear",
+            explanation: "Mean distance from where linear blending puts the blended skin, as a share of the body’s size.",
+            values: each(&|method| {
+                overall(method)
+                    .filter_map(|overall| overall.from_linear)
+                    .reduce(f64::max)
+            }),
+            write: plain_percent,
+            badness: None,
+        },
+        Column {
+            title: "Time per vertex",
+            explanation: "Measured just now on this machine, on one processor core: positions and normals, the fastest of several runs.",
+            values: each(&|method| study.costs[method]),
+            write: nanoseconds,
+            badness: Some(|value| value),
+        },
+    ];
+    columns
+        .into_iter()
+        .filter(|column| column.values.iter().any(Option::is_some))
+        .collect()
+}
+
+/// Which methods are the best of a column: those that read the same as the best. None if all do.
+pub(super) fn best(column: &Column) -> Vec<bool> {
+    let none = vec![false; column.values.len()];
+    let Some(badness) = column.badness else {
+        return none;
+    };
+    let known = column.values.iter().flatten().copied();
+    let Some(best) = known.min_by(|a, b| badness(*a).total_cmp(&badness(*b))) else {
+        return none;
+    };
+    let as_read = |value: f64| (column.write)(badness(value).abs());
+    let marks: Vec<bool> = column
+        .values
+        .iter()
+        .map(|value| value.is_some_and(|value| as_read(value) == as_read(best)))
+        .collect();
+    if marks.iter().all(|&mark| mark) {
+        none
+    } else {
+        marks
+    }
+}
+
+/// The methods that have a value in a column.
+pub(super) fn known_values(column: &Column) -> Vec<(usize, f64)> {
+    let values = column.values.iter().enumerate();
+    values
+        .filter_map(|(method, value)| Some((method, (*value)?)))
+        .collect()
+}
+
+pub(super) fn to_html(columns: &[Column], entries: &[Entry], failures: &[usize]) -> String {
+    let mut table =
+        "<div class=\"table\"><table><thead><tr><th scope=\"col\">Method</th>".to_owned();
+    // Writing to a string cannot fail.
+    for column in columns {
+        let _ = write!(
+            table,
+            "<th scope=\"col\" title=\"{}\">{}</th>",
+            escape(column.explanation),
+            escape(column.title)
+        );
+    }
+    table.push_str("</tr></thead><tbody>");
+    let marks: Vec<Vec<bool>> = columns.iter().map(best).collect();
+    for (method, entry) in entries.iter().enumerate() {
+        let note = match failures[method] {
+            0 => String::new(),
+            1 => "<small>1 pose not possible</small>".to_owned(),
+            count => format!("<small>{count} poses not possible</small>"),
+        };
+        let _ = write!(
+            table,
+            "<tr><th scope=\"row\"><span><i class=\"key k{method}\"></i><span>{}{note}</span></span></th>",
+            escape(&entry.title)
+        );
+        for (column, marks) in columns.iter().zip(&marks) {
+            let class = if marks[method] { " class=\"best\"" } else { "" };
+            let text = column.values[method].map_or("–".to_owned(), column.write);
+            let _ = write!(table, "<td{class}>{text}</td>");
+        }
+        table.push_str("</tr>");
+    }
+    table.push_str("</tbody></table></div><details><summary>What the columns mean</summary><dl class=\"columns\">");
+    for column in columns {
+        let _ = write!(
+            table,
+            "<dt>{}</dt><dd>{}</dd>",
+            escape(column.title),
+            escape(column.explanation)
+        );
+    }
+    table.push_str("</dl></details>");
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(values: &[Option<f64>], badness: Option<fn(f64) -> f64>) -> Column {
+        Column {
+            title: "",
+            explanation: "",
+            values: values.to_vec(),
+            write: signed_percent,
+            badness,
+        }
+    }
+
+    #[test]
+    fn numbers_are_short_and_signed() {
+        let written = [-0.314, 0.05, 0.0001, -0.0001, 1.5].map(signed_percent);
+        assert_eq!(
+            written,
+            [
+                "−31\u{202f}%",
+                "+5.0\u{202f}%",
+                "0.0\u{202f}%",
+                "0.0\u{202f}%",
+                "+150\u{202f}%"
+            ]
+        );
+        assert_eq!(plain_percent(-0.2), "20\u{202f}%");
+        assert_eq!(
+            (nanoseconds(4.23), degrees(2.14)),
+            ("4.2\u{202f}ns".to_owned(), "2.1°".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_best_are_those_that_read_the_same() {
+        let volume = column(
+            &[Some(-0.3), Some(0.0201), Some(-0.0204), None],
+            Some(f64::abs),
+        );
+        assert_eq!(best(&volume), [false, true, true, false]);
+        let kept = column(
+            &[Some(0.7), Some(0.98), Some(1.3)],
+            Some(|kept| -kept.min(1.0)),
+        );
+        assert_eq!(best(&kept), [false, false, true]);
+        let same = column(&[Some(0.1), Some(0.1)], Some(f64::abs));
+        assert_eq!(best(&same), [false, false], "no one stands out");
+        let neither = column(&[Some(0.1), Some(0.2)], None);
+        assert_eq!(best(&neither), [false, false]);
+    }
+}
