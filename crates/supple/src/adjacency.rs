@@ -21,6 +21,22 @@ impl Weld {
         self.point_of_vertex[vertex] as usize
     }
 
+    /// The mean over all vertices of each point, for every vertex: what moves a surface must agree where vertices are one point, or
+    /// seams open.
+    pub fn average(&self, values: &[f32]) -> Vec<f32> {
+        let mut sums = vec![(0.0, 0.0); self.point_count];
+        for (&point, &value) in self.point_of_vertex.iter().zip(values) {
+            let (sum, count) = &mut sums[point as usize];
+            *sum += f64::from(value);
+            *count += 1.0;
+        }
+        let mean = |&point: &u32| {
+            let (sum, count) = sums[point as usize];
+            (sum / count) as f32
+        };
+        self.point_of_vertex.iter().map(mean).collect()
+    }
+
     /// How many distinct points there are.
     pub fn point_count(&self) -> usize {
         self.point_count
@@ -230,6 +246,12 @@ mod tests {
         let weld = weld_bound(&[Vec3::X; 3], &weights.finish().0);
         assert_eq!(weld.point_count(), 2);
         assert_eq!([0, 1, 2].map(|vertex| weld.point_of(vertex)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn vertices_of_a_point_agree_on_their_mean() {
+        let weld = weld_positions(&[Vec3::X, Vec3::Y, Vec3::X]);
+        assert_eq!(weld.average(&[0.25, 7.0, 0.75]), [0.5, 7.0, 0.5]);
     }
 
     #[test]

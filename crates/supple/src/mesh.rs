@@ -191,7 +191,8 @@ impl Bounds {
 
     /// The length of the diagonal: the *extent* by which tolerances are measured.
     pub fn extent(&self) -> f32 {
-        (self.max - self.min).length()
+        // In double precision, as the square of a far coordinate may be more than `f32` holds.
+        (self.max.as_dvec3() - self.min.as_dvec3()).length() as f32
     }
 
     /// The middle.

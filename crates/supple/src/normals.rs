@@ -1,6 +1,7 @@
 //! Normals of a surface, computed from its triangles.
 
 use crate::adjacency::{weld_bound, weld_positions};
+use crate::deform::Output;
 use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{DVec3, Vec3};
@@ -16,7 +17,8 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let mut around_vertex = vec![DVec3::ZERO; positions.len()];
     let mut size_at_point = vec![0.0; weld.point_count()];
     for corners in triangles {
-        let shares = corner_normals(corners.map(|corner| positions[corner as usize].as_dvec3()));
+        let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
+        let shares = [[a, b, c], [b, c, a], [c, a, b]].map(corner_normal);
         for (&corner, share) in corners.iter().zip(shares) {
             let vertex = corner as usize;
             let point = weld.point_of(vertex);
@@ -42,15 +44,9 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
 /// A sum of normals this much shorter than its parts has cancelled out, and points nowhere.
 const CANCELLED: f64 = 1e-6;
 
-/// What a triangle adds to the normals at its corners: its normal, weighted by area and by the angle there.
-pub(crate) fn corner_normals([a, b, c]: [DVec3; 3]) -> [DVec3; 3] {
-    let area_normal = (b - a).cross(c - a);
-    let angles = [
-        angle(b - a, c - a),
-        angle(c - b, a - b),
-        angle(a - c, b - c),
-    ];
-    angles.map(|angle| area_normal * angle)
+/// What a triangle adds to the normal at its first corner: its own normal, weighted by area and by the angle there.
+fn corner_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
+    (b - a).cross(c - a) * angle(b - a, c - a)
 }
 
 /// Which vertices of a bound surface share one normal: those at the same point of the surface whose rest normals agree.
@@ -115,6 +111,25 @@ impl SmoothGroups {
         }
     }
 
+    /// Normals of an output whose positions are done; tangents are made perpendicular to them.
+    pub(crate) fn recompute_into(
+        &self,
+        output: &mut Output<'_>,
+        palette: &[Affine],
+        scratch: &mut Vec<Vec3>,
+    ) {
+        let Some(normals) = output.normals.as_deref_mut() else {
+            return;
+        };
+        self.recompute(output.positions, palette, scratch, normals);
+        let tangents = output.tangents.as_deref_mut().unwrap_or_default();
+        for (tangent, normal) in tangents.iter_mut().zip(&*normals) {
+            let along = tangent.truncate();
+            let across = along - *normal * normal.dot(along);
+            *tangent = across.normalize_or(along).extend(tangent.w);
+        }
+    }
+
     /// Normals of the posed surface, area- and angle-weighted. Where a group has no triangle of positive area, what
     /// `normals` held stays. `scratch` is refilled in place.
     pub fn recompute(
@@ -129,9 +144,10 @@ impl SmoothGroups {
             let (mut sum, mut size) = (DVec3::ZERO, 0.0);
             for &(triangle, corner) in &self.corners[group[0] as usize..group[1] as usize] {
                 let triangle = triangle as usize;
-                let share = corner_normals(
-                    self.triangles[triangle].map(|vertex| positions[vertex as usize].as_dvec3()),
-                )[usize::from(corner)];
+                let mut vertices = self.triangles[triangle];
+                vertices.rotate_left(usize::from(corner));
+                let share =
+                    corner_normal(vertices.map(|vertex| positions[vertex as usize].as_dvec3()));
                 let joint = usize::from(self.heaviest[triangle]);
                 let mirrored = palette.get(joint).is_some_and(Affine::mirrors);
                 sum += if mirrored { -share } else { share };

@@ -66,7 +66,8 @@ impl<'a> Player<'a> {
         Ok(player)
     }
 
-    /// Moves everything into a pose of the asset's skeleton.
+    /// Moves everything into a pose of the asset's skeleton. If the method cannot do it, the surface stays as it was, but the joints and
+    /// props have moved.
     pub fn pose(&mut self, pose: &Pose) -> Result<(), DeformError> {
         let skeleton = self.asset.rig.skeleton();
         skeleton.forward_kinematics(pose, &mut self.world_from_node);

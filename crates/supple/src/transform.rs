@@ -38,6 +38,17 @@ impl Affine {
         }
     }
 
+    /// This map, then a translation.
+    #[inline]
+    #[must_use]
+    pub fn shifted(&self, by: Vec3) -> Affine {
+        let [x, y, z] = self.rows;
+        let shift = |row: Vec4, by: f32| row + Vec4::new(0.0, 0.0, 0.0, by);
+        Affine {
+            rows: [shift(x, by.x), shift(y, by.y), shift(z, by.z)],
+        }
+    }
+
     /// Rounds a double precision map.
     pub fn from_f64(map: &DAffine3) -> Affine {
         let m = map.matrix3.transpose();

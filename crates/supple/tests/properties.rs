@@ -223,16 +223,20 @@ proptest! {
     fn neither_chunks_nor_threads_change_a_bit(
         (skeleton, vertices, motions) in (skeleton(), vertices(1..11), prop::collection::vec(rigid(STRONG_BEND), 12))
     ) {
-        const LARGE: usize = 40_000;
+        const LARGE: usize = 10_000;
         let palette = palette(&motions[..skeleton.joints().len()]);
         let small = bind(skeleton.clone(), &vertices, 1);
         let large = bind(skeleton, &vertices, LARGE.div_ceil(vertices.len()));
         for method in Method::ALL {
-            let expected = deform(&small, method, &palette);
-            let skin = bake(&large, method);
+            // Gradients are baked on all threads, and the surface is deformed wherever the caller is.
+            let deform = |rig: &Rig| {
+                let skin = Skin::bake(rig, method, Normals::Gradient).unwrap();
+                deform_skin(&skin, &palette)
+            };
+            let expected = deform(&small);
             for threads in [1, 2, 5] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let found = pool.install(|| deform_skin(&skin, &palette));
+                let found = pool.install(|| deform(&large));
                 for positions in found.positions.chunks(vertices.len()) {
                     prop_assert!(positions == expected.positions, "{} on {} threads", method.name(), threads);
                 }

@@ -1,6 +1,6 @@
 //! What a direct method is to the rest of the library, and the vertex loops that exist once for all of them.
 
-use super::normals::{BakedNormals, WeightGradients};
+use super::normals::{BakedNormals, FieldGradients};
 use super::{DeformError, Output, Workspace};
 use crate::mesh::Shape;
 use crate::transform::Affine;
@@ -12,6 +12,9 @@ use std::fmt::Debug;
 pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// What is computed once per pose and shared by all vertices. It lives in the caller's [`Workspace`], so it must be refilled in place.
     type Posed: Debug + Default + Send + 'static;
+
+    /// True if shifting all joints alike shifts the result and changes nothing else.
+    const FOLLOWS_SHIFTS: bool = true;
 
     /// Computes what all vertices share in a pose. The palette has as many joints as the rig that was baked.
     fn pose(&self, palette: &[Affine], posed: &mut Self::Posed) -> Result<(), DeformError>;
@@ -47,7 +50,8 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     }
 }
 
-/// How far fields are moved for a difference: the curvature of a blend and the rounding of `f32` both stay below 1e-4 of the change.
+/// How far fields are moved for a difference: for a character near the origin, the curvature of a blend and the rounding of `f32` both stay
+/// below 1e-3 of the change.
 const DIFFERENCE: f32 = 1.0 / 128.0;
 
 /// The numbers of a vertex that its frame depends on.
@@ -81,7 +85,7 @@ impl Fields<'_> {
 }
 
 /// What a field stands for, so that it can be followed from vertex to vertex.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FieldKey {
     /// Which of a method's kinds of field it is.
     pub(super) kind: u16,
@@ -92,9 +96,9 @@ pub(super) struct FieldKey {
 }
 
 /// What a field is where it is not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Elsewhere {
-    /// Nothing: weights. All of a kind sum to the same at every vertex.
+    /// Nothing: weights.
     Zero,
     /// Unknown: a place along a bone that the vertex does not follow.
     Unknown,
@@ -127,7 +131,7 @@ pub(super) trait Deformer: Debug + Send + Sync {
     ) -> Result<(), DeformError>;
 
     /// How the fields that frames depend on vary over the surface.
-    fn field_gradients(&self, rig: &crate::rig::Rig) -> WeightGradients;
+    fn field_gradients(&self, rig: &crate::rig::Rig) -> FieldGradients;
 }
 
 impl<M: Direct> Deformer for M {
@@ -140,36 +144,52 @@ impl<M: Direct> Deformer for M {
         mut output: Output<'_>,
     ) -> Result<(), DeformError> {
         let mut posed = workspace.take_posed::<M::Posed>();
-        self.pose(palette, &mut posed)?;
-        match normals {
-            BakedNormals::Transported => transport(self, shape, &posed, &mut output),
-            BakedNormals::Gradient(gradients) => {
-                let buffers = &mut workspace.fields;
-                follow_gradients(
-                    self,
-                    shape,
-                    palette,
-                    &posed,
-                    gradients,
-                    buffers,
-                    &mut output,
-                );
-            }
-            BakedNormals::Recomputed(surface) => {
-                // Tangents, and the normals of vertices without a triangle, are transported.
-                transport(self, shape, &posed, &mut output);
-                if let Some(normals) = &mut output.normals {
-                    let positions = &*output.positions;
-                    surface.recompute(positions, palette, &mut workspace.points, normals);
+        let shift = match normals {
+            BakedNormals::Gradient(gradients) if M::FOLLOWS_SHIFTS => gradients.far_shift(palette),
+            _ => Vec3::ZERO,
+        };
+        let outcome = if shift == Vec3::ZERO {
+            self.pose(palette, &mut posed)
+        } else {
+            workspace.palette.clear();
+            workspace
+                .palette
+                .extend(palette.iter().map(|map| map.shifted(-shift)));
+            self.pose(&workspace.palette, &mut posed)
+        };
+        if outcome.is_ok() {
+            match normals {
+                BakedNormals::Transported => transport(self, shape, &posed, &mut output),
+                BakedNormals::Gradient(gradients) => {
+                    let buffers = &mut workspace.fields;
+                    follow_gradients(
+                        self,
+                        shape,
+                        palette,
+                        &posed,
+                        gradients,
+                        buffers,
+                        &mut output,
+                    );
+                    if shift != Vec3::ZERO {
+                        for position in output.positions.iter_mut() {
+                            *position += shift;
+                        }
+                    }
+                }
+                BakedNormals::Recomputed(surface) => {
+                    // The normals of vertices without a triangle are transported.
+                    transport(self, shape, &posed, &mut output);
+                    surface.recompute_into(&mut output, palette, &mut workspace.points);
                 }
             }
         }
         workspace.put_posed(posed);
-        Ok(())
+        outcome
     }
 
-    fn field_gradients(&self, rig: &crate::rig::Rig) -> WeightGradients {
-        WeightGradients::of(self, rig)
+    fn field_gradients(&self, rig: &crate::rig::Rig) -> FieldGradients {
+        FieldGradients::of(self, rig)
     }
 }
 
@@ -207,7 +227,7 @@ fn follow_gradients<M: Direct>(
     shape: Shape<'_>,
     palette: &[Affine],
     posed: &M::Posed,
-    gradients: &WeightGradients,
+    gradients: &FieldGradients,
     [scratch, change]: &mut [Vec<f32>; 2],
     output: &mut Output<'_>,
 ) {

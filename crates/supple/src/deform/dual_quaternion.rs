@@ -2,7 +2,7 @@
 //!
 //! `skinning-course-direct-methods.txt`, §4. `q` and `−q` are the same motion, and the sum must choose. Per vertex
 //! (the default): influences are added by falling weight, each with the sign nearer to the sum so far (⊕).
-//! Per joint: signs are chosen once per pose along the hierarchy, each joint's nearer to its parent's, and vertices add blindly. That
+//! Per joint: signs are chosen once per pose along the hierarchy, each joint's nearer to its parent's (roots to the first root's), and vertices add blindly. That
 //! is cheaper, and a chain of joints may then wind up by more than half a turn; but joints that are far apart in the hierarchy and
 //! share a vertex may be blended the long way round.
 
@@ -79,11 +79,11 @@ impl BlendsMotions for DualQuaternionSkin {
         posed.clear();
         for (motion, parent) in motions.motions.iter().zip(&self.parents) {
             let own = DualQuat::from_motion(motion);
-            // Roots are nearer to the identity.
+            // Further roots go with the first, whose own sign does not matter.
             let above = match (self.antipodality, parent) {
                 (Antipodality::PerVertex, _) => own,
                 (Antipodality::PerJoint, Some(parent)) => posed[*parent],
-                (Antipodality::PerJoint, None) => DualQuat::IDENTITY,
+                (Antipodality::PerJoint, None) => posed.first().copied().unwrap_or(own),
             };
             let side = if above.real.dot(own.real) < 0.0 {
                 -1.0

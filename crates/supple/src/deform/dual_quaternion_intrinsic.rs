@@ -6,13 +6,14 @@
 
 use super::direct::Fields;
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
+use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{DAffine3, DQuat, DVec3};
 
 /// The options of intrinsic blending.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualQuaternionIntrinsic {
-    /// A vertex is done when what is left to follow is shorter than this, in radians and in metres.
+    /// A vertex is done when what is left to follow is shorter than this, in radians and in sizes of the character.
     pub tolerance: f64,
     /// No vertex takes more steps than this: motions half a turn apart may never agree.
     pub most_steps: u32,
@@ -31,7 +32,25 @@ impl Default for DualQuaternionIntrinsic {
     }
 }
 
-impl BlendsMotions for DualQuaternionIntrinsic {
+/// What intrinsic blending keeps beside the weights.
+#[derive(Clone, Debug)]
+pub(super) struct IntrinsicSkin {
+    options: DualQuaternionIntrinsic,
+    /// The size of the character.
+    extent: f64,
+}
+
+impl IntrinsicSkin {
+    pub(super) fn bake(rig: &Rig, options: &DualQuaternionIntrinsic) -> IntrinsicSkin {
+        let bounds = rig.mesh().bounds();
+        IntrinsicSkin {
+            options: *options,
+            extent: bounds.map_or(0.0, |bounds| f64::from(bounds.extent())),
+        }
+    }
+}
+
+impl BlendsMotions for IntrinsicSkin {
     type Posed = Vec<Screw>;
 
     fn pose(&self, motions: &RigidMotions, posed: &mut Vec<Screw>) {
@@ -57,7 +76,11 @@ impl BlendsMotions for DualQuaternionIntrinsic {
                 sum.add_scaled(&screw.towards(&sum), weight)
             })
             .normalize();
-        for _ in 0..self.most_steps {
+        let DualQuaternionIntrinsic {
+            tolerance,
+            most_steps,
+        } = self.options;
+        for _ in 0..most_steps {
             let back = mean.conjugate();
             let (mut turn, mut shift) = (DVec3::ZERO, DVec3::ZERO);
             for (screw, weight) in influences() {
@@ -66,7 +89,7 @@ impl BlendsMotions for DualQuaternionIntrinsic {
                 shift += dual * weight;
             }
             mean = mean.after(&Screw::exp(turn, shift)).normalize();
-            if turn.length().max(shift.length()) < self.tolerance {
+            if turn.length() <= tolerance && shift.length() <= tolerance * self.extent {
                 break;
             }
         }

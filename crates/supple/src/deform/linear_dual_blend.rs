@@ -8,13 +8,15 @@ use super::direct::{Direct, Elsewhere, FieldKey, Fields};
 use super::dual_quaternion::{DualQuaternion, DualQuaternionSkin};
 use super::linear::LinearSkin;
 use super::rigid_motion::TwoPhases;
+use crate::adjacency::weld_bound;
 use crate::rig::Rig;
 use crate::transform::Affine;
 
 /// The options of the mixed method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearDualBlend {
-    /// How much of the result is dual quaternion skinning: 0 for linear alone, 1 for dual quaternions alone.
+    /// How much of the result is dual quaternion skinning: 0 for linear alone, 1 for dual quaternions alone; beyond, it extrapolates.
+    /// Vertices of one point of the surface take the mean of theirs.
     pub dual: DualShare,
 }
 
@@ -84,6 +86,8 @@ impl LinearDualSkin {
                 vertex,
             });
         }
+        let weld = weld_bound(rig.mesh().positions(), rig.weights());
+        let shares = weld.average(&shares);
         let dual = DualQuaternionSkin::bake(rig, &DualQuaternion::default());
         Ok(LinearDualSkin {
             linear: LinearSkin::bake(rig),

@@ -3,13 +3,13 @@
 //! `skinning-course-direct-methods.txt`, §4, eq. (14) (printed there without the weights): `exp(Σ w_j log T_j)`. The whole affine
 //! matrix takes part, scale and shear too, so there are no two phases. Its known failures are the method's own and stay: all logarithms
 //! are taken at the identity, so blends do not take the shortest path where joints are far from their rest rotation, and the result
-//! changes when the whole character turns. Some matrices have no real logarithm at all (a mirror, a lost dimension, two different
+//! changes when the whole character turns or moves. Some matrices have no real logarithm at all (a mirror, a lost dimension, two different
 //! negative eigenvalues); a pose that blends such a joint is refused with its name. (A world that is mirrored as a whole is no
 //! obstacle: it is blended unmirrored.) In `f64`, as squarings lose digits.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
-use super::rigid_motion::{holds_surface, mirrors_the_world, unmirrored};
+use super::rigid_motion::{Mirror, holds_surface};
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -31,8 +31,8 @@ pub(super) struct LogMatrixSkin {
 pub(super) struct LogMatrixPose {
     palette: Vec<Affine>,
     logarithms: Vec<DMat4>,
-    /// True if the world is mirrored: then the logarithms are those of the unmirrored maps.
-    mirrored: bool,
+    /// If the world is mirrored, the logarithms are those of the unmirrored maps.
+    mirror: Option<Mirror>,
 }
 
 impl LogMatrixSkin {
@@ -58,13 +58,15 @@ impl LogMatrixSkin {
 impl Direct for LogMatrixSkin {
     type Posed = LogMatrixPose;
 
+    const FOLLOWS_SHIFTS: bool = false;
+
     fn pose(&self, palette: &[Affine], posed: &mut LogMatrixPose) -> Result<(), DeformError> {
         palette.clone_into(&mut posed.palette);
-        posed.mirrored = mirrors_the_world(palette, &self.holds);
+        posed.mirror = Mirror::of_world(palette, &self.holds);
         posed.logarithms.clear();
         for (joint, posed_from_bind) in palette.iter().enumerate() {
             let logarithm = match self.blended[joint] {
-                true => logarithm(&unmirrored(posed_from_bind, posed.mirrored).to_f64()),
+                true => logarithm(&Mirror::image(posed.mirror, posed_from_bind).to_f64()),
                 false => Some(DMat4::ZERO),
             };
             let none = || DeformError::NoLogarithm {
@@ -97,13 +99,17 @@ impl Direct for LogMatrixSkin {
             sum + posed.logarithms[usize::from(joint)] * f64::from(weight)
         });
         let blend = Affine::from_f64(&DAffine3::from_mat4(exponential(&sum)));
-        unmirrored(&blend, posed.mirrored)
+        Mirror::image(posed.mirror, &blend)
     }
 }
 
 /// The exponential of a matrix whose last row is zero: halved until it is small, a Taylor series, squared back.
 fn exponential(matrix: &DMat4) -> DMat4 {
-    let size = largest(matrix);
+    // The translation enters linearly: only the rest must be small.
+    let linear = DMat3::from_mat4(*matrix).to_cols_array();
+    let size = linear
+        .into_iter()
+        .fold(0.0, |size: f64, entry| size.max(entry.abs()));
     let halvings = if size > 0.25 {
         ((size * 4.0).log2().ceil() as i32).min(60)
     } else {
@@ -119,13 +125,6 @@ fn exponential(matrix: &DMat4) -> DMat4 {
         result = result * result;
     }
     result
-}
-
-fn largest(matrix: &DMat4) -> f64 {
-    let entries = matrix.to_cols_array();
-    entries
-        .into_iter()
-        .fold(0.0, |largest, entry| largest.max(entry.abs()))
 }
 
 /// The real logarithm of an affine map nearest to zero; none if there is no real one.
@@ -246,6 +245,7 @@ fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
 /// The principal square root by the iteration of Denman and Beavers.
 fn square_root(matrix: &DMat3) -> Option<DMat3> {
     let (mut root, mut inverse) = (*matrix, DMat3::IDENTITY);
+    let mut before = f64::INFINITY;
     for _ in 0..100 {
         let next = (root + inverse.inverse()) * 0.5;
         inverse = (inverse + root.inverse()) * 0.5;
@@ -255,10 +255,14 @@ fn square_root(matrix: &DMat3) -> Option<DMat3> {
             return None;
         }
         let entries = |matrix: &DMat3| matrix.to_cols_array().into_iter();
-        let size = entries(&root).fold(0.0f64, |size, entry| size.max(entry.abs()));
-        if entries(&change).all(|entry| entry.abs() <= 1e-14 * size) {
+        let size =
+            |matrix: &DMat3| entries(matrix).fold(0.0f64, |size, entry| size.max(entry.abs()));
+        let change = size(&change) / size(&root);
+        // Done at the last digit, or where rounding lets it come no nearer.
+        if change <= 1e-14 || (change < 1e-6 && change >= before) {
             return Some(root);
         }
+        before = change;
     }
     None
 }

@@ -28,13 +28,14 @@ pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 pub use linear_dual_blend::{DUAL_SHARE, DualShare, LinearDualBlend};
 pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
-pub use normals::Normals;
+pub use normals::{Normals, UnknownNormals};
 pub use stretch_twist::StretchTwist;
 
 use crate::mesh::Shape;
 use crate::normals::SmoothGroups;
 use crate::pose::Palette;
 use crate::rig::Rig;
+use crate::transform::Affine;
 use direct::Deformer;
 use glam::{Vec3, Vec4};
 use normals::BakedNormals;
@@ -59,11 +60,13 @@ pub const PAINTED_ATTRIBUTES: &[&str] = &[DUAL_SHARE];
 
 /// What a frame needs beside the skin: buffers that grow on the first frame and are reused from then on.
 ///
-/// One per character that is deformed at the same time; any skin may use any workspace. A copy starts empty.
+/// Any skin may use any workspace, one at a time; kept for one skin, it allocates nothing from the second frame on. A copy starts empty.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// What the method computed for the last pose.
     posed: Option<Box<dyn Any + Send>>,
+    /// The palette brought near the origin.
+    palette: Vec<Affine>,
     fields: [Vec<f32>; 2],
     points: Vec<Vec3>,
 }
@@ -142,7 +145,10 @@ impl Skin {
                 rig,
                 dual_quaternion::DualQuaternionSkin::bake(rig, options),
             )),
-            Method::DualQuaternionIntrinsic(options) => Arc::new(TwoPhases::around(rig, *options)),
+            Method::DualQuaternionIntrinsic(options) => Arc::new(TwoPhases::around(
+                rig,
+                dual_quaternion_intrinsic::IntrinsicSkin::bake(rig, options),
+            )),
             Method::LogMatrix => Arc::new(log_matrix::LogMatrixSkin::bake(rig)),
             Method::Spherical => {
                 Arc::new(TwoPhases::around(rig, spherical::SphericalSkin::bake(rig)))

@@ -21,7 +21,8 @@ pub struct MultiWeights<const N: usize> {
     values: Vec<[f32; N]>,
 }
 
-/// For animation space: the vertex `y_j` that each joint carries, and its share as the fourth number.
+/// For animation space: the vertex `y_j` that each joint carries, and its share as the fourth number. The shares of a vertex should sum to
+/// one (eq. 12), or the surface does not follow when the character moves.
 pub type AnimationSpaceWeights = MultiWeights<4>;
 
 /// For multi-weight enveloping: the weights of the entries of a joint's matrix, row by row.
@@ -38,7 +39,7 @@ impl<const N: usize> Default for MultiWeights<N> {
 }
 
 impl<const N: usize> MultiWeights<N> {
-    /// Adds the next vertex: joints, and the numbers of each.
+    /// Adds the next vertex: joints, and the numbers of each. One without any joint stays at the origin.
     pub fn push(&mut self, influences: impl IntoIterator<Item = (u16, [f32; N])>) {
         for (joint, values) in influences {
             self.joints.push(joint);
@@ -52,8 +53,15 @@ impl<const N: usize> MultiWeights<N> {
         self.starts.len() - 1
     }
 
+    /// The influences of a vertex.
+    pub fn of(&self, vertex: usize) -> impl Iterator<Item = (u16, [f32; N])> + '_ {
+        let row = self.row(vertex);
+        let joints = self.joints[row.clone()].iter().copied();
+        joints.zip(self.values[row].iter().copied())
+    }
+
     /// What every influence of a rig becomes, given its vertex and weight.
-    fn of(rig: &Rig, values: impl Fn(Vec3, f32) -> [f32; N]) -> MultiWeights<N> {
+    fn from_rig(rig: &Rig, values: impl Fn(Vec3, f32) -> [f32; N]) -> MultiWeights<N> {
         let mut weights = MultiWeights::default();
         for (vertex, &position) in rig.mesh().positions().iter().enumerate() {
             let (joints, shares) = rig.weights().row(vertex);
@@ -107,6 +115,20 @@ impl<const N: usize> MultiWeights<N> {
     }
 }
 
+impl AnimationSpaceWeights {
+    /// Those of linear blend skinning, `w (v, 1)`: where learning may start.
+    pub fn linear(rig: &Rig) -> AnimationSpaceWeights {
+        MultiWeights::from_rig(rig, |v, w| [w * v.x, w * v.y, w * v.z, w])
+    }
+}
+
+impl MatrixWeights {
+    /// Those of linear blend skinning, all twelve equal: where learning may start.
+    pub fn linear(rig: &Rig) -> MatrixWeights {
+        MultiWeights::from_rig(rig, |_, weight| [weight; 12])
+    }
+}
+
 /// Animation space, as its frame needs it: `Σ y_j4 T_j` for the surroundings, and what each joint's own rest position adds to it.
 #[derive(Clone, Debug)]
 pub(super) struct AnimationSpaceSkin {
@@ -122,8 +144,9 @@ impl AnimationSpaceSkin {
         rig: &Rig,
         given: Option<&AnimationSpaceWeights>,
     ) -> Result<AnimationSpaceSkin, DeformError> {
-        let linear = || MultiWeights::of(rig, |v, w| [w * v.x, w * v.y, w * v.z, w]);
-        let rows = given.cloned().unwrap_or_else(linear);
+        let rows = given
+            .cloned()
+            .unwrap_or_else(|| MultiWeights::<4>::linear(rig));
         rows.check(rig)?;
         let mut offsets = Vec::with_capacity(rows.values.len() * 3);
         for (vertex, position) in rig.mesh().positions().iter().enumerate() {
@@ -142,6 +165,9 @@ impl AnimationSpaceSkin {
 
 impl Direct for AnimationSpaceSkin {
     type Posed = Vec<Affine>;
+
+    /// Only if the fourth numbers sum to one (eq. 12), which is up to those who learn them.
+    const FOLLOWS_SHIFTS: bool = false;
 
     fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
         palette.clone_into(posed);
@@ -205,8 +231,9 @@ impl MultiWeightSkin {
         rig: &Rig,
         given: Option<&MatrixWeights>,
     ) -> Result<MultiWeightSkin, DeformError> {
-        let linear = || MultiWeights::of(rig, |_, weight| [weight; 12]);
-        let rows = given.cloned().unwrap_or_else(linear);
+        let rows = given
+            .cloned()
+            .unwrap_or_else(|| MultiWeights::<12>::linear(rig));
         rows.check(rig)?;
         Ok(MultiWeightSkin { rows })
     }
@@ -214,6 +241,9 @@ impl MultiWeightSkin {
 
 impl Direct for MultiWeightSkin {
     type Posed = Vec<Affine>;
+
+    /// Weights of translations need not sum to one.
+    const FOLLOWS_SHIFTS: bool = false;
 
     fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
         palette.clone_into(posed);

@@ -1,13 +1,17 @@
 //! The three ways to the normals of a deformed surface, and what each needs baked (§6 of the course).
 
 use super::direct::{Direct, Elsewhere, FieldKey};
-use crate::adjacency::weld_bound;
+use crate::adjacency::{Weld, weld_bound};
 use crate::exec;
+use crate::mesh::Mesh;
 use crate::normals::SmoothGroups;
 use crate::rig::Rig;
+use crate::transform::Affine;
 use glam::{DVec3, Vec3};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
+use thiserror::Error;
 
 /// How the normals of a deformed surface are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,12 +58,17 @@ impl fmt::Display for Normals {
     }
 }
 
-impl FromStr for Normals {
-    type Err = String;
+/// A name that is no kind of normals.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there are no '{0}' normals; known: {known}", known = Normals::ALL.map(Normals::name).join(", "))]
+pub struct UnknownNormals(String);
 
-    fn from_str(name: &str) -> Result<Normals, String> {
+impl FromStr for Normals {
+    type Err = UnknownNormals;
+
+    fn from_str(name: &str) -> Result<Normals, UnknownNormals> {
         let found = Normals::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| format!("there are no '{name}' normals"))
+        found.ok_or_else(|| UnknownNormals(name.to_owned()))
     }
 }
 
@@ -67,19 +76,26 @@ impl FromStr for Normals {
 #[derive(Clone, Debug)]
 pub(super) enum BakedNormals {
     Transported,
-    Gradient(WeightGradients),
+    Gradient(FieldGradients),
     Recomputed(SmoothGroups),
 }
 
 /// The gradient over the rest surface of every field of every vertex.
 #[derive(Clone, Debug)]
-pub(super) struct WeightGradients {
+pub(super) struct FieldGradients {
     row_starts: Vec<u32>,
     gradients: Vec<Vec3>,
     heaviest: Vec<u16>,
+    /// The middle of the rest surface, and its size.
+    middle: Vec3,
+    extent: f32,
 }
 
-impl WeightGradients {
+/// A character that stands farther from the origin than this many times its size is brought near it before frames are differentiated: the
+/// rounding of far coordinates would drown the difference.
+const FAR: f32 = 8.0;
+
+impl FieldGradients {
     #[inline]
     pub(super) fn of_vertex(&self, vertex: usize) -> &[Vec3] {
         &self.gradients[self.row_starts[vertex] as usize..self.row_starts[vertex + 1] as usize]
@@ -90,88 +106,159 @@ impl WeightGradients {
         usize::from(self.heaviest[vertex])
     }
 
+    /// How far from the origin a palette carries the surface; zero if that is near enough.
+    pub(super) fn far_shift(&self, palette: &[Affine]) -> Vec3 {
+        let joint = self.heaviest.first().map(|&joint| usize::from(joint));
+        let Some(map) = joint.and_then(|joint| palette.get(joint)) else {
+            return Vec3::ZERO;
+        };
+        let place = map.transform_point(self.middle);
+        if place.is_finite() && place.abs().max_element() > FAR * self.extent {
+            place
+        } else {
+            Vec3::ZERO
+        }
+    }
+
     /// Fields are taken as linear over each triangle of the welded surface; at a point, the gradients of its triangles are averaged
-    /// by area. A field that the vertex itself does not have is left out, and what it would have carried is shared by those that it
-    /// has, so that weights keep their sum: a motion common to all joints then turns no normal.
-    pub(super) fn of(method: &impl Direct, rig: &Rig) -> WeightGradients {
+    /// by area. A field that the vertex itself does not have is left out, and what it would have carried is shared by those of its
+    /// kind that it has, so that sums keep their gradient: where weights sum to one, a motion common to all joints turns no normal.
+    pub(super) fn of(method: &impl Direct, rig: &Rig) -> FieldGradients {
         let mesh = rig.mesh();
         let weld = weld_bound(mesh.positions(), rig.weights());
-        let mut around: Vec<Vec<u32>> = vec![Vec::new(); weld.point_count()];
-        for (triangle, corners) in mesh.triangles().iter().enumerate() {
-            for &corner in corners {
-                around[weld.point_of(corner as usize)].push(triangle as u32);
-            }
-        }
-        let slopes: Vec<[DVec3; 3]> = mesh
-            .triangles()
-            .iter()
-            .map(|corners| {
-                hat_slopes(corners.map(|corner| mesh.positions()[corner as usize].as_dvec3()))
+        let surface = WeldedFields {
+            method,
+            mesh,
+            around: triangles_around(mesh, &weld),
+            slopes: hat_slopes_of(mesh),
+            weld: &weld,
+        };
+        // Vertices of one point with the same fields have the same gradients.
+        let mut first_of_point: Vec<Option<usize>> = vec![None; weld.point_count()];
+        let original: Vec<usize> = (0..mesh.vertex_count())
+            .map(|vertex| {
+                let first = *first_of_point[weld.point_of(vertex)].get_or_insert(vertex);
+                let same = first != vertex && values(method, first) == values(method, vertex);
+                if same { first } else { vertex }
             })
             .collect();
-        let gradients_of = |vertex: usize| {
-            let (mut own_keys, mut keys) = (Vec::new(), Vec::new());
-            method.keys(vertex, &mut own_keys);
-            let own = values(method, vertex);
-            let mut sums = vec![DVec3::ZERO; own_keys.len()];
-            let mut area = 0.0;
-            for &triangle in &around[weld.point_of(vertex)] {
-                let triangle = triangle as usize;
-                let slopes = &slopes[triangle];
-                // Twice the area, as the slope of a hat is one over its height.
-                let weight = slopes[0].cross(slopes[1]).length().recip();
-                if !weight.is_finite() {
-                    continue;
-                }
-                area += weight;
-                for (&corner, slope) in mesh.triangles()[triangle].iter().zip(slopes) {
-                    let corner = corner as usize;
-                    if weld.point_of(corner) == weld.point_of(vertex) {
-                        for (sum, own) in sums.iter_mut().zip(&own) {
-                            *sum += *slope * (own * weight);
-                        }
-                        continue;
-                    }
-                    keys.clear();
-                    method.keys(corner, &mut keys);
-                    let there = values(method, corner);
-                    for ((sum, key), own) in sums.iter_mut().zip(&own_keys).zip(&own) {
-                        let found = keys.iter().position(|other| other == key);
-                        let value = match (found, key.elsewhere) {
-                            (Some(index), _) => there[index],
-                            (None, Elsewhere::Zero) => 0.0,
-                            (None, Elsewhere::Unknown) => *own,
-                        };
-                        *sum += *slope * (value * weight);
-                    }
-                }
-            }
-            if area > 0.0 {
-                for sum in &mut sums {
-                    *sum /= area;
-                }
-            }
-            keep_sums(&own_keys, &own, &mut sums);
-            sums
-        };
         let chunks = exec::map_chunks(mesh.vertex_count(), |vertices| {
-            vertices.map(gradients_of).collect::<Vec<_>>()
+            let row = |vertex: usize| match original[vertex] == vertex {
+                true => surface.gradients(vertex),
+                false => Vec::new(),
+            };
+            vertices.map(row).collect::<Vec<_>>()
         });
+        let rows: Vec<Vec<DVec3>> = chunks.into_iter().flatten().collect();
         let mut row_starts = vec![0];
         let mut gradients = Vec::new();
-        for row in chunks.into_iter().flatten() {
-            gradients.extend(row.iter().map(|gradient| gradient.as_vec3()));
+        for &vertex in &original {
+            gradients.extend(rows[vertex].iter().map(|gradient| gradient.as_vec3()));
             row_starts.push(gradients.len() as u32);
         }
         let weights = rig.weights();
-        WeightGradients {
+        let bounds = mesh.bounds();
+        FieldGradients {
             row_starts,
             gradients,
             heaviest: (0..mesh.vertex_count())
                 .map(|vertex| weights.row(vertex).0[0])
                 .collect(),
+            middle: bounds.map_or(Vec3::ZERO, |bounds| bounds.center()),
+            extent: bounds.map_or(0.0, |bounds| bounds.extent()),
         }
     }
+}
+
+/// A surface with the fields of a method on it.
+struct WeldedFields<'a, M> {
+    method: &'a M,
+    mesh: &'a Mesh,
+    weld: &'a Weld,
+    /// The triangles around each point.
+    around: Vec<Vec<u32>>,
+    /// The gradients of each triangle's hat functions.
+    slopes: Vec<[DVec3; 3]>,
+}
+
+impl<M: Direct> WeldedFields<'_, M> {
+    fn gradients(&self, vertex: usize) -> Vec<DVec3> {
+        let point = self.weld.point_of(vertex);
+        let mut own_keys = Vec::new();
+        self.method.keys(vertex, &mut own_keys);
+        let own = values(self.method, vertex);
+        let index_of: HashMap<FieldKey, usize> = own_keys
+            .iter()
+            .copied()
+            .enumerate()
+            .map(|(index, key)| (key, index))
+            .collect();
+        let mut sums = vec![DVec3::ZERO; own.len()];
+        // Of all fields of a kind together, own or not.
+        let mut totals: BTreeMap<u16, DVec3> = BTreeMap::new();
+        let mut area = 0.0;
+        let mut keys = Vec::new();
+        let mut there = Vec::new();
+        for &triangle in &self.around[point] {
+            let triangle = triangle as usize;
+            let slopes = &self.slopes[triangle];
+            // Twice the area, as the slope of a hat is one over its height.
+            let weight = slopes[0].cross(slopes[1]).length().recip();
+            if !weight.is_finite() {
+                continue;
+            }
+            area += weight;
+            for (&corner, slope) in self.mesh.triangles()[triangle].iter().zip(slopes) {
+                let (corner, slope) = (corner as usize, *slope * weight);
+                // What the corner does not have: nothing, or for places unknown and so taken as here.
+                there.clear();
+                there.extend(
+                    own_keys
+                        .iter()
+                        .zip(&own)
+                        .map(|(key, own)| match key.elsewhere {
+                            Elsewhere::Zero => 0.0,
+                            Elsewhere::Unknown => *own,
+                        }),
+                );
+                if self.weld.point_of(corner) == point {
+                    there.copy_from_slice(&own);
+                    for (key, own) in own_keys.iter().zip(&own) {
+                        *totals.entry(key.kind).or_default() += slope * *own;
+                    }
+                } else {
+                    keys.clear();
+                    self.method.keys(corner, &mut keys);
+                    for (key, value) in keys.iter().zip(values(self.method, corner)) {
+                        *totals.entry(key.kind).or_default() += slope * value;
+                        if let Some(&index) = index_of.get(key) {
+                            there[index] = value;
+                        }
+                    }
+                }
+                for (sum, value) in sums.iter_mut().zip(&there) {
+                    *sum += slope * *value;
+                }
+            }
+        }
+        keep_totals(&own_keys, &own, &mut sums, &totals);
+        if area > 0.0 {
+            for sum in &mut sums {
+                *sum /= area;
+            }
+        }
+        sums
+    }
+}
+
+fn triangles_around(mesh: &Mesh, weld: &Weld) -> Vec<Vec<u32>> {
+    let mut around: Vec<Vec<u32>> = vec![Vec::new(); weld.point_count()];
+    for (triangle, corners) in mesh.triangles().iter().enumerate() {
+        for &corner in corners {
+            around[weld.point_of(corner as usize)].push(triangle as u32);
+        }
+    }
+    around
 }
 
 fn values(method: &impl Direct, vertex: usize) -> Vec<f64> {
@@ -180,29 +267,41 @@ fn values(method: &impl Direct, vertex: usize) -> Vec<f64> {
     all.map(|&value| f64::from(value)).collect()
 }
 
-/// The gradients of a triangle's three hat functions: 1 at a corner, 0 at the others. All zero for one without area.
-fn hat_slopes([a, b, c]: [DVec3; 3]) -> [DVec3; 3] {
-    let normal = (b - a).cross(c - a);
-    let squared = normal.length_squared();
-    if squared == 0.0 {
-        return [DVec3::ZERO; 3];
-    }
-    [c - b, a - c, b - a].map(|opposite| normal.cross(opposite) / squared)
+/// The gradients of every triangle's three hat functions: 1 at a corner, 0 at the others. All zero for one without area.
+fn hat_slopes_of(mesh: &Mesh) -> Vec<[DVec3; 3]> {
+    let slopes = |corners: &[u32; 3]| {
+        let [a, b, c] = corners.map(|corner| mesh.positions()[corner as usize].as_dvec3());
+        let normal = (b - a).cross(c - a);
+        let squared = normal.length_squared();
+        if squared == 0.0 {
+            return [DVec3::ZERO; 3];
+        }
+        [c - b, a - c, b - a].map(|opposite| normal.cross(opposite) / squared)
+    };
+    mesh.triangles().iter().map(slopes).collect()
 }
 
-/// Fields of one kind that sum to the same everywhere: their gradients sum to zero.
-fn keep_sums(keys: &[FieldKey], values: &[f64], gradients: &mut [DVec3]) {
-    for (first, key) in keys.iter().enumerate() {
-        let seen = keys[..first].iter().any(|before| before.kind == key.kind);
-        if seen || key.elsewhere == Elsewhere::Unknown {
-            continue;
+/// Shares what fields of a kind that the vertex does not have would have carried among those that it has.
+fn keep_totals(
+    keys: &[FieldKey],
+    values: &[f64],
+    gradients: &mut [DVec3],
+    totals: &BTreeMap<u16, DVec3>,
+) {
+    let mut own: BTreeMap<u16, (DVec3, f64)> = BTreeMap::new();
+    let shared = |key: &FieldKey| key.elsewhere == Elsewhere::Zero;
+    for ((key, value), gradient) in keys.iter().zip(values).zip(&*gradients) {
+        if shared(key) {
+            let (sum, size) = own.entry(key.kind).or_default();
+            *sum += *gradient;
+            *size += value.abs();
         }
-        let alike = || (first..keys.len()).filter(|&index| keys[index].kind == key.kind);
-        let total: f64 = alike().map(|index| values[index].abs()).sum();
-        let excess: DVec3 = alike().map(|index| gradients[index]).sum();
-        if total > 0.0 {
-            for index in alike() {
-                gradients[index] -= excess * (values[index].abs() / total);
+    }
+    for ((key, value), gradient) in keys.iter().zip(values).zip(gradients) {
+        if let (true, Some((sum, size))) = (shared(key), own.get(&key.kind)) {
+            let missing = totals.get(&key.kind).copied().unwrap_or_default() - *sum;
+            if *size > 0.0 {
+                *gradient += missing * (value.abs() / size);
             }
         }
     }

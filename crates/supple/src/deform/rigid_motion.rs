@@ -6,7 +6,7 @@
 //!
 //! What mirrors and what is degenerate has an answer ([`Polar`] tells it for one matrix). If every joint that holds some of the
 //! surface mirrors, the whole world is mirrored: the method runs on the unmirrored motions and its result is mirrored
-//! afterwards, so that a mirrored character is the mirror image of the character, to the bit.
+//! afterwards, so that a mirrored character is the mirror image of the character.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
@@ -62,25 +62,46 @@ pub(super) struct RigidMotions {
     rounded: Vec<Affine>,
     /// The matrices that were split.
     palette: Vec<Affine>,
-    /// True if the world is mirrored afterwards (`x` to `−x`).
-    mirrored: bool,
+    /// What the world is mirrored by afterwards.
+    mirror: Option<Mirror>,
 }
 
-/// True if a palette mirrors, and every joint that holds some of the surface does.
-pub(super) fn mirrors_the_world(palette: &[Affine], holds: &[bool]) -> bool {
-    let sides = || {
-        let held = palette.iter().zip(holds).filter(|(_, holds)| **holds);
-        held.map(|(posed_from_bind, _)| posed_from_bind.determinant())
-    };
-    sides().any(|side| side < 0.0) && !sides().any(|side| side > 0.0)
+/// A mirror of the whole world: the sign of one coordinate changes. It undoes itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mirror {
+    axis: usize,
 }
 
-/// A map of a mirrored world without the mirror (`x` to `−x`), or the other way around: the mirror undoes itself.
-#[inline]
-pub(super) fn unmirrored(map: &Affine, mirrored: bool) -> Affine {
-    let [x, y, z] = map.rows;
-    Affine {
-        rows: [if mirrored { -x } else { x }, y, z],
+impl Mirror {
+    /// The mirror of a palette in which every joint that holds some of the surface mirrors.
+    ///
+    /// Which coordinate is turned makes no difference to methods that follow rigid motions. For those that do not, it is the one
+    /// that leaves the joints nearest to where they rest.
+    pub(super) fn of_world(palette: &[Affine], holds: &[bool]) -> Option<Mirror> {
+        let held = || {
+            let pairs = palette.iter().zip(holds);
+            pairs.filter(|(_, holds)| **holds).map(|(map, _)| map)
+        };
+        let lost = |map: &Affine| !map.mirrors() && map.to_f64().matrix3.determinant() == 0.0;
+        if !held().any(Affine::mirrors) || !held().all(|map| map.mirrors() || lost(map)) {
+            return None;
+        }
+        let diagonal = held().fold(DVec3::ZERO, |sum, map| {
+            sum + DVec3::from_array([0, 1, 2].map(|axis| f64::from(map.rows[axis][axis])))
+        });
+        // Turning the least entry around leaves the largest trace.
+        let axis = (0..3).min_by(|&a, &b| diagonal[a].total_cmp(&diagonal[b]));
+        axis.map(|axis| Mirror { axis })
+    }
+
+    /// The map seen in the mirror.
+    #[inline]
+    pub(super) fn image(mirror: Option<Mirror>, map: &Affine) -> Affine {
+        let mut rows = map.rows;
+        if let Some(Mirror { axis }) = mirror {
+            rows[axis] = -rows[axis];
+        }
+        Affine { rows }
     }
 }
 
@@ -89,12 +110,12 @@ impl RigidMotions {
     pub(super) fn split(&mut self, palette: &[Affine], heads: &[DVec3], holds: &[bool]) {
         self.palette.clear();
         self.palette.extend_from_slice(palette);
-        self.mirrored = mirrors_the_world(palette, holds);
+        self.mirror = Mirror::of_world(palette, holds);
         self.motions.clear();
         self.stretches.clear();
         let mut stretches = false;
         for (posed_from_bind, &head) in palette.iter().zip(heads) {
-            let map = unmirrored(posed_from_bind, self.mirrored).to_f64();
+            let map = Mirror::image(self.mirror, posed_from_bind).to_f64();
             let Polar { rotation, stretch } = Polar::of(map.matrix3);
             // T(x) = R·(p + S(x − p)) + r, so r = T(p) − R·p: the stretch need not be inverted.
             self.motions.push(RigidMotion {
@@ -138,7 +159,7 @@ impl RigidMotions {
     /// A frame of the world that the motions live in, brought into the world of the palette.
     #[inline]
     pub(super) fn world_frame(&self, frame: Affine) -> Affine {
-        unmirrored(&frame, self.mirrored)
+        Mirror::image(self.mirror, &frame)
     }
 
     /// Where a joint's whole map takes a point, in the world that the motions live in.

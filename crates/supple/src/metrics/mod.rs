@@ -40,6 +40,7 @@ pub use stretch::{Stretch, StretchSummary, WorstTriangle};
 
 use crate::pose::Palette;
 use crate::rig::Rig;
+use crate::transform::Affine;
 use glam::{DVec3, Vec3};
 use normal_error::TrueNormals;
 use radius::Sections;
@@ -125,7 +126,7 @@ impl Gauge {
         let points = self.surface.posed(positions);
         let stretch = stretch::stretch(&self.surface, &points);
         FrameMetrics {
-            volume_change: self.volume_change_of(&points),
+            volume_change: self.volume_change_of(&points, mirrors_all(palette)),
             area_change: relative_change(self.surface.area(&points), self.rest_area),
             stretch: stretch::summary(&self.surface, &stretch),
             edges: edges::edge_change(&self.surface, &points),
@@ -150,7 +151,7 @@ impl Gauge {
 
     /// Posed volume over rest volume, less one; `None` where there is no volume, as in a sheet.
     pub fn volume_change(&self, positions: &[Vec3]) -> Option<f64> {
-        self.volume_change_of(&self.surface.posed(positions))
+        self.volume_change_of(&self.surface.posed(positions), false)
     }
 
     /// How many holes the surface has.
@@ -181,6 +182,12 @@ impl Gauge {
     /// The stretch of the whole surface in a few numbers.
     pub fn stretch_summary(&self, positions: &[Vec3]) -> StretchSummary {
         stretch::summary(&self.surface, &self.stretch(positions))
+    }
+
+    /// The triangles of the strongest distortion, strongest first, each at least a twentieth of the character's size from those before: places,
+    /// not neighbours. Triangles that have kept their shape are not listed.
+    pub fn worst_places(&self, positions: &[Vec3], most: usize) -> Vec<WorstTriangle> {
+        stretch::worst_places(&self.surface, &self.stretch(positions), most)
     }
 
     /// Compression and stretch as one number per vertex, for colours: how many times the area around it has doubled. −1 is half of the area,
@@ -254,9 +261,10 @@ impl Gauge {
         found.ok().map(|index| &self.regions[index])
     }
 
-    fn volume_change_of(&self, points: &[DVec3]) -> Option<f64> {
+    fn volume_change_of(&self, points: &[DVec3], mirrored: bool) -> Option<f64> {
         let enough = self.rest_volume.abs() > LEAST_VOLUME * self.rest_area.powf(1.5);
-        enough.then(|| self.lids.volume(&self.surface, points) / self.rest_volume - 1.0)
+        let side = if mirrored { -1.0 } else { 1.0 };
+        enough.then(|| side * self.lids.volume(&self.surface, points) / self.rest_volume - 1.0)
     }
 
     fn region_metrics(
@@ -283,6 +291,12 @@ impl Gauge {
         };
         self.regions.iter().map(of_region).collect()
     }
+}
+
+/// A palette that mirrors the whole character turns it inside out only to those who do not know.
+fn mirrors_all(palette: &Palette) -> bool {
+    let maps = &palette.posed_from_bind;
+    !maps.is_empty() && maps.iter().all(Affine::mirrors)
 }
 
 /// Posed over rest, less one; zero where there is nothing at rest.

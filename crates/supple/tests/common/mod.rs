@@ -5,6 +5,7 @@
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
 use proptest::sample::Index;
+use supple::deform::{Antipodality, DualQuaternion};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Affine, Local, Trs};
 use supple::weights::WeightsBuilder;
@@ -128,10 +129,15 @@ pub fn rest_palette(rig: &Rig) -> Palette {
 /// The methods whose blend does not depend on where the character stands. Log-matrix skinning takes its logarithms at the identity, so it
 /// changes as the character turns: the flaw that the course describes.
 pub fn methods_that_follow() -> impl Iterator<Item = &'static Method> {
-    Method::ALL
-        .iter()
-        .filter(|method| **method != Method::LogMatrix)
+    let defaults = Method::ALL.iter();
+    let defaults = defaults.filter(|method| **method != Method::LogMatrix);
+    defaults.chain(&[SIGNS_PER_JOINT])
 }
+
+/// The one option that decides something for all joints together.
+pub const SIGNS_PER_JOINT: Method = Method::DualQuaternion(DualQuaternion {
+    antipodality: Antipodality::PerJoint,
+});
 
 /// The methods by which a vertex with one influence moves with that joint alone. Bones that stretch and twist, and curves, also look at
 /// the joints around: that is their purpose.

@@ -266,9 +266,14 @@ fn log_matrices_live_in_a_mirrored_world() {
         DAffine3::from_rotation_x(0.4),
         DAffine3::from_rotation_z(1.0),
     ];
-    let mirror = mirror_at(DVec3::X, 0.0);
-    let found = half_way(&method, bent.map(|motion| mirror * motion));
-    assert!(found.abs_diff_eq(mirror * half_way(&method, bent), 1e-5));
+    for axis in DVec3::AXES {
+        let mirror = mirror_at(axis, 0.0);
+        let found = half_way(&method, bent.map(|motion| mirror * motion));
+        assert!(
+            found.abs_diff_eq(mirror * half_way(&method, bent), 1e-5),
+            "{axis}"
+        );
+    }
 }
 
 /// Half of the logarithm is that of a square root, also at a half turn, where any axis in the plane will do.

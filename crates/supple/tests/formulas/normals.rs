@@ -6,9 +6,11 @@ use crate::compare::deform;
 use crate::plain::{Formula, Posed};
 use crate::scenes::{Scene, chain, surface};
 use crate::table::formula;
-use glam::{DAffine3, DMat3, DVec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 use std::f64::consts::TAU;
-use supple::{Method, Normals, Rig};
+use std::sync::Arc;
+use supple::deform::MultiWeights;
+use supple::{Affine, Method, Normals, Palette, Rig};
 
 const AROUND: usize = 96;
 const ALONG: usize = 160;
@@ -149,6 +151,88 @@ fn gradient_normals_are_those_of_the_exact_surface() {
         for (name, upper) in poses() {
             let angle = worst_angle(&scene(upper), method, Normals::Gradient);
             assert!(angle < 1.0, "{method}, {name}: {angle}°");
+        }
+    }
+}
+
+/// A kilometre away, where `f32` counts in sixteenths of a millimetre.
+#[test]
+fn gradient_normals_do_not_care_how_far_away_the_character_stands() {
+    let scene = scene(poses()[4].1);
+    let away = DAffine3::from_translation(DVec3::new(1000.0, -300.0, 500.0));
+    let far = Scene {
+        rig: scene.rig.clone(),
+        palette: Palette {
+            posed_from_bind: scene
+                .palette
+                .posed_from_bind
+                .iter()
+                .map(|map| Affine::from_f64(&(away * map.to_f64())))
+                .collect(),
+        },
+    };
+    for method in Method::ALL {
+        // Of multi-linear methods nobody knows beforehand that they follow, and logarithms do not.
+        if matches!(
+            method.name(),
+            "log-matrix" | "animation-space" | "multi-weight"
+        ) {
+            continue;
+        }
+        let near = deform(&scene, method, Normals::Gradient);
+        let found = deform(&far, method, Normals::Gradient);
+        for (near, far) in near.normals.iter().zip(&found.normals) {
+            let angle = near.angle_between(*far).to_degrees();
+            assert!(angle < 0.2, "{method}: {angle}°");
+        }
+        for (near, far) in near.positions.iter().zip(&found.positions) {
+            let expected = away.transform_point3(near.as_dvec3());
+            assert!(far.as_dvec3().distance(expected) < 5e-4, "{method}");
+        }
+    }
+}
+
+/// Learned numbers may vary over the surface as they like: sums need not stay the same.
+#[test]
+fn gradient_normals_follow_learned_weights() {
+    let scene = scene(poses()[4].1);
+    let mesh = scene.rig.mesh();
+    let (mut four, mut twelve) = (MultiWeights::<4>::default(), MultiWeights::<12>::default());
+    for vertex in 0..mesh.vertex_count() {
+        let p = mesh.positions()[vertex];
+        let row = |of_joint: fn(f32, Vec3) -> Vec<f32>| -> Vec<(u16, Vec<f32>)> {
+            let influences = scene.rig.weights().of(vertex);
+            influences
+                .map(|influence| (influence.joint as u16, of_joint(influence.weight, p)))
+                .collect()
+        };
+        four.push(
+            row(|w, p| vec![w * p.x + 0.2 * p.y * p.y, w * p.y, w * p.z - 0.1 * p.y, w])
+                .into_iter()
+                .map(|(joint, values)| (joint, values.try_into().unwrap())),
+        );
+        twelve.push(
+            row(|w, p| {
+                (0..12)
+                    .map(|entry| w + 0.1 * p.y * (entry % 5) as f32)
+                    .collect()
+            })
+            .into_iter()
+            .map(|(joint, values)| (joint, values.try_into().unwrap())),
+        );
+    }
+    for method in [
+        Method::AnimationSpace(Some(Arc::new(four))),
+        Method::MultiWeight(Some(Arc::new(twelve))),
+    ] {
+        let gradient = deform(&scene, &method, Normals::Gradient).normals;
+        let recomputed = deform(&scene, &method, Normals::Recomputed).normals;
+        // Away from the ends, where triangles are on one side only.
+        for vertex in 3 * AROUND..(ALONG - 2) * AROUND {
+            let angle = gradient[vertex]
+                .angle_between(recomputed[vertex])
+                .to_degrees();
+            assert!(angle < 1.0, "{method}, vertex {vertex}: {angle}°");
         }
     }
 }

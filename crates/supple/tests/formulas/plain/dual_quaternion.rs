@@ -82,13 +82,14 @@ pub fn dual_quaternion(posed: &Posed, _: DVec3, influences: Influences<'_>) -> F
     }
 }
 
-/// Signs once per joint, each on the side of its parent, roots on the side of the identity; then a plain sum.
+/// Signs once per joint, each on the side of its parent, further roots on the side of the first; then a plain sum.
 pub fn dual_quaternion_per_joint(posed: &Posed, _: DVec3, influences: Influences<'_>) -> Frame {
     let mut margin: f64 = 1.0;
     let mut signed: Vec<DualQuat> = Vec::new();
     for joint in 0..posed.parents.len() {
         let q = DualQuat::of(&posed.motion(joint));
-        let above = posed.parents[joint].map_or(DQuat::IDENTITY, |parent| signed[parent].real);
+        let first = signed.first().map_or(q.real, |first| first.real);
+        let above = posed.parents[joint].map_or(first, |parent| signed[parent].real);
         let side = above.dot(q.real);
         margin = margin.min(side.abs());
         signed.push(DualQuat::ZERO.add_scaled(q, if side < 0.0 { -1.0 } else { 1.0 }));
