@@ -13,6 +13,9 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// What is computed once per pose and shared by all vertices. It lives in the caller's [`Workspace`], so it must be refilled in place.
     type Posed: Debug + Default + Send + 'static;
 
+    /// True if the frame is a linear function of the fields.
+    const LINEAR_IN_FIELDS: bool = false;
+
     /// True if shifting all joints alike shifts the result and changes nothing else.
     const FOLLOWS_SHIFTS: bool = true;
 
@@ -28,7 +31,7 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// `posed_from_bind` of a vertex, if it had these fields.
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Self::Posed) -> Affine;
 
-    /// How the frame changes as the fields do: by central differences, unless a method knows better.
+    /// How the frame changes as the fields do: exactly if it is linear in them, else by central differences.
     fn frame_change(
         &self,
         vertex: usize,
@@ -37,6 +40,9 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
         posed: &Self::Posed,
         scratch: &mut Vec<f32>,
     ) -> Affine {
+        if Self::LINEAR_IN_FIELDS {
+            return self.frame(vertex, change, posed);
+        }
         let step = DIFFERENCE / change.largest();
         if !step.is_finite() {
             return Affine::ZERO;

@@ -36,6 +36,8 @@ pub(super) fn blend(joints: &[u16], weights: &[f32], palette: &[Affine]) -> Affi
 impl Direct for LinearSkin {
     type Posed = Vec<Affine>;
 
+    const LINEAR_IN_FIELDS: bool = true;
+
     fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
         palette.clone_into(posed);
         Ok(())
@@ -56,17 +58,5 @@ impl Direct for LinearSkin {
     #[inline]
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
         blend(self.weights.row(vertex).0, fields.weights, posed)
-    }
-
-    fn frame_change(
-        &self,
-        vertex: usize,
-        _fields: Fields<'_>,
-        change: Fields<'_>,
-        posed: &Vec<Affine>,
-        _scratch: &mut Vec<f32>,
-    ) -> Affine {
-        // The blend is linear in the weights.
-        self.frame(vertex, change, posed)
     }
 }

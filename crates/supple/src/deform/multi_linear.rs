@@ -166,6 +166,8 @@ impl AnimationSpaceSkin {
 impl Direct for AnimationSpaceSkin {
     type Posed = Vec<Affine>;
 
+    const LINEAR_IN_FIELDS: bool = true;
+
     /// Only if the fourth numbers sum to one (eq. 12), which is up to those who learn them.
     const FOLLOWS_SHIFTS: bool = false;
 
@@ -207,17 +209,6 @@ impl Direct for AnimationSpaceSkin {
         }
         frame
     }
-
-    fn frame_change(
-        &self,
-        vertex: usize,
-        _fields: Fields<'_>,
-        change: Fields<'_>,
-        posed: &Vec<Affine>,
-        _scratch: &mut Vec<f32>,
-    ) -> Affine {
-        self.frame(vertex, change, posed)
-    }
 }
 
 /// Multi-weight enveloping.
@@ -241,6 +232,8 @@ impl MultiWeightSkin {
 
 impl Direct for MultiWeightSkin {
     type Posed = Vec<Affine>;
+
+    const LINEAR_IN_FIELDS: bool = true;
 
     /// Weights of translations need not sum to one.
     const FOLLOWS_SHIFTS: bool = false;
@@ -279,16 +272,5 @@ impl Direct for MultiWeightSkin {
             }
         }
         frame
-    }
-
-    fn frame_change(
-        &self,
-        vertex: usize,
-        _fields: Fields<'_>,
-        change: Fields<'_>,
-        posed: &Vec<Affine>,
-        _scratch: &mut Vec<f32>,
-    ) -> Affine {
-        self.frame(vertex, change, posed)
     }
 }
