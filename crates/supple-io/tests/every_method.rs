@@ -51,3 +51,39 @@ fn every_method_gives_finite_numbers_on_every_model() {
     let models = common::models();
     exec::map(models.len(), |model| check(&models[model]));
 }
+
+/// The same character in another unit of length and with other bind matrices: its file stores positions as integers.
+#[test]
+fn every_method_does_the_same_to_a_quantised_file() {
+    let models = common::models();
+    let named = |name: &str| models.iter().find(|path| path.ends_with(name));
+    let (Some(plain), Some(quantised)) = (named("Fox.glb"), named("Fox_quantized.glb")) else {
+        assert!(models.is_empty(), "the foxes are gone");
+        return;
+    };
+    let [plain, quantised] = [plain, quantised].map(|path| gltf::load(path).unwrap().asset);
+    let extent = plain.rig.mesh().bounds().unwrap().extent();
+    // Rounded weights choose another heaviest joint here and there.
+    for method in Method::ALL
+        .iter()
+        .filter(|method| **method != Method::Rigid)
+    {
+        let posed = |asset: &Asset| {
+            let mut player = Player::new(asset, method, Normals::Transported).unwrap();
+            player.pose(&asset.pose_at(&asset.clips[0], 0.3)).unwrap();
+            player.positions().to_vec()
+        };
+        let (a, b) = (posed(&plain), posed(&quantised));
+        let apart = a
+            .iter()
+            .zip(&b)
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f32::max);
+        // Quantisation itself costs 3.5e-4.
+        assert!(
+            apart < 2e-3 * extent,
+            "{method}: {} of the extent",
+            apart / extent
+        );
+    }
+}

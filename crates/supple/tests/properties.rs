@@ -120,6 +120,22 @@ proptest! {
         assert_follows(methods_that_follow(), &rig, &motions, after)?;
     }
 
+    /// Centimetres instead of metres, a scaled node above the skeleton, a character that grows.
+    #[test]
+    fn a_posed_surface_follows_the_unit_of_the_world(
+        (rig, motions) in posed_rig(STRONG_BEND), unit in prop::sample::select(&[0.01, 0.5, 3.0, 100.0][..])
+    ) {
+        for method in Method::ALL {
+            let motions = within_reach(method, &rig, &motions);
+            let before = deform(&rig, method, &palette(&motions));
+            let scaled: Vec<DAffine3> = motions.iter().map(|motion| DAffine3::from_scale(DVec3::splat(unit)) * *motion).collect();
+            let found = deform(&rig, method, &palette(&scaled));
+            let expected = before.positions.iter().map(|position| position.as_dvec3() * unit);
+            let size = size(&before.positions) + 4.0;
+            assert_close(method, &found.positions, expected, 4.0 * slack(method) * ROUNDING * unit * size)?;
+        }
+    }
+
     #[test]
     fn normals_follow_a_rigid_motion_of_the_whole_skeleton(
         (rig, motions) in posed_rig(MILD_BEND), after in rigid(3.0)

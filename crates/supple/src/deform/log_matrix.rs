@@ -4,12 +4,12 @@
 //! matrix takes part, scale and shear too, so there are no two phases. Its known failures are the method's own and stay: all logarithms
 //! are taken at the identity, so blends do not take the shortest path where joints are far from their rest rotation, and the result
 //! changes when the whole character turns or moves. Some matrices have no real logarithm at all (a mirror, a lost dimension, two different
-//! negative eigenvalues); a pose that blends such a joint is refused with its name. (A world that is mirrored as a whole is no
-//! obstacle: it is blended unmirrored.) In `f64`, as squarings lose digits.
+//! negative eigenvalues); a pose that blends such a joint is refused with its name. (What scales or mirrors the
+//! world as a whole is taken off before: `world.rs`.) In `f64`, as squarings lose digits.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
-use super::rigid_motion::{Mirror, holds_surface};
+use super::world::{Bearers, World};
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -22,7 +22,7 @@ pub(super) struct LogMatrixSkin {
     weights: Weights,
     /// True for joints that share a vertex with another; the rest need no logarithm.
     blended: Vec<bool>,
-    holds: Vec<bool>,
+    bearers: Bearers,
     names: Vec<String>,
 }
 
@@ -31,8 +31,8 @@ pub(super) struct LogMatrixSkin {
 pub(super) struct LogMatrixPose {
     palette: Vec<Affine>,
     logarithms: Vec<DMat4>,
-    /// If the world is mirrored, the logarithms are those of the unmirrored maps.
-    mirror: Option<Mirror>,
+    /// What was taken off all joints before.
+    world: World,
 }
 
 impl LogMatrixSkin {
@@ -50,7 +50,7 @@ impl LogMatrixSkin {
             weights: weights.clone(),
             names: (0..blended.len()).map(name).collect(),
             blended,
-            holds: holds_surface(rig),
+            bearers: Bearers::of(rig),
         }
     }
 }
@@ -62,11 +62,11 @@ impl Direct for LogMatrixSkin {
 
     fn pose(&self, palette: &[Affine], posed: &mut LogMatrixPose) -> Result<(), DeformError> {
         palette.clone_into(&mut posed.palette);
-        posed.mirror = Mirror::of_world(palette, &self.holds);
+        posed.world = self.bearers.world(palette);
         posed.logarithms.clear();
         for (joint, posed_from_bind) in palette.iter().enumerate() {
             let logarithm = match self.blended[joint] {
-                true => logarithm(&Mirror::image(posed.mirror, posed_from_bind).to_f64()),
+                true => logarithm(&posed.world.taken_off(posed_from_bind)),
                 false => Some(DMat4::ZERO),
             };
             let none = || DeformError::NoLogarithm {
@@ -99,7 +99,7 @@ impl Direct for LogMatrixSkin {
             sum + posed.logarithms[usize::from(joint)] * f64::from(weight)
         });
         let blend = Affine::from_f64(&DAffine3::from_mat4(exponential(&sum)));
-        Mirror::image(posed.mirror, &blend)
+        posed.world.put_back(blend)
     }
 }
 

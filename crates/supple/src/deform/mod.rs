@@ -22,6 +22,7 @@ mod spherical;
 mod spline;
 mod stretch_twist;
 mod swing_twist;
+mod world;
 
 pub use dual_quaternion::{Antipodality, DualQuaternion};
 pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;

@@ -4,12 +4,12 @@
 //! rest position of its joint, and applied first; then the method blends the rigid motions that are left. About
 //! the origin instead of the joint, the result would depend on where the character stands.
 //!
-//! What mirrors and what is degenerate has an answer ([`Polar`] tells it for one matrix). If every joint that holds some of the
-//! surface mirrors, the whole world is mirrored: the method runs on the unmirrored motions and its result is mirrored
-//! afterwards, so that a mirrored character is the mirror image of the character.
+//! Scales and mirrors that are common to all joints are taken off before (`world.rs`). What else mirrors, and what is degenerate, has an answer:
+//! [`Polar`] tells it.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
+use super::world::{Bearers, World};
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -62,60 +62,21 @@ pub(super) struct RigidMotions {
     rounded: Vec<Affine>,
     /// The matrices that were split.
     palette: Vec<Affine>,
-    /// What the world is mirrored by afterwards.
-    mirror: Option<Mirror>,
-}
-
-/// A mirror of the whole world: the sign of one coordinate changes. It undoes itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mirror {
-    axis: usize,
-}
-
-impl Mirror {
-    /// The mirror of a palette in which every joint that holds some of the surface mirrors.
-    ///
-    /// Which coordinate is turned makes no difference to methods that follow rigid motions. For those that do not, it is the one
-    /// that leaves the joints nearest to where they rest.
-    pub(super) fn of_world(palette: &[Affine], holds: &[bool]) -> Option<Mirror> {
-        let held = || {
-            let pairs = palette.iter().zip(holds);
-            pairs.filter(|(_, holds)| **holds).map(|(map, _)| map)
-        };
-        let lost = |map: &Affine| !map.mirrors() && map.to_f64().matrix3.determinant() == 0.0;
-        if !held().any(Affine::mirrors) || !held().all(|map| map.mirrors() || lost(map)) {
-            return None;
-        }
-        let diagonal = held().fold(DVec3::ZERO, |sum, map| {
-            sum + DVec3::from_array([0, 1, 2].map(|axis| f64::from(map.rows[axis][axis])))
-        });
-        // Turning the least entry around leaves the largest trace.
-        let axis = (0..3).min_by(|&a, &b| diagonal[a].total_cmp(&diagonal[b]));
-        axis.map(|axis| Mirror { axis })
-    }
-
-    /// The map seen in the mirror.
-    #[inline]
-    pub(super) fn image(mirror: Option<Mirror>, map: &Affine) -> Affine {
-        let mut rows = map.rows;
-        if let Some(Mirror { axis }) = mirror {
-            rows[axis] = -rows[axis];
-        }
-        Affine { rows }
-    }
+    /// What was taken off all of them first.
+    world: World,
 }
 
 impl RigidMotions {
-    /// Splits a palette; `heads` are the rest positions of the joints, `holds` tells which of them hold some of the surface.
-    pub(super) fn split(&mut self, palette: &[Affine], heads: &[DVec3], holds: &[bool]) {
+    /// Splits a palette; `heads` are the rest positions of the joints.
+    pub(super) fn split(&mut self, palette: &[Affine], heads: &[DVec3], bearers: &Bearers) {
         self.palette.clear();
         self.palette.extend_from_slice(palette);
-        self.mirror = Mirror::of_world(palette, holds);
+        self.world = bearers.world(palette);
         self.motions.clear();
         self.stretches.clear();
         let mut stretches = false;
         for (posed_from_bind, &head) in palette.iter().zip(heads) {
-            let map = Mirror::image(self.mirror, posed_from_bind).to_f64();
+            let map = self.world.taken_off(posed_from_bind);
             let Polar { rotation, stretch } = Polar::of(map.matrix3);
             // T(x) = R·(p + S(x − p)) + r, so r = T(p) − R·p: the stretch need not be inverted.
             self.motions.push(RigidMotion {
@@ -159,7 +120,7 @@ impl RigidMotions {
     /// A frame of the world that the motions live in, brought into the world of the palette.
     #[inline]
     pub(super) fn world_frame(&self, frame: Affine) -> Affine {
-        Mirror::image(self.mirror, &frame)
+        self.world.put_back(frame)
     }
 
     /// Where a joint's whole map takes a point, in the world that the motions live in.
@@ -168,17 +129,6 @@ impl RigidMotions {
         let stretched = stretch.map_or(point, |stretch| stretch.transform_point3(point));
         self.motions[joint].transform_point(stretched)
     }
-}
-
-/// Which joints hold some of the surface.
-pub(super) fn holds_surface(rig: &Rig) -> Vec<bool> {
-    let mut holds = vec![false; rig.skeleton().joints().len()];
-    for vertex in 0..rig.weights().vertex_count() {
-        for &joint in rig.weights().row(vertex).0 {
-            holds[usize::from(joint)] = true;
-        }
-    }
-    holds
 }
 
 /// The rest positions of all joints.
@@ -222,7 +172,7 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
 pub(super) struct TwoPhases<M> {
     weights: Weights,
     heads: Vec<DVec3>,
-    holds: Vec<bool>,
+    bearers: Bearers,
     method: M,
 }
 
@@ -231,7 +181,7 @@ impl<M: BlendsMotions> TwoPhases<M> {
         TwoPhases {
             weights: rig.weights().clone(),
             heads: joint_heads(rig),
-            holds: holds_surface(rig),
+            bearers: Bearers::of(rig),
             method,
         }
     }
@@ -245,7 +195,7 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
         palette: &[Affine],
         (motions, posed): &mut Self::Posed,
     ) -> Result<(), DeformError> {
-        motions.split(palette, &self.heads, &self.holds);
+        motions.split(palette, &self.heads, &self.bearers);
         self.method.pose(motions, posed);
         Ok(())
     }

@@ -12,8 +12,9 @@
 
 use super::DeformError;
 use super::direct::{Direct, Elsewhere, FieldKey, Fields};
-use super::rigid_motion::{RigidMotions, holds_surface, joint_heads};
+use super::rigid_motion::{RigidMotions, joint_heads};
 use super::swing_twist::swing_and_twist;
+use super::world::Bearers;
 use crate::exec;
 use crate::rig::Rig;
 use crate::skeleton::{BindBone, same_place};
@@ -27,7 +28,7 @@ use std::f64::consts::TAU;
 pub(super) struct SplineSkin {
     weights: Weights,
     heads: Vec<DVec3>,
-    holds: Vec<bool>,
+    bearers: Bearers,
     chains: Vec<Chain>,
     chain_of_joint: Vec<u32>,
     /// Which joint of its chain it is.
@@ -142,7 +143,7 @@ impl SplineSkin {
         let mut skin = SplineSkin {
             weights: rig.weights().clone(),
             heads,
-            holds: holds_surface(rig),
+            bearers: Bearers::of(rig),
             chains,
             chain_of_joint,
             place_in_chain,
@@ -461,7 +462,7 @@ impl Direct for SplineSkin {
     type Posed = SplinePose;
 
     fn pose(&self, palette: &[Affine], posed: &mut SplinePose) -> Result<(), DeformError> {
-        posed.motions.split(palette, &self.heads, &self.holds);
+        posed.motions.split(palette, &self.heads, &self.bearers);
         posed.chains.resize(self.chains.len(), ChainPose::default());
         for (chain, posed_chain) in self.chains.iter().zip(&mut posed.chains) {
             chain.pose(&posed.motions, posed_chain);

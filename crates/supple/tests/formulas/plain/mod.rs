@@ -56,9 +56,17 @@ pub struct Posed {
 
 impl Posed {
     pub fn new(skeleton: &Skeleton, palette: &Palette) -> Posed {
+        Posed::shrunk(skeleton, palette, 1.0)
+    }
+
+    /// In a world that is smaller by a factor.
+    pub fn shrunk(skeleton: &Skeleton, palette: &Palette, factor: f64) -> Posed {
         let bones = skeleton.bind_bones();
         let palette = palette.posed_from_bind.iter();
-        let transforms: Vec<DAffine3> = palette.map(|transform| transform.to_f64()).collect();
+        let shrink = DAffine3::from_scale(DVec3::splat(1.0 / factor));
+        let transforms: Vec<DAffine3> = palette
+            .map(|transform| shrink * transform.to_f64())
+            .collect();
         let rotations: Vec<DMat3> = transforms
             .iter()
             .map(|transform| polar_rotation(transform.matrix3))
@@ -127,6 +135,25 @@ impl Posed {
 
     pub fn is_above(&self, ancestor: usize, joint: usize) -> bool {
         ancestor != joint && self.path(joint).contains(&ancestor)
+    }
+}
+
+/// By how much all joints in use are scaled: of their factors (the cube roots of their determinants) the one nearest to 1, or 1 if it lies
+/// between them. It is no method's business.
+pub fn common_scale(palette: &Palette, in_use: impl Fn(usize) -> bool) -> f64 {
+    let joints = palette.posed_from_bind.iter().enumerate();
+    let factors = joints
+        .filter(|(joint, _)| in_use(*joint))
+        .map(|(_, transform)| transform.to_f64().matrix3.determinant().abs().cbrt());
+    let (least, most) = factors.fold((f64::INFINITY, 0.0f64), |(least, most), factor| {
+        (least.min(factor), most.max(factor))
+    });
+    if least > 1.0 {
+        least
+    } else if most < 1.0 {
+        most
+    } else {
+        1.0
     }
 }
 
