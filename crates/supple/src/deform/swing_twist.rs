@@ -5,7 +5,7 @@
 //! `swing · twist`, with the twist about the bone of `b`. A vertex that has gone a share `s` of the way from `a` to `b` is moved by
 //!
 //! `Γ_ab(v) = M_a( x_b + s (D x_b − x_b) + ((1−s) I + s Swing) · Rot(axis, s·angle) · (v − x_b) )`, with `D = M_a⁻¹ M_b` and `x_b` the rest
-//! position of `b`. Between joints that are not above one another there is no bone to twist, and `Γ` is linear.
+//! position of `b`. Of the angles that mean the same twist, it is the one to which the joints from `a` to `b` add up. Between joints that are not above one another there is no bone to twist, and `Γ` is linear.
 //!
 //! The papers learn how deformers are weighted; here it comes from the skinning weights: pair by pair, `s = w_b / (w_a + w_b)`, and what the
 //! deformers add to linear blending is blended linearly,
@@ -23,6 +23,7 @@ use crate::skeleton::BindBone;
 use crate::transform::Affine;
 use glam::{DQuat, DVec3, Mat3, Vec3};
 use std::collections::HashMap;
+use std::f64::consts::TAU;
 
 /// The pairs of joints that share vertices.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ struct Hinge {
     pivot: DVec3,
     /// The direction of its bone; none if it has no length: then all is swing.
     axis: Option<DVec3>,
+    /// The joints on the way down, each with the direction of its bone; the last one is the joint below.
+    steps: Vec<(u16, Option<DVec3>)>,
 }
 
 /// Two influences of a row, by their place in it, and the hinge between them.
@@ -92,7 +95,7 @@ impl SwingTwistSkin {
                         continue;
                     }
                     let hinge = *hinge_of.entry((a, b)).or_insert_with(|| {
-                        hinges.push(Hinge::new((a, b), &bones[usize::from(b)]));
+                        hinges.push(Hinge::new((a, b), &bones, &parents));
                         hinges.len() as u32 - 1
                     });
                     pairs.push(Pair {
@@ -124,13 +127,33 @@ impl SwingTwistSkin {
 }
 
 impl Hinge {
-    fn new((above, below): (u16, u16), bone: &BindBone) -> Hinge {
+    fn new((above, below): (u16, u16), bones: &[BindBone], parents: &[Option<usize>]) -> Hinge {
+        let bone = &bones[usize::from(below)];
+        let upwards = std::iter::successors(Some(usize::from(below)), |&joint| parents[joint]);
+        let between = upwards.take_while(|&joint| joint != usize::from(above));
+        let mut steps: Vec<_> = between
+            .map(|joint| (joint as u16, bones[joint].axis()))
+            .collect();
+        steps.reverse();
         Hinge {
             above,
             below,
             pivot: bone.head,
             axis: bone.axis(),
+            steps,
         }
+    }
+
+    /// The twists of all joints on the way down, added up: how often the chain has wound around.
+    fn winding(&self, motions: &[RigidMotion]) -> f64 {
+        let mut from = &motions[usize::from(self.above)];
+        let mut sum = 0.0;
+        for &(joint, axis) in &self.steps {
+            let to = &motions[usize::from(joint)];
+            sum += swing_and_twist(from.rotation.conjugate() * to.rotation, axis).1;
+            from = to;
+        }
+        sum
     }
 
     fn pose(&self, motions: &[RigidMotion]) -> HingePose {
@@ -140,6 +163,8 @@ impl Hinge {
         );
         let relative = above.rotation.conjugate() * below.rotation;
         let (swing, angle) = swing_and_twist(relative, self.axis);
+        // Of all angles that mean the same twist, the one nearest to what the joints between have added up.
+        let angle = angle + TAU * ((self.winding(motions) - angle) / TAU).round();
         let seen_from_pivot = |rotation: DQuat, place: DVec3| RigidMotion {
             rotation,
             translation: place,

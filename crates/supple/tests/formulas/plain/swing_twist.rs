@@ -52,6 +52,22 @@ fn deformer(posed: &Posed, a: usize, b: usize, share: f64) -> (DAffine3, f64) {
         Some(axis) => swing_after_twist(between.matrix3, axis),
         None => (0.0, between.matrix3, 1.0),
     };
+    let mut margin = margin;
+    let (mut winding, mut from) = (0.0, a);
+    for joint in posed.path(b) {
+        if posed.is_above(a, joint) {
+            if let Some(axis) = posed.axis(joint) {
+                let step = swing_after_twist(posed.motion_between(from, joint).matrix3, axis);
+                winding += step.0;
+                margin = margin.min(step.2);
+            }
+            from = joint;
+        }
+    }
+    // Full turns that the joints between have made; half of one more or less is a toss-up.
+    let turns = (winding - angle) / std::f64::consts::TAU;
+    margin = margin.min(0.5 - (turns - turns.round()).abs());
+    let angle = angle + std::f64::consts::TAU * turns.round();
     let axis = posed.axis(b).unwrap_or(DVec3::X);
     let half_swing = DMat3::IDENTITY * (1.0 - share) + swing * share;
     let linear = half_swing * DMat3::from_axis_angle(axis, share * angle);
