@@ -247,7 +247,7 @@ pub(crate) struct ConvertOptions {
 
 #[derive(Args)]
 pub(crate) struct MethodOption {
-    /// The skinning method
+    /// The skinning method; some take an option after a colon, as in dqs:per-joint or ldb:0.3
     #[arg(short, long = "method", value_name = "METHOD", default_value = "linear", value_parser = MethodParser)]
     pub(crate) method: Method,
 }
