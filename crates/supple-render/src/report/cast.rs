@@ -3,11 +3,13 @@
 use super::choose::Candidate;
 use super::methods::Entry;
 use super::regions::{self, Region};
+use super::verdict::{BROKEN, Change};
 use glam::{DMat3, DQuat, DVec3, Vec3};
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use supple::deform::{Normals, Workspace};
-use supple::metrics::{Gauge, JointRadius, Stretch, TimeSmoothness};
+use supple::metrics::{Gauge, JointRadius, TimeSmoothness};
 use supple::skeleton::BindBone;
 use supple::{Affine, Asset, Clip, Method, Output, Palette, Player, Pose, Skin, exec};
 
@@ -16,6 +18,10 @@ const COMPARED_VERTICES: usize = 4000;
 
 /// A twist, bend or shift below this is none, in radians or radii.
 const STILL: f64 = 0.02;
+
+/// A joint is judged while it does most of what happens around it, and turns by this much in radians.
+const OWN_DOING: f64 = 0.5;
+const TURNS: f64 = 0.17;
 
 /// A player, or why there is none.
 type Playing<'a> = Result<Player<'a>, String>;
@@ -49,7 +55,7 @@ pub(super) struct Numbers {
     pub stretched: f64,
     /// How much the most compressed hundredth has lost in length.
     pub compressed: f64,
-    /// Mean change of lengths.
+    /// Change of lengths: the root mean square over directions, the mean over the surface.
     pub distortion: f64,
     pub regions: Vec<RegionNumbers>,
 }
@@ -394,7 +400,11 @@ impl<'a> Cast<'a> {
 
     fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> Numbers {
         let stretch = self.gauge.stretch(positions);
-        let distortion: Vec<f64> = stretch.iter().map(Stretch::distortion).collect();
+        // The root mean square over the two directions: skin that grows by a tenth both ways has changed by a tenth.
+        let distortion: Vec<f64> = stretch
+            .iter()
+            .map(|stretch| stretch.distortion() * FRAC_1_SQRT_2)
+            .collect();
         let radii = match brief {
             true => Vec::new(),
             false => self.gauge.radii(positions, palette),
@@ -559,14 +569,47 @@ impl Motion {
 }
 
 impl Samples {
-    /// How much is wrong around a region in a frame: methods far apart, or skin out of shape.
+    fn known(&self, frame: usize) -> impl Iterator<Item = &Numbers> {
+        let frames = self.numbers.iter();
+        frames.filter_map(move |frames| frames[frame].as_ref().ok())
+    }
+
+    /// Whether what happens around a joint is its own doing.
+    pub fn moves_itself(&self, frame: usize, region: usize) -> bool {
+        self.activity[frame][region] >= OWN_DOING && self.motions[frame][region].amount() > TURNS
+    }
+
+    /// How far the thickness of a region is from rest with the worst method, and a little for what the others do; none where nothing
+    /// can be measured. Torn skin is all the same.
+    pub fn thickness_error(&self, frame: usize, region: usize) -> Option<f64> {
+        let errors: Vec<f64> = self
+            .known(frame)
+            .filter_map(|numbers| numbers.regions[region].thickness)
+            .map(|thickness| Change::of(thickness).error().min(BROKEN))
+            .collect();
+        let worst = errors.iter().copied().reduce(f64::max)?;
+        Some(worst + 1e-3 * errors.iter().sum::<f64>() / errors.len() as f64)
+    }
+
+    /// How much lengths in a region change with the worst method.
+    pub fn distortion(&self, frame: usize, region: usize) -> f64 {
+        telling(
+            self.known(frame)
+                .map(|numbers| numbers.regions[region].distortion),
+        )
+    }
+
+    /// How much is wrong around a region in a frame: methods far apart, or skin out of shape beyond what all methods have in common.
     pub fn severity(&self, frame: usize, region: usize) -> f64 {
-        let known = self
-            .numbers
-            .iter()
-            .filter_map(|frames| frames[frame].as_ref().ok());
-        let distortion = telling(known.map(|numbers| numbers.regions[region].distortion));
-        let wrong = 3.0 * self.spread[frame][region] + 0.3 * distortion;
+        let common = match self.numbers.len() {
+            1 => 0.0,
+            _ => self
+                .known(frame)
+                .map(|numbers| numbers.regions[region].distortion)
+                .fold(f64::INFINITY, f64::min),
+        };
+        let distortion = (self.distortion(frame, region) - common).max(0.0);
+        let wrong = 3.0 * self.spread[frame][region] + 0.4 * distortion;
         wrong * self.activity[frame][region]
     }
 

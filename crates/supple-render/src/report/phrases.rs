@@ -1,26 +1,16 @@
 //! Turns of phrase for numbers and names.
 
 use super::cast::{Motion, RegionNumbers};
-use super::html::escape;
+use super::html::named;
 use super::names::{clip_title, uncapitalised};
-use super::verdict::{NOTHING, percent};
+use super::verdict::Change;
 
 /// So many clip names are listed; then they are only counted.
 const MOST_NAMES: usize = 12;
 
-/// "keeps 54 % of its thickness, bulges by 9 %".
+/// What happened to a region's thickness, in the words of the sentences.
 pub(super) fn thickness_words(numbers: &RegionNumbers) -> Option<String> {
-    let (thinnest, thickest) = numbers.thickness?;
-    let kept = if thinnest > 0.995 {
-        "all".to_owned()
-    } else {
-        percent(thinnest)
-    };
-    let bulge = match thickest - 1.0 {
-        bulge if bulge > NOTHING => format!(", bulges by {}", percent(bulge)),
-        _ => String::new(),
-    };
-    Some(format!("keeps {kept} of its thickness{bulge}"))
+    Some(Change::of(numbers.thickness?).words())
 }
 
 /// "Left hip" and "Right hip" are "Left and right hip".
@@ -37,7 +27,7 @@ pub(super) fn clip_list(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
         .take(MOST_NAMES)
-        .map(|name| format!("‘{}’", escape(&clip_title(name))))
+        .map(|name| format!("‘{}’", named(&clip_title(name))))
         .collect();
     let rest = names.len().saturating_sub(MOST_NAMES);
     match rest {
@@ -46,11 +36,16 @@ pub(super) fn clip_list(names: &[String]) -> String {
     }
 }
 
-pub(super) fn join_names(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-        Some((only, _)) => only.clone(),
-        None => String::new(),
+/// "a, b and c".
+pub(super) fn join_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    let mut names: Vec<T> = names.into_iter().collect();
+    let Some(last) = names.pop() else {
+        return String::new();
+    };
+    let before: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match before.is_empty() {
+        true => last.as_ref().to_owned(),
+        false => format!("{} and {}", before.join(", "), last.as_ref()),
     }
 }
 
@@ -114,7 +109,7 @@ mod tests {
             "left elbow bent by 115°"
         );
         assert_eq!(motion_words(&Motion::default()), None);
-        let names = ["a", "b", "c"].map(str::to_owned);
-        assert_eq!(join_names(&names), "a, b and c");
+        assert_eq!(join_names(["a", "b", "c"]), "a, b and c");
+        assert_eq!(join_names(["a"]), "a");
     }
 }

@@ -3,7 +3,7 @@
 use super::cast::{Cast, Samples};
 use super::choose::{Candidate, pick};
 use super::methods::Entry;
-use super::names::{is_finger, is_well_known, uncapitalised, without_side};
+use super::names::{is_well_known, uncapitalised, without_side};
 use super::regions::Region;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
@@ -27,11 +27,6 @@ const MOST_MOMENTS: usize = 2;
 /// Moments of one clip are at least this share of it apart.
 const MOMENTS_APART: f64 = 0.15;
 
-/// Joint regions that get a sentence, and a close-up.
-const MOST_SENTENCES: usize = 10;
-const MOST_CLOSE_UPS: usize = 4;
-const MOST_FINGERS: usize = 2;
-
 /// A region is worth a word from this severity on.
 const VISIBLE: f64 = 0.03;
 
@@ -50,8 +45,6 @@ pub(super) struct Study<'a> {
     pub made_up: bool,
     /// Joint regions in which something happens, the worst first.
     pub worst: Vec<Worst>,
-    /// The regions in `worst` that get a close-up.
-    pub close_ups: Vec<usize>,
     /// Nanoseconds per vertex of every method.
     pub costs: Vec<Option<f64>>,
 }
@@ -64,7 +57,7 @@ pub(super) struct Shown<'a> {
     pub moments: Vec<usize>,
 }
 
-/// A region at its worst.
+/// A region, and the one moment at which it is judged: while its joint moves, when some method changes it most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worst {
     pub region: usize,
@@ -124,7 +117,6 @@ impl<'a> Study<'a> {
             });
         }
         let worst = worst_regions(&cast.regions, &shown);
-        let close_ups = close_ups(&cast.regions, &worst);
         let pose = match shown.first() {
             Some(first) => first.pose(asset, first.moments.first().copied().unwrap_or(0)),
             None => asset.rest_pose(),
@@ -141,7 +133,6 @@ impl<'a> Study<'a> {
             left_out,
             made_up,
             worst,
-            close_ups,
             costs,
         }
     }
@@ -231,54 +222,48 @@ fn moments(cast: &Cast<'_>, samples: &Samples) -> Vec<usize> {
     moments
 }
 
+/// The regions in which something happens, the worst first.
 fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<Worst> {
     let mut worst: Vec<(f64, Worst)> = Vec::new();
     for (index, region) in regions.iter().enumerate() {
-        let all = shown.iter().enumerate().flat_map(|(clip, shown)| {
-            (0..shown.samples.times.len()).map(move |frame| {
-                let severity = shown.samples.severity(frame, index);
-                (
-                    severity,
-                    Worst {
-                        region: index,
-                        clip,
-                        frame,
-                    },
-                )
+        let moments = || {
+            shown.iter().enumerate().flat_map(move |(clip, shown)| {
+                let moves = move |&frame: &usize| shown.samples.moves_itself(frame, index);
+                let frames = (0..shown.samples.times.len()).filter(moves);
+                frames.map(move |frame| (clip, frame))
             })
+        };
+        // Where thickness cannot be measured at all, lengths on the skin must do.
+        let thickness = moments().filter_map(|(clip, frame)| {
+            let error = shown[clip].samples.thickness_error(frame, index)?;
+            Some((error, clip, frame))
         });
-        let found = all.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
-        let found = found.filter(|(severity, _)| *severity > VISIBLE);
-        worst.extend(found.map(|(severity, worst)| (severity * region.share.powf(0.25), worst)));
+        let lengths = moments().map(|(clip, frame)| {
+            let distortion = shown[clip].samples.distortion(frame, index);
+            (0.5 * distortion, clip, frame)
+        });
+        let later = |a: (f64, usize, usize), b: (f64, usize, usize)| if b.0 > a.0 { b } else { a };
+        let Some((error, clip, frame)) = thickness.reduce(later).or_else(|| lengths.reduce(later))
+        else {
+            continue;
+        };
+        let severity = moments()
+            .map(|(clip, frame)| shown[clip].samples.severity(frame, index))
+            .fold(0.0, f64::max);
+        if severity.max(error) > VISIBLE {
+            let region_of_body = region.share.powf(0.25);
+            worst.push((
+                (severity + error) * region_of_body,
+                Worst {
+                    region: index,
+                    clip,
+                    frame,
+                },
+            ));
+        }
     }
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // A hand has so many joints that it would crowd out everything else.
-    let mut fingers = 0;
-    let ordered = worst.into_iter().map(|(_, worst)| worst).filter(|worst| {
-        let is_finger = is_finger(&regions[worst.region].title);
-        fingers += usize::from(is_finger);
-        !is_finger || fingers <= MOST_FINGERS
-    });
-    ordered.take(MOST_SENTENCES).collect()
-}
-
-/// The worst regions, but of a left and a right one only the worse.
-fn close_ups(regions: &[Region], worst: &[Worst]) -> Vec<usize> {
-    let family = |index: &usize| {
-        let title = &regions[worst[*index].region].title;
-        match is_finger(title) {
-            true => "finger".to_owned(),
-            false => without_side(title),
-        }
-    };
-    let mut chosen: Vec<usize> = Vec::new();
-    for index in 0..worst.len() {
-        let known = chosen.iter().any(|other| family(other) == family(&index));
-        if !known && chosen.len() < MOST_CLOSE_UPS {
-            chosen.push(index);
-        }
-    }
-    chosen
+    worst.into_iter().map(|(_, worst)| worst).collect()
 }
 
 /// Clips for a file that has none: the joints with most skin, bent and twisted by 90°.

@@ -3,6 +3,7 @@
 use super::html::escape;
 use super::methods::Entry;
 use super::study::Study;
+use super::told::{Told, numbers_at};
 use std::fmt::Write;
 
 /// A column: one number per method.
@@ -56,7 +57,7 @@ fn acceleration(value: f64) -> String {
 }
 
 /// The columns of a study, over all clips that it shows.
-pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
+pub(super) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
     let methods = study.cast.method_count();
     let numbers = |method: usize| {
         let clips = study.shown.iter();
@@ -80,15 +81,10 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
     };
     // The value farthest from zero, or from one.
     let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+    // As the sentences tell it: each joint at its own moment.
     let thickness = |method: usize| {
-        let regions: Vec<usize> = study.worst.iter().map(|worst| worst.region).collect();
-        numbers(method).flat_map(move |numbers| {
-            let regions: Vec<_> = regions
-                .iter()
-                .map(|&region| numbers.regions[region].thickness)
-                .collect();
-            regions.into_iter().flatten()
-        })
+        let joints = told.joints.iter().map(|joint| joint.worst);
+        joints.filter_map(move |at| numbers_at(study, method, at)?.regions[at.region].thickness)
     };
     let columns = vec![
         Column {
@@ -104,7 +100,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Thinnest joint",
-            explanation: "What is left of the thickness at the joint that caves in most, at its worst moment. 100 % is best.",
+            explanation: "What is left of the thickness at the joint that caves in most, of those under ‘Joint by joint’ at their moments. 100 % is best.",
             values: each(&|method| {
                 thickness(method)
                     .map(|(thinnest, _)| thinnest)
@@ -115,7 +111,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Largest bulge",
-            explanation: "How much the outermost skin around the joint that swells most stands out, compared with rest.",
+            explanation: "How much the skin around the joint that swells most stands out, of those under ‘Joint by joint’ at their moments.",
             values: each(&|method| {
                 thickness(method)
                     .map(|(_, thickest)| thickest - 1.0)
