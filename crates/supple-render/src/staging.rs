@@ -63,20 +63,42 @@ impl Look {
 
     /// The scene of the frame that `player` is in, on a ground at a height (or floating, without).
     pub fn scene<'a>(&'a self, player: &'a Player<'_>, ground: Option<f32>) -> Scene<'a> {
+        let paint = match &self.colors {
+            Colors::One(color) => Paint::Uniform(*color),
+            Colors::PerVertex(colors) => Paint::PerVertex(colors),
+        };
+        self.staged(player, ground, paint, |color| color)
+    }
+
+    /// The same in other colours: one for every vertex of the skin, and one for all props.
+    pub fn scene_painted<'a>(
+        &'a self,
+        player: &'a Player<'_>,
+        ground: Option<f32>,
+        skin: &'a [Vec3],
+        props: Vec3,
+    ) -> Scene<'a> {
+        self.staged(player, ground, Paint::PerVertex(skin), |_| props)
+    }
+
+    fn staged<'a>(
+        &'a self,
+        player: &'a Player<'_>,
+        ground: Option<f32>,
+        paint: Paint<'a>,
+        prop_color: impl Fn(Vec3) -> Vec3,
+    ) -> Scene<'a> {
         let character = Surface {
             positions: player.positions(),
             normals: if self.smooth { player.normals() } else { &[] },
             triangles: player.asset().rig.mesh().triangles(),
-            paint: match &self.colors {
-                Colors::One(color) => Paint::Uniform(*color),
-                Colors::PerVertex(colors) => Paint::PerVertex(colors),
-            },
+            paint,
         };
         let props = player.props().iter().map(|posed| Surface {
             positions: &posed.positions,
             normals: &posed.normals,
             triangles: posed.prop.mesh.triangles(),
-            paint: Paint::Uniform(posed.prop.color),
+            paint: Paint::Uniform(prop_color(posed.prop.color)),
         });
         let skeleton = player.asset().rig.skeleton();
         let bones: Vec<Bone> = match self.overlays.skeleton {

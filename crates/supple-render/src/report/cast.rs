@@ -101,12 +101,23 @@ pub(super) struct Samples {
     pub spread: Vec<Vec<f64>>,
     /// By frame: the largest distance between methods, as a share of the character's size.
     pub apart: Vec<f64>,
+    /// By frame: how far any method is from the others.
+    pub farthest: Vec<Farthest>,
     /// By frame, then by region.
     pub motions: Vec<Vec<Motion>>,
     /// By frame, then by region: from 0, carried along by a neighbour that moves much more, to 1, the joint itself moves.
     pub activity: Vec<Vec<f64>>,
     /// By method: how it moves over time; none where it cannot do any pose.
     pub overall: Vec<Option<Overall>>,
+}
+
+/// How far the method that is farthest from the others is from them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Farthest {
+    /// Anywhere, as a share of the character's size.
+    pub of_body: f64,
+    /// Around a joint, as a share of the region's size.
+    pub of_region: f64,
 }
 
 /// One method over a whole clip.
@@ -147,6 +158,13 @@ pub(super) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
         result[axis] = 0.5 * (at(low) + at(high));
     }
     result
+}
+
+/// Methods against each other in one frame.
+struct Compared {
+    spread: Vec<f64>,
+    apart: f64,
+    farthest: Farthest,
 }
 
 /// Of so many frames one is measured in detail.
@@ -307,7 +325,7 @@ impl<'a> Cast<'a> {
             };
             poses.iter().enumerate().map(frame).collect()
         });
-        let (spread, apart) = (0..times.len())
+        let compared: Vec<Compared> = (0..times.len())
             .map(|frame| {
                 let points = by_method
                     .iter()
@@ -318,7 +336,7 @@ impl<'a> Cast<'a> {
                         .collect::<Vec<_>>(),
                 )
             })
-            .unzip();
+            .collect();
         let details = by_method.iter().map(|frames| {
             let every = frames.iter().step_by(DETAIL_EVERY);
             every
@@ -358,8 +376,12 @@ impl<'a> Cast<'a> {
                 })
                 .collect(),
             times,
-            spread,
-            apart,
+            apart: compared.iter().map(|compared| compared.apart).collect(),
+            farthest: compared.iter().map(|compared| compared.farthest).collect(),
+            spread: compared
+                .into_iter()
+                .map(|compared| compared.spread)
+                .collect(),
         }
     }
 
@@ -462,27 +484,43 @@ impl<'a> Cast<'a> {
     }
 
     /// How far methods are from each other around every joint, and anywhere, both in shares.
-    fn compare(&self, methods: &[&[Vec3]]) -> (Vec<f64>, f64) {
-        let distances: Vec<f64> = (0..self.compared.len())
+    fn compare(&self, methods: &[&[Vec3]]) -> Compared {
+        // From where most methods are: how far most of the others are, and the farthest.
+        let distances: Vec<[f64; 2]> = (0..self.compared.len())
             .map(|place| {
-                let points = || methods.iter().map(|points| points[place].as_dvec3());
-                let middle = middle(methods.iter().map(|points| points[place])).as_dvec3();
-                telling(points().map(|point| point.distance(middle)))
+                let middle = middle(methods.iter().map(|points| points[place]));
+                let distances = || {
+                    let points = methods.iter().map(|points| points[place]);
+                    points.map(|point| f64::from(point.distance(middle)))
+                };
+                [telling(distances()), distances().fold(0.0, f64::max)]
             })
             .collect();
-        let region = |(region, places): (&Region, &Vec<u32>)| {
-            let squares = places
-                .iter()
-                .map(|&place| distances[place as usize].powi(2));
-            (squares.sum::<f64>() / places.len().max(1) as f64).sqrt() / region.size
+        let region = |which: usize| {
+            let regions = self.regions.iter().zip(&self.compared_in_region);
+            let distances = &distances;
+            regions.map(move |(region, places)| {
+                let squares = places
+                    .iter()
+                    .map(|&place| distances[place as usize][which].powi(2));
+                (squares.sum::<f64>() / places.len().max(1) as f64).sqrt() / region.size
+            })
         };
-        let spread = self
-            .regions
-            .iter()
-            .zip(&self.compared_in_region)
-            .map(region);
-        let farthest = distances.iter().copied().fold(0.0, f64::max);
-        (spread.collect(), farthest * self.scale / self.extent())
+        let anywhere = |which: usize| {
+            let most = distances
+                .iter()
+                .map(|distances| distances[which])
+                .fold(0.0, f64::max);
+            most * self.scale / self.extent()
+        };
+        Compared {
+            spread: region(0).collect(),
+            apart: anywhere(0),
+            farthest: Farthest {
+                of_body: anywhere(1),
+                of_region: region(1).fold(0.0, f64::max),
+            },
+        }
     }
 
     fn motions(&self, palette: &Palette) -> Vec<Motion> {

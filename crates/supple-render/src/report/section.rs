@@ -9,7 +9,7 @@ use super::phrases::{
 };
 use super::pictures::{self, Framing, Posed};
 use super::plot::Plot;
-use super::study::{Shown, Study, Worst};
+use super::study::{Difference, Shown, Study, Worst};
 use super::table::{Column, known_values};
 use super::told::{Joint, Told};
 use super::{ReportError, ReportOptions, Subject, table, verdict};
@@ -255,7 +255,9 @@ impl<'a> Writer<'a, '_> {
     fn clips(&self, tick: &mut impl FnMut()) -> Result<String, ReportError> {
         let study = self.study;
         let mut html = "<h3>Side by side</h3>".to_owned();
-        if study.made_up {
+        if study.made_up && study.cast.regions.is_empty() {
+            html.push_str("<p>The file has no clips, and no joints with skin between them that could be bent instead.</p>");
+        } else if study.made_up {
             html.push_str("<p>The file has no clips. So its joints with most skin were bent and twisted by 90°, one at a time.</p>");
         }
         if study.shown.is_empty() {
@@ -269,6 +271,13 @@ impl<'a> Writer<'a, '_> {
                 html,
                 "<p>No difference to see between the methods in {}.</p>",
                 clip_list(&study.quiet)
+            );
+        }
+        if !study.small.is_empty() {
+            let _ = write!(
+                html,
+                "<p>The differences are too small to see from afar in {}.</p>",
+                clip_list(&study.small)
             );
         }
         if !study.left_out.is_empty() {
@@ -290,6 +299,9 @@ impl<'a> Writer<'a, '_> {
             "<div class=\"clip\"><h4>{}</h4>",
             named(&clip_title(&shown.clip.name))
         );
+        if shown.difference == Difference::None {
+            html.push_str("<p>All methods look alike here.</p>");
+        }
         for &frame in &shown.moments {
             html += &self.moment(shown, frame)?;
             tick();
@@ -388,8 +400,9 @@ impl<'a> Writer<'a, '_> {
     /// The whole character, and where on it the row of pictures is.
     fn where_tile(&self, pose: &Pose, affected: &[f32], view: View) -> Result<String, ReportError> {
         let cast = &self.study.cast;
-        let draw =
-            |player: &Player<'_>| pictures::whereabouts(player, affected, view, &self.settings);
+        let draw = |player: &Player<'_>| {
+            pictures::whereabouts(player, &self.look, affected, view, &self.settings)
+        };
         let drawn = (0..self.entries.len()).find_map(|method| cast.pose(method, pose, draw).ok());
         let Some((image, ring)) = drawn else {
             return Ok(String::new());
@@ -614,7 +627,7 @@ impl<'a> Writer<'a, '_> {
         html.push_str("<div class=\"tiles\">");
         for method in 0..self.entries.len() {
             let drawn = cast.pose(method, &pose, |player| {
-                pictures::stretched(cast, player, &framing, &self.settings)
+                pictures::stretched(cast, player, &self.look, &framing, &self.settings)
             });
             let numbers = shown.samples.numbers[method][worst.frame].as_ref().ok();
             let under = numbers.map(|numbers| {

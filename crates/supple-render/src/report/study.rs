@@ -1,6 +1,6 @@
 //! What the report is about: which clips, which moments of them, which joints.
 
-use super::cast::{Cast, Samples};
+use super::cast::{Cast, Farthest, Samples};
 use super::choose::{Candidate, pick};
 use super::methods::Entry;
 use super::names::{is_well_known, uncapitalised, without_side};
@@ -8,7 +8,7 @@ use super::regions::Region;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use supple::clip::{Channel, Curve, Interpolation, Track};
-use supple::{Asset, Clip};
+use supple::{Asset, Clip, Pose};
 
 /// Frames of a clip that is shown, and how many vertices may be moved for all of them.
 const SHOWN_FRAMES: (usize, usize) = (17, 33);
@@ -18,8 +18,10 @@ const SHOWN_VERTICES: usize = 40_000_000;
 const SCOUT_FRAMES: (usize, usize) = (3, 17);
 const SCOUT_VERTICES: usize = 25_000_000;
 
-/// Methods closer than this share of the character's size look the same.
+/// Methods closer than this share of the character's size look the same from afar; closer than this share of a joint's
+/// surroundings, from near by, too.
 const SEEN: f64 = 0.004;
+const SEEN_NEAR_BY: f64 = 0.03;
 
 /// Moments of one clip.
 const MOST_MOMENTS: usize = 2;
@@ -37,8 +39,9 @@ const TRIED_JOINTS: usize = 4;
 pub(super) struct Study<'a> {
     pub cast: Cast<'a>,
     pub shown: Vec<Shown<'a>>,
-    /// Clips in which all methods look alike.
+    /// Clips in which all methods look alike, and those in which they do from afar.
     pub quiet: Vec<String>,
+    pub small: Vec<String>,
     /// Clips that tell nothing that those shown do not.
     pub left_out: Vec<String>,
     /// Whether the clips are test poses, for want of any.
@@ -55,6 +58,17 @@ pub(super) struct Shown<'a> {
     pub samples: Samples,
     /// Frames to show, in the order of time.
     pub moments: Vec<usize>,
+    pub difference: Difference,
+}
+
+/// How much there is to see between methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// Nothing anywhere.
+    None,
+    /// Something around a joint, too small to be seen from afar.
+    Small,
+    Plain,
 }
 
 /// A region, and the one moment at which it is judged: while its joint moves, when some method changes it most.
@@ -92,20 +106,27 @@ impl<'a> Study<'a> {
         // Test poses move one joint each, so it takes more of them.
         let most_clips = if made_up { most_clips + 2 } else { most_clips };
         let all = clips.len() <= most_clips || !wished.is_empty();
-        let (chosen, quiet, left_out) = if all {
-            ((0..clips.len()).collect(), Vec::new(), Vec::new())
+        let (chosen, scouted) = if all {
+            ((0..clips.len()).collect(), Vec::new())
         } else {
             scout(&cast, &clips, most_clips, |share| step(0.1 + 0.5 * share))
         };
-        let name = |index: &usize| clips[*index].name.clone();
-        let mut quiet: Vec<String> = quiet.iter().map(name).collect();
-        let left_out: Vec<String> = left_out.iter().map(name).collect();
+        let names = |wanted: Difference| -> Vec<String> {
+            let alike = scouted
+                .iter()
+                .filter(|(_, difference)| *difference == wanted);
+            alike.map(|(clip, _)| clips[*clip].name.clone()).collect()
+        };
+        let mut quiet = names(Difference::None);
+        let small = names(Difference::Small);
+        let left_out = names(Difference::Plain);
         let frames = affordable(&cast, chosen.len(), SHOWN_VERTICES, SHOWN_FRAMES);
         let mut shown = Vec::new();
         for (done, &index) in chosen.iter().enumerate() {
             let samples = cast.sample(&clips[index], frames, false);
             step(0.6 + 0.35 * (done + 1) as f64 / chosen.len() as f64);
-            if is_quiet(&samples) && chosen.len() > 1 {
+            let difference = difference(&samples);
+            if difference == Difference::None && chosen.len() > 1 && wished.is_empty() {
                 quiet.push(clips[index].name.clone());
                 continue;
             }
@@ -114,22 +135,26 @@ impl<'a> Study<'a> {
                 clip: clips[index].clone(),
                 samples,
                 moments,
+                difference,
             });
         }
         let worst = worst_regions(&cast.regions, &shown);
-        let pose = match shown.first() {
-            Some(first) => first.pose(asset, first.moments.first().copied().unwrap_or(0)),
-            None => asset.rest_pose(),
-        };
+        // What a method cannot do at one moment, it may at another.
+        let moments = shown.iter().flat_map(|shown| {
+            let frames = shown.moments.iter();
+            frames.map(|&frame| shown.pose(asset, frame))
+        });
+        let poses: Vec<Pose> = moments.chain([asset.rest_pose()]).collect();
         let costs = entries
             .iter()
-            .map(|entry| cast.cost(entry, &pose))
+            .map(|entry| poses.iter().find_map(|pose| cast.cost(entry, pose)))
             .collect();
         step(1.0);
         Study {
             cast,
             shown,
             quiet,
+            small,
             left_out,
             made_up,
             worst,
@@ -154,7 +179,7 @@ impl Shown<'_> {
     }
 
     /// The pose of a frame.
-    pub fn pose(&self, asset: &Asset, frame: usize) -> supple::Pose {
+    pub fn pose(&self, asset: &Asset, frame: usize) -> Pose {
         asset.pose_at(&self.clip, self.clip.start() + self.samples.times[frame])
     }
 }
@@ -170,15 +195,15 @@ fn affordable(
     (vertices / per_frame.max(1)).clamp(least, most) | 1
 }
 
-/// Which clips to show, which look the same in all methods, and which tell nothing more.
+/// Which clips to show, and how much there is to see in the others.
 fn scout(
     cast: &Cast<'_>,
     clips: &[Cow<'_, Clip>],
     most: usize,
     mut step: impl FnMut(f64),
-) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
+) -> (Vec<usize>, Vec<(usize, Difference)>) {
     let frames = affordable(cast, clips.len(), SCOUT_VERTICES, SCOUT_FRAMES);
-    let mut quiet = Vec::new();
+    let mut differences = Vec::new();
     let mut candidates = Vec::new();
     for (index, clip) in clips.iter().enumerate() {
         let samples = cast.sample(clip, frames, true);
@@ -187,28 +212,32 @@ fn scout(
             .candidates(&cast.regions)
             .into_iter()
             .reduce(|best, next| if next.score > best.score { next } else { best });
-        if is_quiet(&samples) {
-            quiet.push(index);
-        }
+        differences.push(difference(&samples));
         candidates.push(best.unwrap_or(Candidate {
             score: 0.0,
             signature: Vec::new(),
         }));
     }
     let mut picked = pick(&candidates, most, |_, _| true);
-    if quiet.len() < clips.len() {
-        picked.retain(|index| !quiet.contains(index));
+    if differences.iter().any(|&other| other != Difference::None) {
+        picked.retain(|&index| differences[index] != Difference::None);
     }
-    let rest = (0..clips.len()).filter(|index| !picked.contains(index) && !quiet.contains(index));
-    let rest = rest.collect();
-    quiet.retain(|index| !picked.contains(index));
-    (picked, quiet, rest)
+    let rest = differences.into_iter().enumerate();
+    let rest = rest.filter(|(index, _)| !picked.contains(index)).collect();
+    (picked, rest)
 }
 
-/// Whether all methods look alike; one method alone is never quiet.
-fn is_quiet(samples: &Samples) -> bool {
+/// How much there is to see between the methods; one method alone, or one that fails, is plain to see.
+fn difference(samples: &Samples) -> Difference {
     let failed = samples.numbers.iter().flatten().any(Result::is_err);
-    samples.numbers.len() > 1 && !failed && samples.apart.iter().all(|&apart| apart < SEEN)
+    let most = |value: fn(&Farthest) -> f64| samples.farthest.iter().map(value).fold(0.0, f64::max);
+    if samples.numbers.len() < 2 || failed || most(|farthest| farthest.of_body) >= SEEN {
+        Difference::Plain
+    } else if most(|farthest| farthest.of_region) >= SEEN_NEAR_BY {
+        Difference::Small
+    } else {
+        Difference::None
+    }
 }
 
 fn moments(cast: &Cast<'_>, samples: &Samples) -> Vec<usize> {

@@ -27,7 +27,7 @@ const WORTH_SAYING: f64 = 0.1;
 /// Skin that is so much farther out than at rest has not bulged: it has been torn away.
 pub(super) const BROKEN: f64 = 1.0;
 
-/// Methods whose errors differ by less than this share of the worst one are alike.
+/// Methods whose errors differ by less than this share of the worst one are alike; where no two are twice as far apart, nobody wins.
 const ALIKE: f64 = 0.1;
 
 /// A difference in distortion from which on it is worth a word.
@@ -121,7 +121,7 @@ pub(super) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
         errors().fold(0.0, f64::max),
     );
     let tolerance = tolerance(&judged);
-    if worst < WORTH_SAYING || worst - best <= tolerance {
+    if worst < WORTH_SAYING || worst - best <= 2.0 * tolerance {
         return Vec::new();
     }
     let near = |judged: &&Judged| judged.change.error() - best <= tolerance;
@@ -542,11 +542,11 @@ mod tests {
         let close = [
             outcome("a", 1.0, 1.09),
             outcome("b", 1.0, 1.095),
-            outcome("c", 1.0, 1.11),
+            outcome("c", 1.0, 1.12),
         ];
         assert_eq!(
             told(&close),
-            "c bulges by 11 %; a and b hold up best and bulge by 9 %."
+            "c bulges by 12 %; a and b hold up best and bulge by 9 %."
         );
     }
 
