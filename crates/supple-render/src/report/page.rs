@@ -92,9 +92,10 @@ pub(super) fn page(
             )
         }
     };
-    let mut notes = "<p>Every clip was played in evenly spaced frames by every method, with the same weights. Moments were \
+    let mut notes = "<p>Every clip was played by every method, with the same weights, in evenly spaced frames, and where these are far apart \
+                     also at keys that pose the character unlike them. Moments were \
                      chosen where the methods differ most or distort the skin most. Thickness is the distance from the skin to the bones \
-                     around a joint; stretch is the change of area around each point; both are compared with the character as it was bound. \
+                     around a joint; stretch is the change of area around each point; both are compared with the character as it was bound. Volume is compared with the file’s rest pose. \
                      Times were measured on this machine and will differ on yours; their order should not.</p>".to_owned();
     if let Some(commands) = &options.commands {
         let _ = write!(

@@ -187,8 +187,13 @@ pub(super) fn frame_region(
     motion: &Motion,
 ) -> Option<Framing> {
     let middle = posed.middle();
-    let member = |&(vertex, _): &(u32, f32)| middle.get(vertex as usize).copied();
-    let members: Vec<Vec3> = region.vertices.iter().filter_map(member).collect();
+    let triangles = cast.asset.rig.mesh().triangles();
+    // Whole triangles, since on a coarse character the blended vertices alone are next to nothing.
+    let corners = region.triangles.iter();
+    let corners = corners.flat_map(|&triangle| triangles[triangle as usize]);
+    let members: Vec<Vec3> = corners
+        .filter_map(|corner| middle.get(corner as usize).copied())
+        .collect();
     let mut part = Silhouette::default();
     part.add_points(&members);
     let near = Bounds::around(part.points())?;
@@ -196,7 +201,6 @@ pub(super) fn frame_region(
         .points()
         .map(|point| near.center() + (point - near.center()) * SURROUNDINGS)
         .collect();
-    let triangles = cast.asset.rig.mesh().triangles();
     let visible = posed.triangles(&middle, triangles);
     let view = best_view(
         &visible,

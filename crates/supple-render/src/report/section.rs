@@ -99,8 +99,8 @@ impl<'a> Writer<'a, '_> {
     fn summary(&self) -> String {
         let mut points: Vec<String> = Vec::new();
         let find = |title: &str| self.columns.iter().find(|column| column.title == title);
-        if let Some(text) = find("Volume").and_then(|column| self.extremes(column)) {
-            points.push(format!("<b>Volume:</b> {}", escape(&text)));
+        if let Some(text) = find("Volume").and_then(|column| self.volume(column)) {
+            points.push(format!("<b>Volume:</b> {text}"));
         }
         let tally = self.tally();
         if let Some(text) = tally {
@@ -119,35 +119,44 @@ impl<'a> Writer<'a, '_> {
         format!("<div class=\"short\"><b class=\"head\">In short</b><ul>{items}</ul></div>")
     }
 
-    /// "linear blending changes it most (−31 %), dual quaternions least (+2 %)".
-    fn extremes(&self, column: &Column) -> Option<String> {
-        let badness = column.badness?;
+    /// "linear blending changes it most (−31 % in ‘Squat’), dual quaternions least (+2 %)".
+    fn volume(&self, column: &Column) -> Option<String> {
         let known = known_values(column);
-        let by = |a: &&(usize, f64), b: &&(usize, f64)| badness(a.1).total_cmp(&badness(b.1));
-        let (least, most) = (known.iter().min_by(by)?.1, known.iter().max_by(by)?.1);
-        let written = |value: f64| (column.write)(value);
-        let readers = |value: f64| -> Vec<usize> {
+        let by = |a: &&(usize, f64), b: &&(usize, f64)| a.1.abs().total_cmp(&b.1.abs());
+        let (least, most) = (*known.iter().min_by(by)?, *known.iter().max_by(by)?);
+        // A number, and the clip that it was found in.
+        let written = |(method, value): (usize, f64)| {
+            let clip = self.study.shown.iter().find(|shown| {
+                let mut frames = shown.samples.numbers[method].iter().flatten();
+                frames.any(|numbers| numbers.volume_change == Some(value))
+            });
+            let clip = clip.map(|shown| format!(" in ‘{}’", named(&clip_title(&shown.clip.name))));
+            format!("{}{}", (column.write)(value), clip.unwrap_or_default())
+        };
+        let alike = |one: (usize, f64)| -> Vec<usize> {
             let same = known
                 .iter()
-                .filter(|(_, other)| written(*other) == written(value));
+                .filter(|other| written(**other) == written(one));
             same.map(|(method, _)| *method).collect()
         };
-        let (best, worst) = (readers(least), readers(most));
+        let (best, worst) = (alike(least), alike(most));
+        let who = |methods: &[usize]| match methods.len() {
+            count if count == known.len() && count > 1 => "all methods".to_owned(),
+            _ => escape(&self.names(methods)),
+        };
+        let change = self.verb(&worst, "change");
         if worst.len() == known.len() {
-            let who = if known.len() == 1 {
-                self.names(&worst)
-            } else {
-                "all methods".to_owned()
-            };
-            let change = self.verb(&worst, "change");
-            return Some(format!("{who} {change} it by up to {}.", written(most)));
+            return Some(format!(
+                "{} {change} it by up to {}.",
+                who(&worst),
+                written(most)
+            ));
         }
         Some(format!(
-            "{} {} it most at the worst moment ({}), {} least ({}).",
-            self.names(&worst),
-            self.verb(&worst, "change"),
+            "{} {change} it most at the worst moment ({}), {} least ({}).",
+            who(&worst),
             written(most),
-            self.names(&best),
+            who(&best),
             written(least)
         ))
     }
@@ -515,6 +524,12 @@ impl<'a> Writer<'a, '_> {
                 [(-10.0, 0.0), (-100.0, 20.0)],
             );
         }
+        let even = (samples.times.last().unwrap_or(&0.0) / samples.spacing).round() as usize + 1;
+        let keys = match samples.times.len().saturating_sub(even) {
+            0 => String::new(),
+            1 => ", and at one moment between".to_owned(),
+            count => format!(", and at {count} moments between"),
+        };
         let legend: String = self
             .entries
             .iter()
@@ -527,8 +542,8 @@ impl<'a> Writer<'a, '_> {
             })
             .collect();
         format!(
-            "<ul class=\"legend\">{legend}</ul><div class=\"plots\">{}</div>",
-            plots
+            "<ul class=\"legend\">{legend}</ul><div class=\"plots\">{plots}</div><p class=\"note\">Measured every {:.2}\u{202f}s{keys}.</p>",
+            samples.spacing
         )
     }
 
@@ -656,8 +671,8 @@ impl<'a> Writer<'a, '_> {
             })
             .collect();
         format!(
-            "<h3>All numbers</h3><p>At the worst moment of the clips above; the best of each column is marked. \
-             Point at a heading to see what it means.</p>{}",
+            "<h3>All numbers</h3><p>Over the clips above, at the worst moment; the best of each column is marked. \
+             What each column means is said below the table.</p>{}",
             table::to_html(&self.columns, self.entries, &failures)
         )
     }

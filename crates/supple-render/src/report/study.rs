@@ -14,6 +14,10 @@ use supple::{Asset, Clip, Pose};
 const SHOWN_FRAMES: (usize, usize) = (17, 33);
 const SHOWN_VERTICES: usize = 40_000_000;
 
+/// Frames in which a clip is searched for pops, and how many vertices may be moved for all of them.
+const POP_FRAMES: (usize, usize) = (9, 301);
+const POP_VERTICES: usize = 25_000_000;
+
 /// Frames of a clip that may be shown, and how many vertices may be moved to find out.
 const SCOUT_FRAMES: (usize, usize) = (3, 17);
 const SCOUT_VERTICES: usize = 25_000_000;
@@ -59,6 +63,8 @@ pub(super) struct Shown<'a> {
     /// Frames to show, in the order of time.
     pub moments: Vec<usize>,
     pub difference: Difference,
+    /// By method: frames in which some of the skin jumps; none where it can do no pose.
+    pub pops: Vec<Option<usize>>,
 }
 
 /// How much there is to see between methods.
@@ -121,6 +127,7 @@ impl<'a> Study<'a> {
         let small = names(Difference::Small);
         let left_out = names(Difference::Plain);
         let frames = affordable(&cast, chosen.len(), SHOWN_VERTICES, SHOWN_FRAMES);
+        let pop_frames = affordable(&cast, chosen.len(), POP_VERTICES, POP_FRAMES);
         let mut shown = Vec::new();
         for (done, &index) in chosen.iter().enumerate() {
             let samples = cast.sample(&clips[index], frames, false);
@@ -131,9 +138,11 @@ impl<'a> Study<'a> {
                 continue;
             }
             let moments = moments(&cast, &samples);
+            let around = moments.first().map_or(0.0, |&frame| samples.times[frame]);
             shown.push(Shown {
                 clip: clips[index].clone(),
                 samples,
+                pops: cast.pops(&clips[index], around, pop_frames),
                 moments,
                 difference,
             });
@@ -417,6 +426,40 @@ mod tests {
         let motion = study.shown[1].samples.motions[16][0];
         assert!((motion.twist.to_degrees() - 90.0).abs() < 1.0, "{motion:?}");
         assert!(motion.bend < 0.01);
+    }
+
+    #[test]
+    fn a_second_in_ten_minutes_is_seen() {
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        let node = bar.rig.skeleton().joints()[1].node;
+        let rest = bar.rig.skeleton().nodes()[node].rest.to_trs().rotation;
+        let bent = rest * DQuat::from_rotation_z(1.5);
+        let values = [rest, rest, bent, rest, rest];
+        let values = values
+            .iter()
+            .flat_map(|turn| turn.to_array().map(|value| value as f32));
+        let times = vec![0.0, 310.0, 310.5, 311.0, 600.0];
+        let curve = Curve::new(times, values.collect(), 4, Interpolation::Linear).unwrap();
+        bar.clips = vec![Clip {
+            name: "long".to_owned(),
+            tracks: vec![Track {
+                channel: Channel::Rotation { node },
+                curve,
+            }],
+        }];
+        let study = Study::new(&bar, &entries(), &[], 4, |_| ());
+        let shown = &study.shown[0];
+        let times: Vec<f64> = shown
+            .moments
+            .iter()
+            .map(|&at| shown.samples.times[at])
+            .collect();
+        assert!(
+            times.iter().any(|time| (time - 310.5).abs() < 1e-3),
+            "{times:?}"
+        );
+        let worst = study.worst[0];
+        assert_eq!(shown.samples.times[worst.frame], 310.5);
     }
 
     #[test]
