@@ -3,7 +3,7 @@
 use crate::{Bone, Paint, Scene, Surface, Wireframe, skeleton_bones, weight_colors};
 use glam::Vec3;
 use supple::normals::NormalFit;
-use supple::{Asset, Player};
+use supple::{Asset, Bounds, Player};
 
 /// What is drawn over a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +129,9 @@ pub struct Silhouette {
 /// Steps along each edge of the cube that directions are taken from.
 const STEPS_PER_EDGE: i32 = 4;
 
+/// If a part is larger than this share of the whole, the whole is shown.
+const CLOSE_UP: f32 = 0.6;
+
 impl Default for Silhouette {
     fn default() -> Silhouette {
         // All points of a cubic lattice that lie on the cube's surface.
@@ -171,6 +174,21 @@ impl Silhouette {
     /// The outermost points.
     pub fn points(&self) -> impl Iterator<Item = Vec3> + '_ {
         self.farthest.iter().filter_map(|(_, point)| *point)
+    }
+
+    /// The outermost points moved outwards, so that a close-up shows some of what is around.
+    pub fn widened(&self, factor: f32) -> Vec<Vec3> {
+        let center = Bounds::around(self.points()).map_or(Vec3::ZERO, |bounds| bounds.center());
+        self.points()
+            .map(|point| center + (point - center) * factor)
+            .collect()
+    }
+
+    /// The same, where this is only a part of the whole; nothing where a close-up would show nearly everything.
+    pub fn close_up(&self, whole: &Silhouette, factor: f32) -> Option<Vec<Vec3>> {
+        let part = Bounds::around(self.points())?;
+        let all = Bounds::around(whole.points())?;
+        (part.extent() < CLOSE_UP * all.extent()).then(|| self.widened(factor))
     }
 
     /// The lowest height, where a ground would be.

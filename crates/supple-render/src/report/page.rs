@@ -1,7 +1,8 @@
 //! The page around the characters: what it opens with, the methods, its style.
 
-use super::html::{escape, fill};
+use super::html::{cut, escape, fill, named};
 use super::methods::{self, Entry};
+use super::phrases::join_names;
 use super::pictures::{self, FULL_COLOR};
 use super::section::Section;
 use super::{ReportOptions, Subject};
@@ -19,14 +20,10 @@ pub(super) fn page(
     entries: &[Entry],
     options: &ReportOptions,
 ) -> String {
-    let titles: Vec<&str> = subjects
-        .iter()
-        .map(|subject| subject.title.as_str())
-        .collect();
     let heading = options
         .heading
         .clone()
-        .unwrap_or_else(|| titles.join(" and "));
+        .unwrap_or_else(|| join_names(subjects.iter().map(|subject| cut(&subject.title))));
     let lead = options.lead.clone().unwrap_or_else(|| {
         let methods = match entries.len() {
             1 => "one skinning method".to_owned(),
@@ -81,7 +78,7 @@ pub(super) fn page(
                     body,
                     ..
                 } = section;
-                let title = escape(&subject.title);
+                let title = named(&subject.title);
                 format!(
                     "<section class=\"subject\"><h2>{title}</h2>{facts}{summary}{body}</section>"
                 )
@@ -114,7 +111,7 @@ pub(super) fn page(
                 "header_class",
                 if hero.is_some() { "pictured" } else { "plain" },
             ),
-            ("heading", &escape(&heading)),
+            ("heading", &format!("<bdi>{}</bdi>", escape(&heading))),
             ("lead", &format!("<p>{}</p>{top}", escape(&lead))),
             (
                 "hero",

@@ -2,7 +2,7 @@
 
 use super::cast::{Motion, RegionNumbers};
 use super::html::named;
-use super::names::{clip_title, uncapitalised};
+use super::names::{clip_title, has_socket, uncapitalised};
 use super::verdict::Change;
 
 /// So many clip names are listed; then they are only counted.
@@ -51,11 +51,11 @@ pub(super) fn join_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> S
 
 /// "Left elbow bent by 118°".
 pub(super) fn moved(title: &str, motion: &Motion) -> Option<String> {
-    motion_words(motion).map(|how| format!("{} {how}", uncapitalised(title)))
+    motion_words(title, motion).map(|how| format!("{} {how}", uncapitalised(title)))
 }
 
 /// "bent by 118° and twisted by 20°".
-pub(super) fn motion_words(motion: &Motion) -> Option<String> {
+pub(super) fn motion_words(title: &str, motion: &Motion) -> Option<String> {
     let (bend, twist) = (motion.bend.to_degrees(), motion.twist.to_degrees());
     let mut words = Vec::new();
     if bend > 10.0 {
@@ -65,7 +65,11 @@ pub(super) fn motion_words(motion: &Motion) -> Option<String> {
         words.push(format!("twisted by {twist:.0}°"));
     }
     if motion.shift > 0.1 {
-        words.push("pulled from its socket".to_owned());
+        let how = match has_socket(title) {
+            true => "pulled from its socket",
+            false => "shifted",
+        };
+        words.push(how.to_owned());
     }
     (!words.is_empty()).then(|| join_names(&words))
 }
@@ -108,7 +112,16 @@ mod tests {
             moved("Left elbow", &motion).unwrap(),
             "left elbow bent by 115°"
         );
-        assert_eq!(motion_words(&Motion::default()), None);
+        assert_eq!(motion_words("Left elbow", &Motion::default()), None);
+        let shifted = Motion {
+            shift: 0.5,
+            ..Motion::default()
+        };
+        assert_eq!(moved("Jaw", &shifted).unwrap(), "jaw shifted");
+        assert_eq!(
+            moved("Left hip", &shifted).unwrap(),
+            "left hip pulled from its socket"
+        );
         assert_eq!(join_names(["a", "b", "c"]), "a, b and c");
         assert_eq!(join_names(["a"]), "a");
     }

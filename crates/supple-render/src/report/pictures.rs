@@ -4,7 +4,6 @@ use super::cast::{Cast, Motion, middle, telling};
 use super::regions::Region;
 use crate::{Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, render};
 use glam::{DVec3, Vec3};
-use supple::mesh::Bounds;
 use supple::{Player, Pose};
 
 /// Cells along one side of the small maps by which views are compared.
@@ -12,9 +11,6 @@ const CELLS: usize = 56;
 
 /// The part of a close-up that is not the region itself.
 const SURROUNDINGS: f32 = 1.6;
-
-/// If what differs is larger than this share of the whole, the whole is shown.
-const CLOSE_UP: f32 = 0.55;
 
 /// Areas that have changed by this many doublings get the full colour.
 pub(super) const FULL_COLOR: f32 = 1.0;
@@ -143,18 +139,10 @@ pub(super) fn frame_difference(
     let framed = framed.filter(|(_, affected)| **affected > FRAMED);
     let mut part = Silhouette::default();
     part.add_points(&framed.map(|(point, _)| *point).collect::<Vec<_>>());
-    let (all, near) = (
-        Bounds::around(whole.points())?,
-        Bounds::around(part.points()),
-    );
-    let near = near.filter(|near| near.extent() < CLOSE_UP * all.extent());
-    let points: Vec<Vec3> = match near {
-        Some(near) => part
-            .points()
-            .map(|point| near.center() + (point - near.center()) * SURROUNDINGS)
-            .collect(),
-        None => whole.points().collect(),
-    };
+    whole.points().next()?;
+    let near = part.close_up(&whole, SURROUNDINGS);
+    let is_part = near.is_some();
+    let points = near.unwrap_or_else(|| whole.points().collect());
     let triangles = cast.asset.rig.mesh().triangles();
     let wanted: Vec<u32> = triangles
         .iter()
@@ -174,7 +162,7 @@ pub(super) fn frame_difference(
         camera: Camera::framing(points.iter().copied(), view, aspect),
         view,
         ground: whole.ground(),
-        is_part: near.is_some(),
+        is_part,
     })
 }
 
@@ -196,11 +184,8 @@ pub(super) fn frame_region(
         .collect();
     let mut part = Silhouette::default();
     part.add_points(&members);
-    let near = Bounds::around(part.points())?;
-    let points: Vec<Vec3> = part
-        .points()
-        .map(|point| near.center() + (point - near.center()) * SURROUNDINGS)
-        .collect();
+    part.points().next()?;
+    let points = part.widened(SURROUNDINGS);
     let visible = posed.triangles(&middle, triangles);
     let view = best_view(
         &visible,

@@ -622,7 +622,7 @@ impl<'a> Writer<'a, '_> {
         let motion = &shown.samples.motions[worst.frame][worst.region];
         let pose = shown.pose(cast.asset, worst.frame);
         let posed = Posed::new(cast, &pose);
-        let how = motion_words(motion)
+        let how = motion_words(&region.title, motion)
             .map(|how| format!("{how}, "))
             .unwrap_or_default();
         let mut html = format!(
