@@ -226,7 +226,7 @@ pub(crate) struct CompareOptions {
     #[arg(short, long = "method", value_name = "METHOD", value_delimiter = ',', value_parser = MethodParser)]
     pub(crate) method: Vec<Method>,
     /// Which clips, by name or number from 0, separated by commas [default: those that tell most]
-    #[arg(long, value_name = "CLIP", value_delimiter = ',')]
+    #[arg(long, value_name = "CLIP")]
     pub(crate) clip: Vec<String>,
     /// Pixels of one picture
     #[arg(long, value_name = "WxH", default_value = "300x320", value_parser = parse_size)]

@@ -16,9 +16,18 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     let asset = &source.asset;
     let mut clips = Vec::new();
     for wish in &options.clip {
-        let found = posing::find_clip(asset, wish)?;
-        if !clips.contains(&found) {
-            clips.push(found);
+        // A name may hold a comma itself.
+        let found = match posing::find_clip(asset, wish) {
+            Ok(whole) => vec![whole],
+            Err(_) => wish
+                .split(',')
+                .map(|wish| posing::find_clip(asset, wish))
+                .collect::<Result<_, _>>()?,
+        };
+        for clip in found {
+            if !clips.contains(&clip) {
+                clips.push(clip);
+            }
         }
     }
     let subject = Subject {
@@ -43,17 +52,34 @@ pub(crate) fn write_report(
     options: &ReportOptions,
     folder: &Path,
 ) -> Result<(), Failure> {
+    let is_new = !folder.exists();
+    let index = folder.join("index.html");
+    prepare(folder, &index)?;
     let bar = progress::bar(STEPS, "comparing");
     let page = report(subjects, options, |share| {
         bar.set_position((share * STEPS as f64) as u64);
     });
     bar.finish_and_clear();
+    if page.is_err() && is_new {
+        // Only ever removes what is empty.
+        let _ = std::fs::remove_dir(folder);
+    }
     let page = page?;
-    std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, error))?;
-    let index = folder.join("index.html");
     write_whole(&index, |out| out.write_all(page.as_bytes()))
         .map_err(|error| Failure::writing(&index, error))?;
     crate::print(&format!("open {}\n", index.display()))
+}
+
+/// Makes sure that a page can be written, before the long work of making it.
+fn prepare(folder: &Path, index: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, error))?;
+    if index.is_dir() {
+        return Err(Failure::writing(index, "this is a folder"));
+    }
+    let trial = folder.join(".supple-trial");
+    write_whole(&trial, |_| Ok(()))
+        .and_then(|()| std::fs::remove_file(&trial))
+        .map_err(|error| Failure::writing(folder, error))
 }
 
 impl From<ReportError> for Failure {

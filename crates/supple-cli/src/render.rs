@@ -22,9 +22,6 @@ const PALETTE_FRAMES: usize = 6;
 /// A vertex that moves by more than this share of the character's size is worth looking at.
 const MOVING: f32 = 0.01;
 
-/// If what moves is larger than this share of the whole, the whole is shown.
-const CLOSE_UP: f32 = 0.6;
-
 /// How much wider than what moves a close-up is.
 const SURROUNDINGS: f32 = 1.25;
 
@@ -162,21 +159,14 @@ impl Shot {
                 add_moving(&mut moving, player, frames)?;
             }
         }
-        let framed = close_up(&moving, &whole).unwrap_or_else(|| whole.points().collect());
+        let framed = moving
+            .close_up(&whole, SURROUNDINGS)
+            .unwrap_or_else(|| whole.points().collect());
         Ok(Shot {
             camera: Camera::framing(framed, picture.view, picture.settings.aspect()),
             ground: whole.ground(),
         })
     }
-}
-
-/// Points around what moves, with some of what does not; nothing if that would be nearly everything.
-fn close_up(moving: &Silhouette, whole: &Silhouette) -> Option<Vec<glam::Vec3>> {
-    let part = Bounds::around(moving.points())?;
-    let all = Bounds::around(whole.points())?;
-    let is_part = part.extent() < CLOSE_UP * all.extent();
-    let around = |point: glam::Vec3| part.center() + (point - part.center()) * SURROUNDINGS;
-    is_part.then(|| moving.points().map(around).collect())
 }
 
 /// Adds the vertices that leave their place at any time of the clip, wherever they go.

@@ -3,7 +3,7 @@
 use crate::{Bone, Paint, Scene, Surface, Wireframe, skeleton_bones, weight_colors};
 use glam::Vec3;
 use supple::normals::NormalFit;
-use supple::{Asset, Player};
+use supple::{Asset, Bounds, Player};
 
 /// What is drawn over a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,20 +63,42 @@ impl Look {
 
     /// The scene of the frame that `player` is in, on a ground at a height (or floating, without).
     pub fn scene<'a>(&'a self, player: &'a Player<'_>, ground: Option<f32>) -> Scene<'a> {
+        let paint = match &self.colors {
+            Colors::One(color) => Paint::Uniform(*color),
+            Colors::PerVertex(colors) => Paint::PerVertex(colors),
+        };
+        self.staged(player, ground, paint, |color| color)
+    }
+
+    /// The same in other colours: one for every vertex of the skin, and one for all props.
+    pub fn scene_painted<'a>(
+        &'a self,
+        player: &'a Player<'_>,
+        ground: Option<f32>,
+        skin: &'a [Vec3],
+        props: Vec3,
+    ) -> Scene<'a> {
+        self.staged(player, ground, Paint::PerVertex(skin), |_| props)
+    }
+
+    fn staged<'a>(
+        &'a self,
+        player: &'a Player<'_>,
+        ground: Option<f32>,
+        paint: Paint<'a>,
+        prop_color: impl Fn(Vec3) -> Vec3,
+    ) -> Scene<'a> {
         let character = Surface {
             positions: player.positions(),
             normals: if self.smooth { player.normals() } else { &[] },
             triangles: player.asset().rig.mesh().triangles(),
-            paint: match &self.colors {
-                Colors::One(color) => Paint::Uniform(*color),
-                Colors::PerVertex(colors) => Paint::PerVertex(colors),
-            },
+            paint,
         };
         let props = player.props().iter().map(|posed| Surface {
             positions: &posed.positions,
             normals: &posed.normals,
             triangles: posed.prop.mesh.triangles(),
-            paint: Paint::Uniform(posed.prop.color),
+            paint: Paint::Uniform(prop_color(posed.prop.color)),
         });
         let skeleton = player.asset().rig.skeleton();
         let bones: Vec<Bone> = match self.overlays.skeleton {
@@ -106,6 +128,9 @@ pub struct Silhouette {
 
 /// Steps along each edge of the cube that directions are taken from.
 const STEPS_PER_EDGE: i32 = 4;
+
+/// If a part is larger than this share of the whole, the whole is shown.
+const CLOSE_UP: f32 = 0.6;
 
 impl Default for Silhouette {
     fn default() -> Silhouette {
@@ -149,6 +174,21 @@ impl Silhouette {
     /// The outermost points.
     pub fn points(&self) -> impl Iterator<Item = Vec3> + '_ {
         self.farthest.iter().filter_map(|(_, point)| *point)
+    }
+
+    /// The outermost points moved outwards, so that a close-up shows some of what is around.
+    pub fn widened(&self, factor: f32) -> Vec<Vec3> {
+        let center = Bounds::around(self.points()).map_or(Vec3::ZERO, |bounds| bounds.center());
+        self.points()
+            .map(|point| center + (point - center) * factor)
+            .collect()
+    }
+
+    /// The same, where this is only a part of the whole; nothing where a close-up would show nearly everything.
+    pub fn close_up(&self, whole: &Silhouette, factor: f32) -> Option<Vec<Vec3>> {
+        let part = Bounds::around(self.points())?;
+        let all = Bounds::around(whole.points())?;
+        (part.extent() < CLOSE_UP * all.extent()).then(|| self.widened(factor))
     }
 
     /// The lowest height, where a ground would be.

@@ -3,19 +3,37 @@
 use super::choose::Candidate;
 use super::methods::Entry;
 use super::regions::{self, Region};
+use super::verdict::{BROKEN, Change};
 use glam::{DMat3, DQuat, DVec3, Vec3};
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use supple::deform::{Normals, Workspace};
-use supple::metrics::{Gauge, JointRadius, Stretch, TimeSmoothness};
+use supple::metrics::{Gauge, JointRadius, RmsDistance, TimeSmoothness};
 use supple::skeleton::BindBone;
 use supple::{Affine, Asset, Clip, Method, Output, Palette, Player, Pose, Skin, exec};
 
 /// Methods are compared at this many vertices: enough to find where they differ.
 const COMPARED_VERTICES: usize = 4000;
 
+/// A rest pose with less than this share of the bind pose's volume is none.
+const COLLAPSED: f64 = 0.05;
+
+/// Frames farther apart than this in seconds may miss something, so that key times are looked at, too: so many of them at most,
+/// while they differ by this much, in radians, from those that are looked at already.
+const SPARSE: f64 = 0.25;
+const MOST_KEYS: usize = 1000;
+const NEW_POSE: f64 = 0.15;
+
+/// How often per second a clip is played to look for pops.
+pub(super) const POPS_PER_SECOND: f64 = 30.0;
+
 /// A twist, bend or shift below this is none, in radians or radii.
 const STILL: f64 = 0.02;
+
+/// A joint is judged while it does most of what happens around it, and turns by this much in radians.
+const OWN_DOING: f64 = 0.5;
+const TURNS: f64 = 0.17;
 
 /// A player, or why there is none.
 type Playing<'a> = Result<Player<'a>, String>;
@@ -34,22 +52,26 @@ pub(super) struct Cast<'a> {
     pub scale: f64,
     /// The same as a factor back to the bind pose, negative where the rest pose mirrors, so that inside stays inside.
     bind_from_rest: f32,
+    /// The volume in the file's rest pose over that in the bind pose.
+    rest_volume: f64,
     /// For every region those that share much of its skin.
     neighbours: Vec<Vec<usize>>,
-    /// Vertices at which methods are compared, and for every region the places of its own among them.
+    /// Vertices at which methods are compared, so many that are blended first, and for every region the places of its own among them.
     compared: Vec<u32>,
+    blended: usize,
     compared_in_region: Vec<Vec<u32>>,
 }
 
 /// One method in one frame.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
+    /// Against the file's rest pose.
     pub volume_change: Option<f64>,
     /// How much the most stretched hundredth of the surface has grown in length: 0.5 is half as long again.
     pub stretched: f64,
     /// How much the most compressed hundredth has lost in length.
     pub compressed: f64,
-    /// Mean change of lengths.
+    /// Change of lengths: the root mean square over directions, the mean over the surface.
     pub distortion: f64,
     pub regions: Vec<RegionNumbers>,
 }
@@ -87,6 +109,8 @@ pub(super) struct Motion {
 pub(super) struct Samples {
     /// Seconds from the clip's first key.
     pub times: Vec<f64>,
+    /// Seconds between the evenly spaced ones among them.
+    pub spacing: f64,
     /// By method, then by frame; an error where the method cannot do the pose.
     pub numbers: Vec<Vec<Result<Numbers, String>>>,
     /// By method, then one for every [`DETAIL_EVERY`]th frame.
@@ -95,23 +119,23 @@ pub(super) struct Samples {
     pub spread: Vec<Vec<f64>>,
     /// By frame: the largest distance between methods, as a share of the character's size.
     pub apart: Vec<f64>,
+    /// By frame: how far any method is from the others.
+    pub farthest: Vec<Farthest>,
     /// By frame, then by region.
     pub motions: Vec<Vec<Motion>>,
     /// By frame, then by region: from 0, carried along by a neighbour that moves much more, to 1, the joint itself moves.
     pub activity: Vec<Vec<f64>>,
-    /// By method: how it moves over time; none where it cannot do any pose.
-    pub overall: Vec<Option<Overall>>,
+    /// By method: root mean square of the distance from linear blending, as a share of the size; none where that is not compared.
+    pub from_linear: Vec<Option<f64>>,
 }
 
-/// One method over a whole clip.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Overall {
-    /// Frames in which some of the skin jumps.
-    pub jumps: usize,
-    /// Root mean square of the acceleration, in sizes of the character per second squared.
-    pub acceleration: f64,
-    /// Root mean square of the distance from linear blending, as a share of the size; none where that is not compared.
-    pub from_linear: Option<f64>,
+/// How far the method that is farthest from the others is from them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Farthest {
+    /// Anywhere, as a share of the character's size.
+    pub of_body: f64,
+    /// Around a joint, as a share of the region's size.
+    pub of_region: f64,
 }
 
 /// The largest value; of four or more the second largest, so that one method that fails does not hide what the others do.
@@ -143,8 +167,15 @@ pub(super) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
     result
 }
 
+/// Methods against each other in one frame.
+struct Compared {
+    spread: Vec<f64>,
+    apart: f64,
+    farthest: Farthest,
+}
+
 /// Of so many frames one is measured in detail.
-const DETAIL_EVERY: usize = 4;
+pub(super) const DETAIL_EVERY: usize = 4;
 
 impl<'a> Cast<'a> {
     pub fn new(asset: &'a Asset, entries: &[Entry]) -> Cast<'a> {
@@ -161,11 +192,15 @@ impl<'a> Cast<'a> {
         });
         let rest_scale = rest_scale(asset);
         let weights = asset.rig.weights();
-        let blended: Vec<u32> = (0..mesh.vertex_count() as u32)
-            .filter(|&vertex| weights.of(vertex as usize).len() > 1)
-            .collect();
-        let step = blended.len().div_ceil(COMPARED_VERTICES).max(1);
-        let compared: Vec<u32> = blended.into_iter().step_by(step).collect();
+        let (blended, others): (Vec<u32>, Vec<u32>) = (0..mesh.vertex_count() as u32)
+            .partition(|&vertex| weights.of(vertex as usize).len() > 1);
+        let some = |vertices: Vec<u32>, most: usize| {
+            let step = vertices.len().div_ceil(most).max(1);
+            vertices.into_iter().step_by(step)
+        };
+        let mut compared: Vec<u32> = some(blended, COMPARED_VERTICES).collect();
+        let blended = compared.len();
+        compared.extend(some(others, COMPARED_VERTICES / 4));
         let compared_in_region = regions.iter().map(|region| {
             let member = |vertex: u32| {
                 region
@@ -179,7 +214,7 @@ impl<'a> Cast<'a> {
                 .filter(|(_, vertex)| member(**vertex));
             places.map(|(place, _)| place as u32).collect()
         });
-        Cast {
+        let mut cast = Cast {
             asset,
             players,
             linear: entries
@@ -192,9 +227,22 @@ impl<'a> Cast<'a> {
             bind_from_rest: (1.0 / rest_scale) as f32,
             compared_in_region: compared_in_region.collect(),
             compared,
+            blended,
             neighbours: regions::neighbours(&regions, mesh.vertex_count()),
+            rest_volume: 1.0,
             regions,
-        }
+        };
+        let rest = asset.rest_pose();
+        let volume = |method| {
+            let change =
+                |player: &Player<'_>| cast.gauge.volume_change(&cast.unscaled(player.positions()));
+            cast.pose(method, &rest, change).ok().flatten()
+        };
+        let mut methods = cast.linear.into_iter().chain(0..cast.method_count());
+        let at_rest = methods.find_map(volume).map(|change| 1.0 + change);
+        // A rest pose that has all but collapsed is nothing to compare with.
+        cast.rest_volume = at_rest.filter(|&volume| volume > COLLAPSED).unwrap_or(1.0);
+        cast
     }
 
     /// Runs something on the player of a method.
@@ -265,14 +313,104 @@ impl<'a> Cast<'a> {
             .vertex_stretch(&self.unscaled(player.positions()))
     }
 
-    /// Plays a clip in evenly spaced frames, its end among them. A brief look finds what is worth showing, not what it measures.
-    pub fn sample(&self, clip: &Clip, frames: usize, brief: bool) -> Samples {
+    /// When to look at a clip: in evenly spaced frames, its end among them, and where these are far apart also at keys whose poses
+    /// are unlike all others. Gives the seconds from the clip's first key, and how far apart the even ones are.
+    fn times(&self, clip: &Clip, frames: usize) -> (Vec<f64>, f64) {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
         // A pose that lasts no time is the same in every frame.
         let last = if length > 0.0 { frames.max(2) - 1 } else { 1 };
-        let times: Vec<f64> = (0..=last)
-            .map(|frame| length * frame as f64 / last as f64)
+        let spacing = length / last as f64;
+        let mut times: Vec<f64> = (0..=last).map(|frame| spacing * frame as f64).collect();
+        if spacing <= SPARSE {
+            return (times, spacing);
+        }
+        let curves = clip.tracks.iter().map(|track| &track.curve);
+        let mut keys: Vec<f64> = curves
+            .flat_map(|curve| curve.times())
+            .map(|&time| f64::from(time) - start)
+            .filter(|time| (0.0..=length).contains(time))
             .collect();
+        keys.sort_by(f64::total_cmp);
+        keys.dedup();
+        let every = keys.len().div_ceil(MOST_KEYS).max(1);
+        let amounts = |&time: &f64| -> Vec<f64> {
+            let pose = self.asset.pose_at(clip, start + time);
+            let motions = self.motions(&self.asset.rig.skeleton().palette(&pose));
+            let kinds = motions
+                .iter()
+                .flat_map(|motion| [motion.bend, motion.twist, motion.shift]);
+            kinds.collect()
+        };
+        let unlike = |a: &[f64], b: &[f64]| {
+            let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+            differences.fold(0.0, f64::max)
+        };
+        let known: Vec<Vec<f64>> = times.iter().map(amounts).collect();
+        // Every key, what happens at it, and how unlike it is to all that is looked at.
+        let mut keys: Vec<(f64, Vec<f64>, f64)> = keys
+            .into_iter()
+            .step_by(every)
+            .map(|time| {
+                let own = amounts(&time);
+                let nearest = known.iter().map(|known| unlike(known, &own));
+                let nearest = nearest.fold(f64::INFINITY, f64::min);
+                (time, own, nearest)
+            })
+            .collect();
+        for _ in 0..frames.div_ceil(2) {
+            let newest = keys.iter().max_by(|a, b| a.2.total_cmp(&b.2));
+            let Some((time, own, _)) = newest.filter(|key| key.2 > NEW_POSE).cloned() else {
+                break;
+            };
+            times.push(time);
+            for key in &mut keys {
+                key.2 = key.2.min(unlike(&key.1, &own));
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        (times, spacing)
+    }
+
+    /// In how many frames of each method some of the blended skin jumps, out of line with how it moves before and after. None where
+    /// the method can do no pose. A clip of more than `frames` is looked at around a moment.
+    pub fn pops(&self, clip: &Clip, around: f64, frames: usize) -> Vec<Option<usize>> {
+        let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
+        let all = (length * POPS_PER_SECOND) as usize + 1;
+        let count = all.min(frames);
+        let first = ((around * POPS_PER_SECOND) as usize).saturating_sub(count / 2);
+        let first = first.min(all - count);
+        exec::map(self.method_count(), |method| {
+            let mut pops = None;
+            let mut smoothness = TimeSmoothness::new();
+            for frame in first..first + count {
+                let pose = self
+                    .asset
+                    .pose_at(clip, start + frame as f64 / POPS_PER_SECOND);
+                let points = self.pose(method, &pose, |player| {
+                    let point = |&vertex: &u32| player.positions()[vertex as usize];
+                    let blended = &self.compared[..self.blended];
+                    blended.iter().map(point).collect::<Vec<Vec3>>()
+                });
+                match points {
+                    Ok(points) => {
+                        smoothness.add(&points);
+                        pops.get_or_insert(0);
+                    }
+                    // What comes after a pose that cannot be done is a new beginning.
+                    Err(_) => {
+                        let before = std::mem::take(&mut smoothness);
+                        pops = pops.map(|pops| pops + before.popping_frames());
+                    }
+                }
+            }
+            pops.map(|pops| pops + smoothness.popping_frames())
+        })
+    }
+
+    /// Plays a clip. A brief look finds what is worth showing, not what it measures.
+    pub fn sample(&self, clip: &Clip, frames: usize, brief: bool) -> Samples {
+        let start = clip.start();
+        let (times, spacing) = self.times(clip, frames);
         let poses: Vec<Pose> = times
             .iter()
             .map(|time| self.asset.pose_at(clip, start + time))
@@ -301,7 +439,7 @@ impl<'a> Cast<'a> {
             };
             poses.iter().enumerate().map(frame).collect()
         });
-        let (spread, apart) = (0..times.len())
+        let compared: Vec<Compared> = (0..times.len())
             .map(|frame| {
                 let points = by_method
                     .iter()
@@ -312,7 +450,7 @@ impl<'a> Cast<'a> {
                         .collect::<Vec<_>>(),
                 )
             })
-            .unzip();
+            .collect();
         let details = by_method.iter().map(|frames| {
             let every = frames.iter().step_by(DETAIL_EVERY);
             every
@@ -326,16 +464,16 @@ impl<'a> Cast<'a> {
                 .collect()
         };
         let linear = self.linear.map(|linear| points(&by_method[linear]));
-        let spacing = length / last as f64;
-        let overall = by_method
+        let from_linear = by_method
             .iter()
-            .map(|method| self.overall(&points(method), linear.as_deref(), spacing));
+            .map(|method| self.distance(&points(method), linear.as_deref()?));
         let motions: Vec<Vec<Motion>> = palettes
             .iter()
             .map(|palette| self.motions(palette))
             .collect();
         Samples {
-            overall: overall.collect(),
+            spacing,
+            from_linear: from_linear.collect(),
             details: details.collect(),
             activity: motions
                 .iter()
@@ -352,49 +490,35 @@ impl<'a> Cast<'a> {
                 })
                 .collect(),
             times,
-            spread,
-            apart,
+            apart: compared.iter().map(|compared| compared.apart).collect(),
+            farthest: compared.iter().map(|compared| compared.farthest).collect(),
+            spread: compared
+                .into_iter()
+                .map(|compared| compared.spread)
+                .collect(),
         }
     }
 
-    /// How a method moves the compared vertices over time. Frames that it cannot do are passed over.
-    fn overall(
-        &self,
-        frames: &[Option<Vec<Vec3>>],
-        linear: Option<&[Option<Vec<Vec3>>]>,
-        spacing: f64,
-    ) -> Option<Overall> {
-        frames.iter().flatten().next()?;
-        let size = self.extent() / self.scale;
-        let mut smoothness = TimeSmoothness::new();
-        frames
-            .iter()
-            .flatten()
-            .for_each(|points| smoothness.add(points));
-        let from_linear = linear.map(|linear| {
-            let (mut sum, mut count) = (0.0, 0.0);
-            for (own, linear) in frames.iter().zip(linear) {
-                if let (Some(own), Some(linear)) = (own, linear) {
-                    let squares = own
-                        .iter()
-                        .zip(linear)
-                        .map(|(a, b)| f64::from(a.distance_squared(*b)));
-                    sum += squares.sum::<f64>();
-                    count += own.len() as f64;
-                }
+    /// How far a method is from linear blending over all frames that both can do.
+    fn distance(&self, frames: &[Option<Vec<Vec3>>], linear: &[Option<Vec<Vec3>>]) -> Option<f64> {
+        let mut distance = RmsDistance::new();
+        let mut compared = false;
+        for (own, linear) in frames.iter().zip(linear) {
+            if let (Some(own), Some(linear)) = (own, linear) {
+                distance.add(&own[..self.blended], &linear[..self.blended]);
+                compared = true;
             }
-            (sum / f64::max(count, 1.0)).sqrt() / size
-        });
-        Some(Overall {
-            jumps: smoothness.popping_frames(),
-            acceleration: smoothness.rms_acceleration(spacing) / size,
-            from_linear,
-        })
+        }
+        compared.then(|| distance.value() * self.scale / self.extent())
     }
 
     fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> Numbers {
         let stretch = self.gauge.stretch(positions);
-        let distortion: Vec<f64> = stretch.iter().map(Stretch::distortion).collect();
+        // The root mean square over the two directions: skin that grows by a tenth both ways has changed by a tenth.
+        let distortion: Vec<f64> = stretch
+            .iter()
+            .map(|stretch| stretch.distortion() * FRAC_1_SQRT_2)
+            .collect();
         let radii = match brief {
             true => Vec::new(),
             false => self.gauge.radii(positions, palette),
@@ -430,7 +554,10 @@ impl<'a> Cast<'a> {
         Numbers {
             volume_change: match brief {
                 true => None,
-                false => self.gauge.volume_change(positions),
+                false => self
+                    .gauge
+                    .volume_change(positions)
+                    .map(|change| (1.0 + change) / self.rest_volume - 1.0),
             },
             stretched: largest.below(0.99) - 1.0,
             compressed: 1.0 - least.below(0.01),
@@ -452,27 +579,43 @@ impl<'a> Cast<'a> {
     }
 
     /// How far methods are from each other around every joint, and anywhere, both in shares.
-    fn compare(&self, methods: &[&[Vec3]]) -> (Vec<f64>, f64) {
-        let distances: Vec<f64> = (0..self.compared.len())
+    fn compare(&self, methods: &[&[Vec3]]) -> Compared {
+        // From where most methods are: how far most of the others are, and the farthest.
+        let distances: Vec<[f64; 2]> = (0..self.compared.len())
             .map(|place| {
-                let points = || methods.iter().map(|points| points[place].as_dvec3());
-                let middle = middle(methods.iter().map(|points| points[place])).as_dvec3();
-                telling(points().map(|point| point.distance(middle)))
+                let middle = middle(methods.iter().map(|points| points[place]));
+                let distances = || {
+                    let points = methods.iter().map(|points| points[place]);
+                    points.map(|point| f64::from(point.distance(middle)))
+                };
+                [telling(distances()), distances().fold(0.0, f64::max)]
             })
             .collect();
-        let region = |(region, places): (&Region, &Vec<u32>)| {
-            let squares = places
-                .iter()
-                .map(|&place| distances[place as usize].powi(2));
-            (squares.sum::<f64>() / places.len().max(1) as f64).sqrt() / region.size
+        let region = |which: usize| {
+            let regions = self.regions.iter().zip(&self.compared_in_region);
+            let distances = &distances;
+            regions.map(move |(region, places)| {
+                let squares = places
+                    .iter()
+                    .map(|&place| distances[place as usize][which].powi(2));
+                (squares.sum::<f64>() / places.len().max(1) as f64).sqrt() / region.size
+            })
         };
-        let spread = self
-            .regions
-            .iter()
-            .zip(&self.compared_in_region)
-            .map(region);
-        let farthest = distances.iter().copied().fold(0.0, f64::max);
-        (spread.collect(), farthest * self.scale / self.extent())
+        let anywhere = |which: usize| {
+            let most = distances
+                .iter()
+                .map(|distances| distances[which])
+                .fold(0.0, f64::max);
+            most * self.scale / self.extent()
+        };
+        Compared {
+            spread: region(0).collect(),
+            apart: anywhere(0),
+            farthest: Farthest {
+                of_body: anywhere(1),
+                of_region: region(1).fold(0.0, f64::max),
+            },
+        }
     }
 
     fn motions(&self, palette: &Palette) -> Vec<Motion> {
@@ -559,14 +702,47 @@ impl Motion {
 }
 
 impl Samples {
-    /// How much is wrong around a region in a frame: methods far apart, or skin out of shape.
+    fn known(&self, frame: usize) -> impl Iterator<Item = &Numbers> {
+        let frames = self.numbers.iter();
+        frames.filter_map(move |frames| frames[frame].as_ref().ok())
+    }
+
+    /// Whether what happens around a joint is its own doing.
+    pub fn moves_itself(&self, frame: usize, region: usize) -> bool {
+        self.activity[frame][region] >= OWN_DOING && self.motions[frame][region].amount() > TURNS
+    }
+
+    /// How far the thickness of a region is from rest with the worst method, and a little for what the others do; none where nothing
+    /// can be measured. Torn skin is all the same.
+    pub fn thickness_error(&self, frame: usize, region: usize) -> Option<f64> {
+        let errors: Vec<f64> = self
+            .known(frame)
+            .filter_map(|numbers| numbers.regions[region].thickness)
+            .map(|thickness| Change::of(thickness).error().min(BROKEN))
+            .collect();
+        let worst = errors.iter().copied().reduce(f64::max)?;
+        Some(worst + 1e-3 * errors.iter().sum::<f64>() / errors.len() as f64)
+    }
+
+    /// How much lengths in a region change with the worst method.
+    pub fn distortion(&self, frame: usize, region: usize) -> f64 {
+        telling(
+            self.known(frame)
+                .map(|numbers| numbers.regions[region].distortion),
+        )
+    }
+
+    /// How much is wrong around a region in a frame: methods far apart, or skin out of shape beyond what all methods have in common.
     pub fn severity(&self, frame: usize, region: usize) -> f64 {
-        let known = self
-            .numbers
-            .iter()
-            .filter_map(|frames| frames[frame].as_ref().ok());
-        let distortion = telling(known.map(|numbers| numbers.regions[region].distortion));
-        let wrong = 3.0 * self.spread[frame][region] + 0.3 * distortion;
+        let common = match self.numbers.len() {
+            1 => 0.0,
+            _ => self
+                .known(frame)
+                .map(|numbers| numbers.regions[region].distortion)
+                .fold(f64::INFINITY, f64::min),
+        };
+        let distortion = (self.distortion(frame, region) - common).max(0.0);
+        let wrong = 3.0 * self.spread[frame][region] + 0.4 * distortion;
         wrong * self.activity[frame][region]
     }
 

@@ -23,6 +23,22 @@ pub(super) fn escape(text: &str) -> String {
     result
 }
 
+/// Longer names are cut.
+const LONGEST_NAME: usize = 60;
+
+/// A name from a file, cut where it is very long.
+pub(super) fn cut(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}…", name[..end].trim_end()),
+        None => name.to_owned(),
+    }
+}
+
+/// A name from a file as a part of a page: cut, made safe, and kept from turning the text around it.
+pub(super) fn named(name: &str) -> String {
+    format!("<bdi>{}</bdi>", escape(&cut(name)))
+}
+
 /// Fills the places `{{name}}` of a template. What is filled in is not searched again.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut result = String::with_capacity(template.len());
@@ -72,6 +88,13 @@ mod tests {
             safe,
             "&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;\u{fffd} "
         );
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        assert_eq!(named("knee"), "<bdi>knee</bdi>");
+        assert_eq!(cut(&"ä".repeat(60)), "ä".repeat(60));
+        assert_eq!(cut(&"ä".repeat(61)), format!("{}…", "ä".repeat(60)));
     }
 
     #[test]

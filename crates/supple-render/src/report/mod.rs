@@ -15,6 +15,7 @@ mod study;
 
 mod pictures;
 mod plot;
+mod told;
 mod verdict;
 
 mod html;
@@ -172,7 +173,52 @@ mod tests {
         let page = page_of(&bar, "bar");
         assert!(page.contains("cannot do this pose"));
         assert!(page.contains("poses not possible"));
-        assert!(!page.contains("NaN"));
+        // Pictures may spell anything.
+        let words = page
+            .split("base64,")
+            .map(|part| &part[part.find('"').unwrap_or(0)..]);
+        assert!(!words.collect::<String>().contains("NaN"));
+    }
+
+    /// The text between two marks, without tags and narrow spaces.
+    fn between(page: &str, from: &str, to: &str) -> String {
+        let from = page.find(from).map_or(page.len(), |at| at + from.len());
+        let text = page[from..].split(to).next().unwrap_or_default();
+        let text = text
+            .split('<')
+            .map(|part| part.rsplit('>').next().unwrap_or(part));
+        text.collect::<String>().replace('\u{202f}', " ")
+    }
+
+    #[test]
+    fn sentence_captions_and_table_tell_the_same() {
+        let bar = build(Character::Bar, 2000).unwrap();
+        let page = page_of(&bar, "bar");
+        let sentence = between(&page, "<ul class=\"verdicts\"><li>", "</li>");
+        let close_up = &page[page.find("<div class=\"region\">").unwrap()..];
+        let when = between(close_up, "<p>", " · ");
+        let when = &when[when.find("in ‘").unwrap()..];
+        assert!(sentence.ends_with(when), "{sentence} / {when}");
+        let table = &page[page.find("<table>").unwrap()..];
+        for title in ["Linear blending", "Log-matrix blending"] {
+            let tile = &close_up[close_up.find(title).unwrap()..];
+            let caption = between(tile, "<p class=\"under\">", "</p>");
+            assert!(sentence.contains(&caption), "{caption} in {sentence}");
+            // The second column is what is left of the thinnest joint.
+            let row = &table[table.find(title).unwrap()..];
+            let cells: Vec<&str> = row.split("<td").take(3).collect();
+            let kept: i64 = between(cells[2], ">", " %")
+                .split(['.', '\u{202f}', ' '])
+                .next()
+                .and_then(|number| number.parse().ok())
+                .unwrap();
+            let lost = between(&caption, "loses ", " %")
+                .trim_end_matches('%')
+                .trim()
+                .parse()
+                .unwrap_or(0);
+            assert!((100 - lost - kept).abs() <= 1, "{caption} against {kept}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What joints are called in files, in words that an artist would use.
 
+use super::html::cut;
+
 /// Joints whose bend everyone knows by another name than the bone below it.
 const JOINTS: &[(&[&str], &str)] = &[
     (
@@ -45,12 +47,43 @@ pub(super) fn joint_title(name: &str, index: usize) -> String {
     }
 }
 
+/// The same, knowing what the joints above and below it are called: of two legs in a row, the upper one hangs from the hip.
+pub(super) fn joint_title_between<'a>(
+    name: &str,
+    index: usize,
+    above: Option<&str>,
+    mut below: impl Iterator<Item = &'a str>,
+) -> String {
+    let words = |name: &str| {
+        let words = parts(name).1;
+        let named = words.into_iter().filter(|word| !is_number(word));
+        named.collect::<Vec<String>>()
+    };
+    let is_leg = |name: &str| words(name) == ["leg"];
+    if !is_leg(name) {
+        return joint_title(name, index);
+    }
+    let leg_above = above.is_some_and(is_leg);
+    let leg_below = below.any(|name| {
+        let words = words(name);
+        words.iter().any(|word| LEGS.contains(&word.as_str()))
+    });
+    match (leg_above, leg_below) {
+        (false, true) => with_side(name, "hip"),
+        (true, true) => plain_title(name, index),
+        _ => joint_title(name, index),
+    }
+}
+
+const LEGS: [&str; 5] = ["leg", "lowerleg", "shin", "calf", "knee"];
+
 /// A joint's name in words, without knowing what it is a joint of: `forearm.L` is the left forearm.
 pub(super) fn plain_title(name: &str, index: usize) -> String {
     let (_, words) = parts(name);
     let plain = words.join(" ");
     let title = finger_title(&words).unwrap_or(match plain.as_str() {
         "" => format!("joint {index}"),
+        _ if words.iter().all(|word| is_number(word)) => format!("joint {plain}"),
         "first" | "second" | "third" | "fourth" => format!("{plain} joint"),
         _ => COMPOUNDS
             .iter()
@@ -98,6 +131,11 @@ pub(super) fn is_well_known(title: &str) -> bool {
     ["shoulder", "elbow", "hip", "knee"].contains(&without_side(title).as_str())
 }
 
+/// Whether a title is that of a joint that sits in a socket.
+pub(super) fn has_socket(title: &str) -> bool {
+    ["shoulder", "hip"].contains(&without_side(title).as_str())
+}
+
 /// Whether a title is that of a joint in a hand.
 pub(super) fn is_finger(title: &str) -> bool {
     let title = title.to_lowercase();
@@ -115,7 +153,7 @@ pub(super) fn clip_title(name: &str) -> String {
     if words.is_empty() {
         return "Unnamed clip".to_owned();
     }
-    capitalised(&words.join(" "))
+    cut(&capitalised(&words.join(" ")))
 }
 
 /// The first letter large.
@@ -166,8 +204,8 @@ fn parts(name: &str) -> (Option<&'static str>, Vec<String>) {
             words.push(word);
         }
     }
-    // Exporters put "b", "bip", "def" before a name and its number in the file behind.
-    if words.len() > 1
+    // Exporters put "b", "bip", "def" before a name and its number in the file behind. Before a mere number it is the name.
+    if words.iter().skip(1).any(|word| !is_number(word))
         && matches!(
             words[0].as_str(),
             "armature" | "b" | "bip" | "bip1" | "def" | "j" | "bone" | "jnt"
@@ -246,9 +284,20 @@ mod tests {
             ("", "Joint 7"),
             ("骨", "骨"),
             ("upperleg.l", "Left hip"),
+            ("bone1", "Bone 1"),
+            ("Bone.001", "Bone"),
+            ("Bone_02", "Bone 2"),
+            ("12", "Joint 12"),
         ] {
             assert_eq!(joint_title(name, 7), expected, "{name}");
         }
+        let between = |name, above, below: &[&'static str]| {
+            joint_title_between(name, 7, Some(above), below.iter().copied())
+        };
+        let (upper, lower) = ("b_LeftLeg01_015", "b_LeftLeg02_016");
+        assert_eq!(between(upper, "b_Hip_01", &[lower]), "Left hip");
+        assert_eq!(between(lower, upper, &["b_LeftFoot01_017"]), "Left leg 2");
+        assert_eq!(between("LeftLeg", "LeftUpLeg", &["LeftFoot"]), "Left knee");
     }
 
     #[test]

@@ -15,9 +15,10 @@
     svg.addEventListener("pointermove", event => {
       const box = svg.getBoundingClientRect();
       const x = (event.clientX - box.left) * svg.viewBox.baseVal.width / box.width;
-      const share = (x - data.left) / (data.right - data.left);
-      const index = Math.min(data.times.length - 1, Math.max(0, Math.round(share * (data.times.length - 1))));
-      const at = data.left + (data.right - data.left) * index / Math.max(1, data.times.length - 1);
+      const end = data.times[data.times.length - 1] || 1;
+      const place = time => data.left + (data.right - data.left) * time / end;
+      const index = data.times.reduce((best, time, index) => Math.abs(place(time) - x) < Math.abs(place(data.times[best]) - x) ? index : best, 0);
+      const at = place(data.times[index]);
       cursor.setAttribute("x1", at);
       cursor.setAttribute("x2", at);
       cursor.style.display = "";

@@ -1,7 +1,8 @@
 //! The page around the characters: what it opens with, the methods, its style.
 
-use super::html::{escape, fill};
+use super::html::{cut, escape, fill, named};
 use super::methods::{self, Entry};
+use super::phrases::join_names;
 use super::pictures::{self, FULL_COLOR};
 use super::section::Section;
 use super::{ReportOptions, Subject};
@@ -19,14 +20,10 @@ pub(super) fn page(
     entries: &[Entry],
     options: &ReportOptions,
 ) -> String {
-    let titles: Vec<&str> = subjects
-        .iter()
-        .map(|subject| subject.title.as_str())
-        .collect();
     let heading = options
         .heading
         .clone()
-        .unwrap_or_else(|| titles.join(" and "));
+        .unwrap_or_else(|| join_names(subjects.iter().map(|subject| cut(&subject.title))));
     let lead = options.lead.clone().unwrap_or_else(|| {
         let methods = match entries.len() {
             1 => "one skinning method".to_owned(),
@@ -81,7 +78,7 @@ pub(super) fn page(
                     body,
                     ..
                 } = section;
-                let title = escape(&subject.title);
+                let title = named(&subject.title);
                 format!(
                     "<section class=\"subject\"><h2>{title}</h2>{facts}{summary}{body}</section>"
                 )
@@ -92,9 +89,10 @@ pub(super) fn page(
             )
         }
     };
-    let mut notes = "<p>Every clip was played in evenly spaced frames by every method, with the same weights. Moments were \
+    let mut notes = "<p>Every clip was played by every method, with the same weights, in evenly spaced frames, and where these are far apart \
+                     also at keys that pose the character unlike them. Moments were \
                      chosen where the methods differ most or distort the skin most. Thickness is the distance from the skin to the bones \
-                     around a joint; stretch is the change of area around each point; both are compared with the character as it was bound. \
+                     around a joint; stretch is the change of area around each point; both are compared with the character as it was bound. Volume is compared with the file’s rest pose. \
                      Times were measured on this machine and will differ on yours; their order should not.</p>".to_owned();
     if let Some(commands) = &options.commands {
         let _ = write!(
@@ -113,7 +111,7 @@ pub(super) fn page(
                 "header_class",
                 if hero.is_some() { "pictured" } else { "plain" },
             ),
-            ("heading", &escape(&heading)),
+            ("heading", &format!("<bdi>{}</bdi>", escape(&heading))),
             ("lead", &format!("<p>{}</p>{top}", escape(&lead))),
             (
                 "hero",

@@ -1,26 +1,16 @@
 //! Turns of phrase for numbers and names.
 
 use super::cast::{Motion, RegionNumbers};
-use super::html::escape;
-use super::names::{clip_title, uncapitalised};
-use super::verdict::{NOTHING, percent};
+use super::html::named;
+use super::names::{clip_title, has_socket, uncapitalised};
+use super::verdict::Change;
 
 /// So many clip names are listed; then they are only counted.
 const MOST_NAMES: usize = 12;
 
-/// "keeps 54 % of its thickness, bulges by 9 %".
+/// What happened to a region's thickness, in the words of the sentences.
 pub(super) fn thickness_words(numbers: &RegionNumbers) -> Option<String> {
-    let (thinnest, thickest) = numbers.thickness?;
-    let kept = if thinnest > 0.995 {
-        "all".to_owned()
-    } else {
-        percent(thinnest)
-    };
-    let bulge = match thickest - 1.0 {
-        bulge if bulge > NOTHING => format!(", bulges by {}", percent(bulge)),
-        _ => String::new(),
-    };
-    Some(format!("keeps {kept} of its thickness{bulge}"))
+    Some(Change::of(numbers.thickness?).words())
 }
 
 /// "Left hip" and "Right hip" are "Left and right hip".
@@ -37,7 +27,7 @@ pub(super) fn clip_list(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
         .take(MOST_NAMES)
-        .map(|name| format!("‘{}’", escape(&clip_title(name))))
+        .map(|name| format!("‘{}’", named(&clip_title(name))))
         .collect();
     let rest = names.len().saturating_sub(MOST_NAMES);
     match rest {
@@ -46,21 +36,26 @@ pub(super) fn clip_list(names: &[String]) -> String {
     }
 }
 
-pub(super) fn join_names(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-        Some((only, _)) => only.clone(),
-        None => String::new(),
+/// "a, b and c".
+pub(super) fn join_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    let mut names: Vec<T> = names.into_iter().collect();
+    let Some(last) = names.pop() else {
+        return String::new();
+    };
+    let before: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match before.is_empty() {
+        true => last.as_ref().to_owned(),
+        false => format!("{} and {}", before.join(", "), last.as_ref()),
     }
 }
 
 /// "Left elbow bent by 118°".
 pub(super) fn moved(title: &str, motion: &Motion) -> Option<String> {
-    motion_words(motion).map(|how| format!("{} {how}", uncapitalised(title)))
+    motion_words(title, motion).map(|how| format!("{} {how}", uncapitalised(title)))
 }
 
 /// "bent by 118° and twisted by 20°".
-pub(super) fn motion_words(motion: &Motion) -> Option<String> {
+pub(super) fn motion_words(title: &str, motion: &Motion) -> Option<String> {
     let (bend, twist) = (motion.bend.to_degrees(), motion.twist.to_degrees());
     let mut words = Vec::new();
     if bend > 10.0 {
@@ -70,7 +65,11 @@ pub(super) fn motion_words(motion: &Motion) -> Option<String> {
         words.push(format!("twisted by {twist:.0}°"));
     }
     if motion.shift > 0.1 {
-        words.push("pulled from its socket".to_owned());
+        let how = match has_socket(title) {
+            true => "pulled from its socket",
+            false => "shifted",
+        };
+        words.push(how.to_owned());
     }
     (!words.is_empty()).then(|| join_names(&words))
 }
@@ -113,8 +112,17 @@ mod tests {
             moved("Left elbow", &motion).unwrap(),
             "left elbow bent by 115°"
         );
-        assert_eq!(motion_words(&Motion::default()), None);
-        let names = ["a", "b", "c"].map(str::to_owned);
-        assert_eq!(join_names(&names), "a, b and c");
+        assert_eq!(motion_words("Left elbow", &Motion::default()), None);
+        let shifted = Motion {
+            shift: 0.5,
+            ..Motion::default()
+        };
+        assert_eq!(moved("Jaw", &shifted).unwrap(), "jaw shifted");
+        assert_eq!(
+            moved("Left hip", &shifted).unwrap(),
+            "left hip pulled from its socket"
+        );
+        assert_eq!(join_names(["a", "b", "c"]), "a, b and c");
+        assert_eq!(join_names(["a"]), "a");
     }
 }

@@ -2,12 +2,8 @@
 
 use super::cast::{Cast, Motion, middle, telling};
 use super::regions::Region;
-use crate::{
-    Background, Camera, Image, Lamps, Look, Paint, Scene, Settings, Silhouette, Surface, View,
-    render,
-};
+use crate::{Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, render};
 use glam::{DVec3, Vec3};
-use supple::mesh::Bounds;
 use supple::{Player, Pose};
 
 /// Cells along one side of the small maps by which views are compared.
@@ -15,9 +11,6 @@ const CELLS: usize = 56;
 
 /// The part of a close-up that is not the region itself.
 const SURROUNDINGS: f32 = 1.6;
-
-/// If what differs is larger than this share of the whole, the whole is shown.
-const CLOSE_UP: f32 = 0.55;
 
 /// Areas that have changed by this many doublings get the full colour.
 pub(super) const FULL_COLOR: f32 = 1.0;
@@ -64,14 +57,35 @@ pub(super) fn stretch_color(doublings: f32) -> Vec3 {
 /// All methods in one pose: where each puts the skin, where that can be told.
 pub(super) struct Posed {
     pub positions: Vec<Result<Vec<Vec3>, String>>,
+    /// The triangles of what is not skinned but carried along: it may hide the skin.
+    props: Vec<[Vec3; 3]>,
 }
 
 impl Posed {
     pub fn new(cast: &Cast<'_>, pose: &Pose) -> Posed {
         let positions = |method| cast.pose(method, pose, |player| player.positions().to_vec());
+        let carried = |player: &Player<'_>| -> Vec<[Vec3; 3]> {
+            let props = player.props().iter();
+            let triangles = props.flat_map(|posed| {
+                let corner = |corner: u32| posed.positions[corner as usize];
+                let triangles = posed.prop.mesh.triangles().iter();
+                triangles.map(move |corners| corners.map(corner))
+            });
+            triangles.collect()
+        };
+        let props =
+            (0..cast.method_count()).find_map(|method| cast.pose(method, pose, carried).ok());
         Posed {
             positions: supple::exec::map(cast.method_count(), positions),
+            props: props.unwrap_or_default(),
         }
+    }
+
+    /// What can be seen, where most methods put it: the triangles of the skin, then those of the props.
+    fn triangles(&self, middle: &[Vec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
+        let corner = |corner: u32| middle.get(corner as usize).copied().unwrap_or(Vec3::NAN);
+        let skin = triangles.iter().map(|corners| corners.map(corner));
+        skin.chain(self.props.iter().copied()).collect()
     }
 
     fn known(&self) -> impl Iterator<Item = &Vec<Vec3>> {
@@ -125,18 +139,10 @@ pub(super) fn frame_difference(
     let framed = framed.filter(|(_, affected)| **affected > FRAMED);
     let mut part = Silhouette::default();
     part.add_points(&framed.map(|(point, _)| *point).collect::<Vec<_>>());
-    let (all, near) = (
-        Bounds::around(whole.points())?,
-        Bounds::around(part.points()),
-    );
-    let near = near.filter(|near| near.extent() < CLOSE_UP * all.extent());
-    let points: Vec<Vec3> = match near {
-        Some(near) => part
-            .points()
-            .map(|point| near.center() + (point - near.center()) * SURROUNDINGS)
-            .collect(),
-        None => whole.points().collect(),
-    };
+    whole.points().next()?;
+    let near = part.close_up(&whole, SURROUNDINGS);
+    let is_part = near.is_some();
+    let points = near.unwrap_or_else(|| whole.points().collect());
     let triangles = cast.asset.rig.mesh().triangles();
     let wanted: Vec<u32> = triangles
         .iter()
@@ -150,12 +156,13 @@ pub(super) fn frame_difference(
         })
         .map(|(index, _)| index as u32)
         .collect();
-    let view = best_view(&middle, triangles, &wanted, &points, aspect, motion);
+    let visible = posed.triangles(&middle, triangles);
+    let view = best_view(&visible, triangles.len(), &wanted, &points, aspect, motion);
     Some(Framing {
         camera: Camera::framing(points.iter().copied(), view, aspect),
         view,
         ground: whole.ground(),
-        is_part: near.is_some(),
+        is_part,
     })
 }
 
@@ -168,19 +175,21 @@ pub(super) fn frame_region(
     motion: &Motion,
 ) -> Option<Framing> {
     let middle = posed.middle();
-    let member = |&(vertex, _): &(u32, f32)| middle.get(vertex as usize).copied();
-    let members: Vec<Vec3> = region.vertices.iter().filter_map(member).collect();
+    let triangles = cast.asset.rig.mesh().triangles();
+    // Whole triangles, since on a coarse character the blended vertices alone are next to nothing.
+    let corners = region.triangles.iter();
+    let corners = corners.flat_map(|&triangle| triangles[triangle as usize]);
+    let members: Vec<Vec3> = corners
+        .filter_map(|corner| middle.get(corner as usize).copied())
+        .collect();
     let mut part = Silhouette::default();
     part.add_points(&members);
-    let near = Bounds::around(part.points())?;
-    let points: Vec<Vec3> = part
-        .points()
-        .map(|point| near.center() + (point - near.center()) * SURROUNDINGS)
-        .collect();
-    let triangles = cast.asset.rig.mesh().triangles();
+    part.points().next()?;
+    let points = part.widened(SURROUNDINGS);
+    let visible = posed.triangles(&middle, triangles);
     let view = best_view(
-        &middle,
-        triangles,
+        &visible,
+        triangles.len(),
         &region.triangles,
         &points,
         aspect,
@@ -196,8 +205,8 @@ pub(super) fn frame_region(
 
 /// The view in which most of some triangles can be seen, and a bend from its side.
 fn best_view(
-    positions: &[Vec3],
-    triangles: &[[u32; 3]],
+    triangles: &[[Vec3; 3]],
+    of_skin: usize,
     wanted: &[u32],
     framed: &[Vec3],
     aspect: f64,
@@ -212,10 +221,15 @@ fn best_view(
             })
         })
         .collect();
+    let mut is_wanted = vec![false; triangles.len()];
+    wanted
+        .iter()
+        .for_each(|&triangle| is_wanted[triangle as usize] = true);
+    let front = front(&triangles[..of_skin]);
     let scores = supple::exec::map(views.len(), |index| {
         let view = views[index];
         let camera = Camera::framing(framed.iter().copied(), view, aspect);
-        seen(positions, triangles, wanted, &camera, aspect) * side_on(view, motion) * familiar(view)
+        seen(triangles, &is_wanted, front, &camera, aspect) * side_on(view, motion) * familiar(view)
     });
     let best = scores
         .iter()
@@ -254,67 +268,117 @@ fn familiar(view: View) -> f64 {
     1.0 + 0.15 * front - 0.004 * (view.pitch_degrees - 10.0).abs()
 }
 
+/// Which way around triangles are seen from outside: 1 against the clock, -1 with it, 0 where the surface has no inside.
+fn front(triangles: &[[Vec3; 3]]) -> f64 {
+    let Some([middle, ..]) = triangles
+        .first()
+        .map(|corners| corners.map(|c| c.as_dvec3()))
+    else {
+        return 0.0;
+    };
+    let (mut volume, mut area) = (0.0, 0.0);
+    for corners in triangles {
+        let [a, b, c] = corners.map(|corner| corner.as_dvec3() - middle);
+        volume += a.dot(b.cross(c)) / 6.0;
+        area += 0.5 * (b - a).cross(c - a).length();
+    }
+    match volume.abs() > FLAT * area.powf(1.5) {
+        true => volume.signum(),
+        false => 0.0,
+    }
+}
+
+/// What a surface seen from its back counts against its front: from inside a body there is little to see.
+const FROM_BEHIND: f64 = 0.1;
+
+/// A ball holds about a tenth of its area to the power of one and a half; what holds much less has no inside.
+const FLAT: f64 = 1e-3;
+
+/// Nearer to the eye than this share of what is framed nothing is drawn.
+const NEAREST: f64 = 1e-3;
+
+/// A corner as seen: where it is in a small picture, and one over its distance, which is linear over the picture.
+type Corner = [f64; 3];
+
+/// What a cell of a small picture shows: one over its distance, and what it counts.
+type Cell = (f64, f64);
+
 /// How many cells of a small picture show wanted triangles rather than others, or nothing.
 fn seen(
-    positions: &[Vec3],
-    triangles: &[[u32; 3]],
-    wanted: &[u32],
+    triangles: &[[Vec3; 3]],
+    is_wanted: &[bool],
+    front: f64,
     camera: &Camera,
     aspect: f64,
 ) -> f64 {
-    let cells = CELLS as f64;
-    let projected: Vec<Option<[f64; 3]>> = positions
-        .iter()
-        .map(|&point| {
-            let (x, y) = camera.project(point, aspect)?;
-            // Far outside of the picture nothing can hide what is in it.
-            ((-1.0..2.0).contains(&x) && (-1.0..2.0).contains(&y))
-                .then(|| [x * cells, y * cells, camera.distance(point)])
-        })
-        .collect();
-    let mut nearest = vec![(f64::INFINITY, false); CELLS * CELLS];
-    let mut is_wanted = vec![false; triangles.len()];
-    wanted
-        .iter()
-        .for_each(|&triangle| is_wanted[triangle as usize] = true);
-    for (corners, wanted) in triangles.iter().zip(is_wanted) {
-        let [Some(a), Some(b), Some(c)] = corners.map(|corner| projected[corner as usize]) else {
+    let mut nearest: Vec<Cell> = vec![(0.0, 0.0); CELLS * CELLS];
+    let least = NEAREST * camera.radius;
+    for (corners, &wanted) in triangles.iter().zip(is_wanted) {
+        let distances = corners.map(|corner| camera.distance(corner));
+        if !distances.iter().any(|&distance| distance > least) {
             continue;
-        };
-        splat([a, b, c], wanted, &mut nearest);
+        }
+        // What reaches behind the eye is cut off just before it.
+        let mut visible: Vec<Corner> = Vec::with_capacity(4);
+        for (index, &corner) in corners.iter().enumerate() {
+            let next = (index + 1) % 3;
+            if distances[index] > least {
+                visible.extend(projected(camera, aspect, corner));
+            }
+            if (distances[index] > least) != (distances[next] > least) {
+                let share = (least - distances[index]) / (distances[next] - distances[index]);
+                let cut = corner.as_dvec3().lerp(corners[next].as_dvec3(), share);
+                visible.extend(projected(camera, aspect, cut.as_vec3()));
+            }
+        }
+        for index in 2..visible.len() {
+            let corners = [visible[0], visible[index - 1], visible[index]];
+            splat(corners, wanted, front, &mut nearest);
+        }
     }
-    nearest.iter().filter(|cell| cell.1).count() as f64
+    nearest.iter().map(|cell| cell.1).sum()
+}
+
+fn projected(camera: &Camera, aspect: f64, point: Vec3) -> Option<Corner> {
+    let (x, y) = camera.project(point, aspect)?;
+    let cells = CELLS as f64;
+    Some([x * cells, y * cells, 1.0 / camera.distance(point)])
 }
 
 /// Marks the cells whose middle a triangle covers, where it is the nearest.
-fn splat([a, b, c]: [[f64; 3]; 3], wanted: bool, nearest: &mut [(f64, bool)]) {
+fn splat([a, b, c]: [Corner; 3], wanted: bool, front: f64, nearest: &mut [Cell]) {
     let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-    if area.abs() < 1e-12 {
+    if !area.is_finite() || area.abs() < 1e-12 {
         return;
     }
+    // Pictures count downwards, which turns the clock around.
+    let counts = match (wanted, area * front > 0.0) {
+        (false, _) => 0.0,
+        (true, true) => FROM_BEHIND,
+        (true, false) => 1.0,
+    };
     let range = |axis: usize| {
         let (low, high) = (
             a[axis].min(b[axis]).min(c[axis]),
             a[axis].max(b[axis]).max(c[axis]),
         );
-        let first = (low - 0.5).ceil().max(0.0) as usize;
+        let first = (low - 0.5).ceil().clamp(0.0, CELLS as f64) as usize;
         let end = ((high - 0.5).floor() + 1.0).clamp(0.0, CELLS as f64) as usize;
         first..end
     };
     for row in range(1) {
         for column in range(0) {
             let (x, y) = (column as f64 + 0.5, row as f64 + 0.5);
-            let share = |p: [f64; 3], q: [f64; 3]| {
-                ((p[0] - x) * (q[1] - y) - (p[1] - y) * (q[0] - x)) / area
-            };
+            let share =
+                |p: Corner, q: Corner| ((p[0] - x) * (q[1] - y) - (p[1] - y) * (q[0] - x)) / area;
             let (of_a, of_b, of_c) = (share(b, c), share(c, a), share(a, b));
             if of_a < 0.0 || of_b < 0.0 || of_c < 0.0 {
                 continue;
             }
-            let distance = of_a * a[2] + of_b * b[2] + of_c * c[2];
+            let nearness = of_a * a[2] + of_b * b[2] + of_c * c[2];
             let cell = &mut nearest[row * CELLS + column];
-            if distance < cell.0 {
-                *cell = (distance, wanted);
+            if nearness > cell.0 {
+                *cell = (nearness, counts);
             }
         }
     }
@@ -338,6 +402,7 @@ pub(super) fn shaded(
 pub(super) fn stretched(
     cast: &Cast<'_>,
     player: &Player<'_>,
+    look: &Look,
     framing: &Framing,
     settings: &Settings,
 ) -> Image {
@@ -346,7 +411,7 @@ pub(super) fn stretched(
         .into_iter()
         .map(stretch_color)
         .collect();
-    painted(player, &colors, framing, settings)
+    painted(player, look, &colors, framing, settings)
 }
 
 /// A ring around a part of a picture, in shares of its width and height; the width is the ring's own.
@@ -359,6 +424,7 @@ pub(super) struct Ring {
 /// The whole character with what is affected in colour, and a ring around that where it is small.
 pub(super) fn whereabouts(
     player: &Player<'_>,
+    look: &Look,
     affected: &[f32],
     view: View,
     settings: &Settings,
@@ -384,7 +450,7 @@ pub(super) fn whereabouts(
         .filter_map(|(&position, _)| camera.project(position, aspect))
         .collect();
     (
-        painted(player, &colors, &framing, settings),
+        painted(player, look, &colors, &framing, settings),
         ring_around(&places, aspect),
     )
 }
@@ -406,17 +472,14 @@ fn ring_around(places: &[(f64, f64)], aspect: f64) -> Option<Ring> {
     })
 }
 
-fn painted(player: &Player<'_>, colors: &[Vec3], framing: &Framing, settings: &Settings) -> Image {
-    let surface = Surface {
-        positions: player.positions(),
-        normals: player.normals(),
-        triangles: player.asset().rig.mesh().triangles(),
-        paint: Paint::PerVertex(colors),
-    };
-    let scene = Scene {
-        surfaces: vec![surface],
-        ground: framing.ground,
-        ..Scene::default()
-    };
+/// The skin in some colours, what it carries pale.
+fn painted(
+    player: &Player<'_>,
+    look: &Look,
+    colors: &[Vec3],
+    framing: &Framing,
+    settings: &Settings,
+) -> Image {
+    let scene = look.scene_painted(player, framing.ground, colors, ASIDE);
     render(&scene, &framing.camera, settings)
 }

@@ -88,12 +88,34 @@ impl Plot<'_> {
                 HEIGHT - BOTTOM,
             );
         }
+        // A picture in the picture cuts off what leaves the scale. Room for half the thickness of a line at its edges.
+        let (width, height) = (WIDTH - LEFT - RIGHT + 4.0, HEIGHT - TOP - BOTTOM + 4.0);
+        let (left, top) = (LEFT - 2.0, TOP - 2.0);
+        let _ = write!(
+            svg,
+            "<svg class=\"inside\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" viewBox=\"{left} {top} {width} {height}\">"
+        );
         // Where lines coincide, the first method is the one to be seen.
         for (method, line) in self.lines.iter().enumerate().rev() {
-            let path = path(self.times, line, x, |value| y(value.clamp(low, high)));
+            let path = path(self.times, line, x, y);
             if !path.is_empty() {
                 let _ = write!(svg, "<path class=\"line m{method}\" d=\"{path}\"/>");
             }
+        }
+        svg.push_str("</svg>");
+        let slack = 1e-6 * (high - low);
+        let above = values().any(|value| value > high + slack);
+        let below = values().any(|value| value < low - slack);
+        let marks = [
+            (above, "\u{2191}", TOP + 12.0),
+            (below, "\u{2193}", HEIGHT - BOTTOM - 6.0),
+        ];
+        for (_, arrow, height) in marks.iter().filter(|mark| mark.0) {
+            let _ = write!(
+                svg,
+                "<text class=\"off\" x=\"{:.1}\" y=\"{height:.1}\" text-anchor=\"end\">{arrow} off the scale</text>",
+                WIDTH - RIGHT - 4.0,
+            );
         }
         svg.push_str("</svg></figure>");
         svg
@@ -217,6 +239,30 @@ mod tests {
             |y| y,
         );
         assert_eq!(path, "M0.0 1.0M2.0 2.0");
+    }
+
+    #[test]
+    fn lines_leave_the_scale_instead_of_running_along_its_edge() {
+        let plot = |most: f64| Plot {
+            title: "Volume",
+            caption: "",
+            times: &[0.0, 1.0],
+            lines: vec![vec![Some(0.0), Some(500.0)]],
+            marks: &[],
+            least_range: (-5.0, 5.0),
+            most_range: (-most, most),
+        };
+        let svg = plot(100.0).to_svg();
+        assert!(svg.contains("\u{2191} off the scale"), "{svg}");
+        assert!(!svg.contains("\u{2193}"), "{svg}");
+        let inside = svg.split("class=\"inside\"").nth(1).unwrap();
+        let end = inside.split("L390.0 ").nth(1).unwrap();
+        let end: f64 = end.split('"').next().unwrap().parse().unwrap();
+        assert!(
+            end < -500.0,
+            "far above the picture, where it is cut: {end}"
+        );
+        assert!(!plot(1000.0).to_svg().contains("off the scale"));
     }
 
     #[test]

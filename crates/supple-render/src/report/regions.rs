@@ -1,6 +1,7 @@
 //! Joint regions: where the skin of a joint and of the one above it blend into each other.
 
-use super::names::{joint_title, plain_title};
+use super::html::cut;
+use super::names::{joint_title, joint_title_between, plain_title};
 use std::collections::BTreeMap;
 use supple::{Asset, Weights};
 
@@ -138,7 +139,15 @@ pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
             continue;
         }
         let name = skeleton.joint_name(joint).to_owned();
-        let title = joint_title(&name, joint);
+        let below = skeleton.joints().iter().enumerate();
+        let below = below.filter(|(_, other)| other.parent == Some(joint));
+        let above = skeleton.joints()[joint].parent;
+        let title = joint_title_between(
+            &name,
+            joint,
+            above.map(|above| skeleton.joint_name(above)),
+            below.map(|(below, _)| skeleton.joint_name(below)),
+        );
         let title = if is_related((joint, other)) {
             title
         } else {
@@ -163,6 +172,9 @@ pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
         });
     }
     tell_apart(&mut regions);
+    for region in &mut regions {
+        region.title = cut(&region.title);
+    }
     regions
 }
 

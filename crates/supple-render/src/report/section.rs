@@ -1,7 +1,7 @@
 //! What a page says about one character.
 
 use super::cast::Numbers;
-use super::html::{escape, picture};
+use super::html::{escape, named, picture};
 use super::methods::Entry;
 use super::names::{capitalised, clip_title, uncapitalised};
 use super::phrases::{
@@ -9,17 +9,13 @@ use super::phrases::{
 };
 use super::pictures::{self, Framing, Posed};
 use super::plot::Plot;
-use super::study::{Shown, Study, Worst};
-use super::table::known_values;
-use super::verdict::{NOTHING, Outcome, sentence};
-use super::{ReportError, ReportOptions, Subject, table};
+use super::study::{Difference, Shown, Study, Worst};
+use super::table::{Column, known_values};
+use super::told::{Joint, Told};
+use super::{ReportError, ReportOptions, Subject, table, verdict};
 use crate::{Camera, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render};
 use std::fmt::Write;
 use supple::{Method, Player, Pose};
-
-/// A joint is judged while it does most of what happens around it, and turns by this much in radians.
-const OWN_DOING: f64 = 0.5;
-const TURNS: f64 = 0.17;
 
 /// The part of a page that is about one character.
 pub(super) struct Section {
@@ -38,9 +34,14 @@ pub(super) fn section(
     options: &ReportOptions,
     mut step: impl FnMut(f64),
 ) -> Result<Section, ReportError> {
+    let told = Told::new(study, entries);
+    let close_ups = told.close_ups(study);
     let writer = Writer {
         study,
         entries,
+        columns: table::columns(study, &told),
+        told,
+        close_ups,
         look: Look::new(subject.asset, Overlays::default()),
         settings: pictures::settings(options.picture_size),
     };
@@ -49,7 +50,7 @@ pub(super) fn section(
         .iter()
         .map(|shown| shown.moments.len())
         .sum::<usize>()
-        + study.close_ups.len()
+        + writer.close_ups.len()
         + 1;
     let mut done = 0;
     let mut tick = || {
@@ -71,6 +72,9 @@ pub(super) fn section(
 struct Writer<'a, 'b> {
     study: &'a Study<'b>,
     entries: &'a [Entry],
+    told: Told,
+    close_ups: Vec<Worst>,
+    columns: Vec<Column>,
     look: Look,
     settings: Settings,
 }
@@ -93,11 +97,10 @@ impl<'a> Writer<'a, '_> {
 
     /// A few sentences on the whole.
     fn summary(&self) -> String {
-        let columns = table::columns(self.study);
         let mut points: Vec<String> = Vec::new();
-        let find = |title: &str| columns.iter().find(|column| column.title == title);
-        if let Some(text) = find("Volume").and_then(|column| self.extremes(column)) {
-            points.push(format!("<b>Volume:</b> {}", escape(&text)));
+        let find = |title: &str| self.columns.iter().find(|column| column.title == title);
+        if let Some(text) = find("Volume").and_then(|column| self.volume(column)) {
+            points.push(format!("<b>Volume:</b> {text}"));
         }
         let tally = self.tally();
         if let Some(text) = tally {
@@ -116,89 +119,75 @@ impl<'a> Writer<'a, '_> {
         format!("<div class=\"short\"><b class=\"head\">In short</b><ul>{items}</ul></div>")
     }
 
-    /// "linear blending changes it most (−31 %), dual quaternions least (+2 %)".
-    fn extremes(&self, column: &table::Column) -> Option<String> {
-        let badness = column.badness?;
+    /// "linear blending changes it most (−31 % in ‘Squat’), dual quaternions least (+2 %)".
+    fn volume(&self, column: &Column) -> Option<String> {
         let known = known_values(column);
-        let by = |a: &&(usize, f64), b: &&(usize, f64)| badness(a.1).total_cmp(&badness(b.1));
-        let (least, most) = (known.iter().min_by(by)?.1, known.iter().max_by(by)?.1);
-        let written = |value: f64| (column.write)(value);
-        let readers = |value: f64| -> Vec<usize> {
+        let by = |a: &&(usize, f64), b: &&(usize, f64)| a.1.abs().total_cmp(&b.1.abs());
+        let (least, most) = (*known.iter().min_by(by)?, *known.iter().max_by(by)?);
+        // A number, and the clip that it was found in.
+        let written = |(method, value): (usize, f64)| {
+            let clip = self.study.shown.iter().find(|shown| {
+                let mut frames = shown.samples.numbers[method].iter().flatten();
+                frames.any(|numbers| numbers.volume_change == Some(value))
+            });
+            let clip = clip.map(|shown| format!(" in ‘{}’", named(&clip_title(&shown.clip.name))));
+            format!("{}{}", (column.write)(value), clip.unwrap_or_default())
+        };
+        let alike = |one: (usize, f64)| -> Vec<usize> {
             let same = known
                 .iter()
-                .filter(|(_, other)| written(*other) == written(value));
+                .filter(|other| written(**other) == written(one));
             same.map(|(method, _)| *method).collect()
         };
-        let (best, worst) = (readers(least), readers(most));
+        let (best, worst) = (alike(least), alike(most));
+        let who = |methods: &[usize]| match methods.len() {
+            count if count == known.len() && count > 1 => "all methods".to_owned(),
+            _ => escape(&self.names(methods)),
+        };
+        let change = self.verb(&worst, "change");
         if worst.len() == known.len() {
-            let who = if known.len() == 1 {
-                self.names(&worst)
-            } else {
-                "all methods".to_owned()
-            };
-            let change = self.verb(&worst, "change");
-            return Some(format!("{who} {change} it by up to {}.", written(most)));
+            return Some(format!(
+                "{} {change} it by up to {}.",
+                who(&worst),
+                written(most)
+            ));
         }
         Some(format!(
-            "{} {} it most at the worst moment ({}), {} least ({}).",
-            self.names(&worst),
-            self.verb(&worst, "change"),
+            "{} {change} it most at the worst moment ({}), {} least ({}).",
+            who(&worst),
             written(most),
-            self.names(&best),
+            who(&best),
             written(least)
         ))
     }
 
     /// The names of methods in running text.
     fn names(&self, methods: &[usize]) -> String {
-        let names: Vec<String> = methods
-            .iter()
-            .map(|&method| self.entries[method].title_in_text.clone())
-            .collect();
-        join_names(&names)
+        let name = |&method: &usize| self.entries[method].title_in_text.as_str();
+        join_names(methods.iter().map(name))
     }
 
     fn verb(&self, methods: &[usize], stem: &str) -> String {
         let plural = methods.len() > 1 || methods.iter().any(|&method| self.entries[method].plural);
-        let ending = if plural { "" } else { "s" };
-        format!("{stem}{ending}")
+        verdict::verb(stem, plural)
     }
 
     /// In how many regions each method holds up best.
     fn tally(&self) -> Option<String> {
-        let mut wins = vec![0usize; self.entries.len()];
-        let mut regions = 0;
-        for worst in &self.study.worst {
-            let outcomes = self.outcomes(worst);
-            // What a method cannot always do, it does not do best.
-            let error = |outcome: &Outcome<'_>| match outcome.failed {
-                true => f64::INFINITY,
-                false => outcome.error(),
-            };
-            let errors: Vec<f64> = outcomes.iter().map(error).collect();
-            let finite = || errors.iter().copied().filter(|error| error.is_finite());
-            let best = finite().fold(f64::INFINITY, f64::min);
-            let most = finite().fold(0.0, f64::max);
-            if most < NOTHING {
-                continue;
-            }
-            regions += 1;
-            for (win, error) in wins.iter_mut().zip(&errors) {
-                *win += usize::from(error - best < 0.01);
-            }
-        }
+        let (joints, wins) = self.told.wins(self.entries.len());
         let most = *wins.iter().max()?;
-        if regions == 0 || self.entries.len() < 2 || wins.iter().all(|&win| win == most) {
+        if joints == 0 {
             return None;
         }
         let winners: Vec<usize> = (0..wins.len())
             .filter(|&method| wins[method] == most)
             .collect();
         let keep = self.verb(&winners, "keep");
-        let of = match regions {
-            1 => "at the one joint that changes visibly".to_owned(),
-            _ if most == regions => format!("at all {regions} joints that change most"),
-            _ => format!("at {most} of the {regions} joints that change most"),
+        let of = match joints {
+            1 => "at the one joint where methods differ".to_owned(),
+            2 if most == 2 => "at both joints where methods differ".to_owned(),
+            _ if most == joints => format!("at all {joints} joints where methods differ most"),
+            _ => format!("at {most} of the {joints} joints where methods differ most"),
         };
         Some(format!(
             "{} {keep} the thickness best {of}.",
@@ -206,7 +195,7 @@ impl<'a> Writer<'a, '_> {
         ))
     }
 
-    fn cost_sentence(&self, column: &table::Column) -> Option<String> {
+    fn cost_sentence(&self, column: &Column) -> Option<String> {
         let known = known_values(column);
         let (cheapest, least) = *known.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         let (dearest, most) = *known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -275,7 +264,9 @@ impl<'a> Writer<'a, '_> {
     fn clips(&self, tick: &mut impl FnMut()) -> Result<String, ReportError> {
         let study = self.study;
         let mut html = "<h3>Side by side</h3>".to_owned();
-        if study.made_up {
+        if study.made_up && study.cast.regions.is_empty() {
+            html.push_str("<p>The file has no clips, and no joints with skin between them that could be bent instead.</p>");
+        } else if study.made_up {
             html.push_str("<p>The file has no clips. So its joints with most skin were bent and twisted by 90°, one at a time.</p>");
         }
         if study.shown.is_empty() {
@@ -289,6 +280,13 @@ impl<'a> Writer<'a, '_> {
                 html,
                 "<p>No difference to see between the methods in {}.</p>",
                 clip_list(&study.quiet)
+            );
+        }
+        if !study.small.is_empty() {
+            let _ = write!(
+                html,
+                "<p>The differences are too small to see from afar in {}.</p>",
+                clip_list(&study.small)
             );
         }
         if !study.left_out.is_empty() {
@@ -308,8 +306,11 @@ impl<'a> Writer<'a, '_> {
     fn clip(&self, shown: &Shown<'_>, tick: &mut impl FnMut()) -> Result<String, ReportError> {
         let mut html = format!(
             "<div class=\"clip\"><h4>{}</h4>",
-            escape(&clip_title(&shown.clip.name))
+            named(&clip_title(&shown.clip.name))
         );
+        if shown.difference == Difference::None {
+            html.push_str("<p>All methods look alike here.</p>");
+        }
         for &frame in &shown.moments {
             html += &self.moment(shown, frame)?;
             tick();
@@ -408,8 +409,9 @@ impl<'a> Writer<'a, '_> {
     /// The whole character, and where on it the row of pictures is.
     fn where_tile(&self, pose: &Pose, affected: &[f32], view: View) -> Result<String, ReportError> {
         let cast = &self.study.cast;
-        let draw =
-            |player: &Player<'_>| pictures::whereabouts(player, affected, view, &self.settings);
+        let draw = |player: &Player<'_>| {
+            pictures::whereabouts(player, &self.look, affected, view, &self.settings)
+        };
         let drawn = (0..self.entries.len()).find_map(|method| cast.pose(method, pose, draw).ok());
         let Some((image, ring)) = drawn else {
             return Ok(String::new());
@@ -522,6 +524,12 @@ impl<'a> Writer<'a, '_> {
                 [(-10.0, 0.0), (-100.0, 20.0)],
             );
         }
+        let even = (samples.times.last().unwrap_or(&0.0) / samples.spacing).round() as usize + 1;
+        let keys = match samples.times.len().saturating_sub(even) {
+            0 => String::new(),
+            1 => ", and at one moment between".to_owned(),
+            count => format!(", and at {count} moments between"),
+        };
         let legend: String = self
             .entries
             .iter()
@@ -534,91 +542,77 @@ impl<'a> Writer<'a, '_> {
             })
             .collect();
         format!(
-            "<ul class=\"legend\">{legend}</ul><div class=\"plots\">{}</div>",
-            plots
+            "<ul class=\"legend\">{legend}</ul><div class=\"plots\">{plots}</div><p class=\"note\">Measured every {:.2}\u{202f}s{keys}.</p>",
+            samples.spacing
         )
     }
 
-    /// What every method does to a region over all clips shown, in the frames in which its joint moves.
-    fn outcomes(&self, worst: &Worst) -> Vec<Outcome<'a>> {
-        let region = worst.region;
-        let outcome = |method: usize| {
-            let mut thickness: Option<(f64, f64)> = None;
-            let mut distortion: f64 = 0.0;
-            let mut failed = false;
-            for samples in self.study.shown.iter().map(|shown| &shown.samples) {
-                for (frame, numbers) in samples.numbers[method].iter().enumerate() {
-                    let moves = samples.activity[frame][region] >= OWN_DOING
-                        && samples.motions[frame][region].amount() > TURNS;
-                    let Ok(numbers) = numbers else {
-                        failed |= moves;
-                        continue;
-                    };
-                    if moves {
-                        let numbers = &numbers.regions[region];
-                        distortion = distortion.max(numbers.distortion);
-                        thickness = match (thickness, numbers.thickness) {
-                            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-                            (a, b) => a.or(b),
-                        };
-                    }
-                }
-            }
-            (thickness, distortion, failed)
-        };
-        let judged = |(method, entry): (usize, &'a Entry)| {
-            let (thickness, distortion, failed) = outcome(method);
-            Outcome {
-                method: &entry.title_in_text,
-                plural: entry.plural,
-                thickness,
-                distortion,
-                failed,
-            }
-        };
-        self.entries.iter().enumerate().map(judged).collect()
-    }
-
     fn joints(&self, tick: &mut impl FnMut()) -> Result<String, ReportError> {
-        let study = self.study;
-        let regions = &study.cast.regions;
-        let mut told: Vec<(String, String)> = Vec::new();
-        for worst in &study.worst {
+        let regions = &self.study.cast.regions;
+        // Title, when, and what is said.
+        let mut told: Vec<(String, String, &str)> = Vec::new();
+        for Joint {
+            worst, sentence, ..
+        } in &self.told.joints
+        {
             let title = &regions[worst.region].title;
-            let Some(sentence) = sentence(title, &self.outcomes(worst)) else {
-                continue;
-            };
-            let text = sentence.strip_prefix(title.as_str()).unwrap_or(&sentence);
-            let other = told.iter_mut().find(|(_, other)| other == text);
+            let when = self.when(worst);
+            let other = told
+                .iter_mut()
+                .find(|told| told.1 == when && told.2 == sentence);
             // Left and right often fare alike.
             match other.and_then(|told| Some((both_sides(&told.0, title)?, told))) {
                 Some((both, told)) => told.0 = both,
-                None => told.push((title.clone(), text.to_owned())),
+                None => told.push((title.clone(), when, sentence)),
             }
         }
-        let verdict = |(title, text): &(String, String)| {
-            format!("<li><b>{}</b>{}</li>", escape(title), escape(text))
-        };
-        let verdicts: String = told.iter().map(verdict).collect();
-        if verdicts.is_empty() && study.close_ups.is_empty() {
+        if told.is_empty() {
             return Ok(String::new());
         }
-        let mut html = "<h3>Joint by joint</h3><p>Which method holds up where, at each joint’s worst moment in the clips above.</p>".to_owned();
-        if !verdicts.is_empty() {
-            let _ = write!(html, "<ul class=\"verdicts\">{verdicts}</ul>");
+        let verdict = |(title, when, sentence): &(String, String, &str)| {
+            format!(
+                "<li><b>{}</b>: {} <small>{when}</small></li>",
+                named(title),
+                escape(sentence)
+            )
+        };
+        let verdicts: String = told.iter().map(verdict).collect();
+        let mut html = format!(
+            "<h3>Joint by joint</h3><p>Which method holds up where. Each joint is judged at one moment of the clips above: while it \
+             moves, when one of the methods changes its thickness most.</p><ul class=\"verdicts\">{verdicts}</ul>"
+        );
+        match self.told.left_out {
+            0 => (),
+            1 => html.push_str(
+                "<p>One more joint changes too, but less, or is one of many in a hand.</p>",
+            ),
+            count => {
+                let _ = write!(
+                    html,
+                    "<p>{count} more joints change too, but less, or are among many in a hand.</p>"
+                );
+            }
         }
-        if !study.close_ups.is_empty() {
-            html.push_str(
-                "<h3>Where the skin suffers</h3><p>The worst joints up close, each seen by the same camera in every method. Colour shows what happens to the \
-                 area of the skin: where it keeps its size it is pale.</p>\
-                 <div class=\"scale\"><span>squeezed to half</span><i></i><span>stretched to double</span></div>",
-            );
-        }
-        for &index in &study.close_ups {
-            html += &self.close_up(&study.worst[index])?;
+        html.push_str(
+            "<h3>Where the skin suffers</h3><p>The worst joints up close, at the very moments of the sentences above, each seen by the \
+             same camera in every method. Colour shows what happens to the area of the skin: where it keeps its size it is pale.</p>\
+             <div class=\"scale\"><span>squeezed to half</span><i></i><span>stretched to double</span></div>",
+        );
+        for worst in &self.close_ups {
+            html += &self.close_up(worst)?;
             tick();
         }
         Ok(html)
+    }
+
+    /// "in ‘Walk’, 0.75 s".
+    fn when(&self, at: &Worst) -> String {
+        let shown = &self.study.shown[at.clip];
+        format!(
+            "in ‘{}’, {}",
+            named(&clip_title(&shown.clip.name)),
+            shown.moment(at.frame)
+        )
     }
 
     fn close_up(&self, worst: &Worst) -> Result<String, ReportError> {
@@ -628,18 +622,16 @@ impl<'a> Writer<'a, '_> {
         let motion = &shown.samples.motions[worst.frame][worst.region];
         let pose = shown.pose(cast.asset, worst.frame);
         let posed = Posed::new(cast, &pose);
-        let how = motion_words(motion)
+        let how = motion_words(&region.title, motion)
             .map(|how| format!("{how}, "))
             .unwrap_or_default();
         let mut html = format!(
-            "<div class=\"region\"><h4>{}</h4><p>{how}in {}, {}{}</p>",
-            escape(&region.title),
-            escape(&format!("‘{}’", clip_title(&shown.clip.name))),
-            shown.moment(worst.frame),
-            if region.name.is_empty() {
-                String::new()
-            } else {
-                format!(" · joint <code>{}</code>", escape(&region.name))
+            "<div class=\"region\"><h4>{}</h4><p>{how}{}{}</p>",
+            named(&region.title),
+            self.when(worst),
+            match region.name.as_str() {
+                "" => String::new(),
+                name => format!(" · joint <code>{}</code>", named(name)),
             },
         );
         let framing: Option<Framing> =
@@ -650,7 +642,7 @@ impl<'a> Writer<'a, '_> {
         html.push_str("<div class=\"tiles\">");
         for method in 0..self.entries.len() {
             let drawn = cast.pose(method, &pose, |player| {
-                pictures::stretched(cast, player, &framing, &self.settings)
+                pictures::stretched(cast, player, &self.look, &framing, &self.settings)
             });
             let numbers = shown.samples.numbers[method][worst.frame].as_ref().ok();
             let under = numbers.map(|numbers| {
@@ -665,8 +657,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn numbers(&self) -> String {
-        let columns = table::columns(self.study);
-        if columns.is_empty() {
+        if self.columns.is_empty() {
             return String::new();
         }
         let failures: Vec<usize> = (0..self.entries.len())
@@ -680,9 +671,9 @@ impl<'a> Writer<'a, '_> {
             })
             .collect();
         format!(
-            "<h3>All numbers</h3><p>At the worst moment of the clips above; the best of each column is marked. \
-             Point at a heading to see what it means.</p>{}",
-            table::to_html(&columns, self.entries, &failures)
+            "<h3>All numbers</h3><p>Over the clips above, at the worst moment; the best of each column is marked. \
+             What each column means is said below the table.</p>{}",
+            table::to_html(&self.columns, self.entries, &failures)
         )
     }
 }

@@ -1,36 +1,37 @@
 //! What the report is about: which clips, which moments of them, which joints.
 
-use super::cast::{Cast, Samples};
+use super::cast::{Cast, Farthest, Samples};
 use super::choose::{Candidate, pick};
 use super::methods::Entry;
-use super::names::{is_finger, is_well_known, uncapitalised, without_side};
+use super::names::{is_well_known, uncapitalised, without_side};
 use super::regions::Region;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use supple::clip::{Channel, Curve, Interpolation, Track};
-use supple::{Asset, Clip};
+use supple::{Asset, Clip, Pose};
 
 /// Frames of a clip that is shown, and how many vertices may be moved for all of them.
 const SHOWN_FRAMES: (usize, usize) = (17, 33);
 const SHOWN_VERTICES: usize = 40_000_000;
 
+/// Frames in which a clip is searched for pops, and how many vertices may be moved for all of them.
+const POP_FRAMES: (usize, usize) = (9, 301);
+const POP_VERTICES: usize = 25_000_000;
+
 /// Frames of a clip that may be shown, and how many vertices may be moved to find out.
 const SCOUT_FRAMES: (usize, usize) = (3, 17);
 const SCOUT_VERTICES: usize = 25_000_000;
 
-/// Methods closer than this share of the character's size look the same.
+/// Methods closer than this share of the character's size look the same from afar; closer than this share of a joint's
+/// surroundings, from near by, too.
 const SEEN: f64 = 0.004;
+const SEEN_NEAR_BY: f64 = 0.03;
 
 /// Moments of one clip.
 const MOST_MOMENTS: usize = 2;
 
 /// Moments of one clip are at least this share of it apart.
 const MOMENTS_APART: f64 = 0.15;
-
-/// Joint regions that get a sentence, and a close-up.
-const MOST_SENTENCES: usize = 10;
-const MOST_CLOSE_UPS: usize = 4;
-const MOST_FINGERS: usize = 2;
 
 /// A region is worth a word from this severity on.
 const VISIBLE: f64 = 0.03;
@@ -42,16 +43,15 @@ const TRIED_JOINTS: usize = 4;
 pub(super) struct Study<'a> {
     pub cast: Cast<'a>,
     pub shown: Vec<Shown<'a>>,
-    /// Clips in which all methods look alike.
+    /// Clips in which all methods look alike, and those in which they do from afar.
     pub quiet: Vec<String>,
+    pub small: Vec<String>,
     /// Clips that tell nothing that those shown do not.
     pub left_out: Vec<String>,
     /// Whether the clips are test poses, for want of any.
     pub made_up: bool,
     /// Joint regions in which something happens, the worst first.
     pub worst: Vec<Worst>,
-    /// The regions in `worst` that get a close-up.
-    pub close_ups: Vec<usize>,
     /// Nanoseconds per vertex of every method.
     pub costs: Vec<Option<f64>>,
 }
@@ -62,9 +62,22 @@ pub(super) struct Shown<'a> {
     pub samples: Samples,
     /// Frames to show, in the order of time.
     pub moments: Vec<usize>,
+    pub difference: Difference,
+    /// By method: frames in which some of the skin jumps; none where it can do no pose.
+    pub pops: Vec<Option<usize>>,
 }
 
-/// A region at its worst.
+/// How much there is to see between methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// Nothing anywhere.
+    None,
+    /// Something around a joint, too small to be seen from afar.
+    Small,
+    Plain,
+}
+
+/// A region, and the one moment at which it is judged: while its joint moves, when some method changes it most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worst {
     pub region: usize,
@@ -99,49 +112,61 @@ impl<'a> Study<'a> {
         // Test poses move one joint each, so it takes more of them.
         let most_clips = if made_up { most_clips + 2 } else { most_clips };
         let all = clips.len() <= most_clips || !wished.is_empty();
-        let (chosen, quiet, left_out) = if all {
-            ((0..clips.len()).collect(), Vec::new(), Vec::new())
+        let (chosen, scouted) = if all {
+            ((0..clips.len()).collect(), Vec::new())
         } else {
             scout(&cast, &clips, most_clips, |share| step(0.1 + 0.5 * share))
         };
-        let name = |index: &usize| clips[*index].name.clone();
-        let mut quiet: Vec<String> = quiet.iter().map(name).collect();
-        let left_out: Vec<String> = left_out.iter().map(name).collect();
+        let names = |wanted: Difference| -> Vec<String> {
+            let alike = scouted
+                .iter()
+                .filter(|(_, difference)| *difference == wanted);
+            alike.map(|(clip, _)| clips[*clip].name.clone()).collect()
+        };
+        let mut quiet = names(Difference::None);
+        let small = names(Difference::Small);
+        let left_out = names(Difference::Plain);
         let frames = affordable(&cast, chosen.len(), SHOWN_VERTICES, SHOWN_FRAMES);
+        let pop_frames = affordable(&cast, chosen.len(), POP_VERTICES, POP_FRAMES);
         let mut shown = Vec::new();
         for (done, &index) in chosen.iter().enumerate() {
             let samples = cast.sample(&clips[index], frames, false);
             step(0.6 + 0.35 * (done + 1) as f64 / chosen.len() as f64);
-            if is_quiet(&samples) && chosen.len() > 1 {
+            let difference = difference(&samples);
+            if difference == Difference::None && chosen.len() > 1 && wished.is_empty() {
                 quiet.push(clips[index].name.clone());
                 continue;
             }
             let moments = moments(&cast, &samples);
+            let around = moments.first().map_or(0.0, |&frame| samples.times[frame]);
             shown.push(Shown {
                 clip: clips[index].clone(),
                 samples,
+                pops: cast.pops(&clips[index], around, pop_frames),
                 moments,
+                difference,
             });
         }
         let worst = worst_regions(&cast.regions, &shown);
-        let close_ups = close_ups(&cast.regions, &worst);
-        let pose = match shown.first() {
-            Some(first) => first.pose(asset, first.moments.first().copied().unwrap_or(0)),
-            None => asset.rest_pose(),
-        };
+        // What a method cannot do at one moment, it may at another.
+        let moments = shown.iter().flat_map(|shown| {
+            let frames = shown.moments.iter();
+            frames.map(|&frame| shown.pose(asset, frame))
+        });
+        let poses: Vec<Pose> = moments.chain([asset.rest_pose()]).collect();
         let costs = entries
             .iter()
-            .map(|entry| cast.cost(entry, &pose))
+            .map(|entry| poses.iter().find_map(|pose| cast.cost(entry, pose)))
             .collect();
         step(1.0);
         Study {
             cast,
             shown,
             quiet,
+            small,
             left_out,
             made_up,
             worst,
-            close_ups,
             costs,
         }
     }
@@ -163,7 +188,7 @@ impl Shown<'_> {
     }
 
     /// The pose of a frame.
-    pub fn pose(&self, asset: &Asset, frame: usize) -> supple::Pose {
+    pub fn pose(&self, asset: &Asset, frame: usize) -> Pose {
         asset.pose_at(&self.clip, self.clip.start() + self.samples.times[frame])
     }
 }
@@ -179,15 +204,15 @@ fn affordable(
     (vertices / per_frame.max(1)).clamp(least, most) | 1
 }
 
-/// Which clips to show, which look the same in all methods, and which tell nothing more.
+/// Which clips to show, and how much there is to see in the others.
 fn scout(
     cast: &Cast<'_>,
     clips: &[Cow<'_, Clip>],
     most: usize,
     mut step: impl FnMut(f64),
-) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
+) -> (Vec<usize>, Vec<(usize, Difference)>) {
     let frames = affordable(cast, clips.len(), SCOUT_VERTICES, SCOUT_FRAMES);
-    let mut quiet = Vec::new();
+    let mut differences = Vec::new();
     let mut candidates = Vec::new();
     for (index, clip) in clips.iter().enumerate() {
         let samples = cast.sample(clip, frames, true);
@@ -196,28 +221,32 @@ fn scout(
             .candidates(&cast.regions)
             .into_iter()
             .reduce(|best, next| if next.score > best.score { next } else { best });
-        if is_quiet(&samples) {
-            quiet.push(index);
-        }
+        differences.push(difference(&samples));
         candidates.push(best.unwrap_or(Candidate {
             score: 0.0,
             signature: Vec::new(),
         }));
     }
     let mut picked = pick(&candidates, most, |_, _| true);
-    if quiet.len() < clips.len() {
-        picked.retain(|index| !quiet.contains(index));
+    if differences.iter().any(|&other| other != Difference::None) {
+        picked.retain(|&index| differences[index] != Difference::None);
     }
-    let rest = (0..clips.len()).filter(|index| !picked.contains(index) && !quiet.contains(index));
-    let rest = rest.collect();
-    quiet.retain(|index| !picked.contains(index));
-    (picked, quiet, rest)
+    let rest = differences.into_iter().enumerate();
+    let rest = rest.filter(|(index, _)| !picked.contains(index)).collect();
+    (picked, rest)
 }
 
-/// Whether all methods look alike; one method alone is never quiet.
-fn is_quiet(samples: &Samples) -> bool {
+/// How much there is to see between the methods; one method alone, or one that fails, is plain to see.
+fn difference(samples: &Samples) -> Difference {
     let failed = samples.numbers.iter().flatten().any(Result::is_err);
-    samples.numbers.len() > 1 && !failed && samples.apart.iter().all(|&apart| apart < SEEN)
+    let most = |value: fn(&Farthest) -> f64| samples.farthest.iter().map(value).fold(0.0, f64::max);
+    if samples.numbers.len() < 2 || failed || most(|farthest| farthest.of_body) >= SEEN {
+        Difference::Plain
+    } else if most(|farthest| farthest.of_region) >= SEEN_NEAR_BY {
+        Difference::Small
+    } else {
+        Difference::None
+    }
 }
 
 fn moments(cast: &Cast<'_>, samples: &Samples) -> Vec<usize> {
@@ -231,54 +260,48 @@ fn moments(cast: &Cast<'_>, samples: &Samples) -> Vec<usize> {
     moments
 }
 
+/// The regions in which something happens, the worst first.
 fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<Worst> {
     let mut worst: Vec<(f64, Worst)> = Vec::new();
     for (index, region) in regions.iter().enumerate() {
-        let all = shown.iter().enumerate().flat_map(|(clip, shown)| {
-            (0..shown.samples.times.len()).map(move |frame| {
-                let severity = shown.samples.severity(frame, index);
-                (
-                    severity,
-                    Worst {
-                        region: index,
-                        clip,
-                        frame,
-                    },
-                )
+        let moments = || {
+            shown.iter().enumerate().flat_map(move |(clip, shown)| {
+                let moves = move |&frame: &usize| shown.samples.moves_itself(frame, index);
+                let frames = (0..shown.samples.times.len()).filter(moves);
+                frames.map(move |frame| (clip, frame))
             })
+        };
+        // Where thickness cannot be measured at all, lengths on the skin must do.
+        let thickness = moments().filter_map(|(clip, frame)| {
+            let error = shown[clip].samples.thickness_error(frame, index)?;
+            Some((error, clip, frame))
         });
-        let found = all.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
-        let found = found.filter(|(severity, _)| *severity > VISIBLE);
-        worst.extend(found.map(|(severity, worst)| (severity * region.share.powf(0.25), worst)));
+        let lengths = moments().map(|(clip, frame)| {
+            let distortion = shown[clip].samples.distortion(frame, index);
+            (0.5 * distortion, clip, frame)
+        });
+        let later = |a: (f64, usize, usize), b: (f64, usize, usize)| if b.0 > a.0 { b } else { a };
+        let Some((error, clip, frame)) = thickness.reduce(later).or_else(|| lengths.reduce(later))
+        else {
+            continue;
+        };
+        let severity = moments()
+            .map(|(clip, frame)| shown[clip].samples.severity(frame, index))
+            .fold(0.0, f64::max);
+        if severity.max(error) > VISIBLE {
+            let region_of_body = region.share.powf(0.25);
+            worst.push((
+                (severity + error) * region_of_body,
+                Worst {
+                    region: index,
+                    clip,
+                    frame,
+                },
+            ));
+        }
     }
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // A hand has so many joints that it would crowd out everything else.
-    let mut fingers = 0;
-    let ordered = worst.into_iter().map(|(_, worst)| worst).filter(|worst| {
-        let is_finger = is_finger(&regions[worst.region].title);
-        fingers += usize::from(is_finger);
-        !is_finger || fingers <= MOST_FINGERS
-    });
-    ordered.take(MOST_SENTENCES).collect()
-}
-
-/// The worst regions, but of a left and a right one only the worse.
-fn close_ups(regions: &[Region], worst: &[Worst]) -> Vec<usize> {
-    let family = |index: &usize| {
-        let title = &regions[worst[*index].region].title;
-        match is_finger(title) {
-            true => "finger".to_owned(),
-            false => without_side(title),
-        }
-    };
-    let mut chosen: Vec<usize> = Vec::new();
-    for index in 0..worst.len() {
-        let known = chosen.iter().any(|other| family(other) == family(&index));
-        if !known && chosen.len() < MOST_CLOSE_UPS {
-            chosen.push(index);
-        }
-    }
-    chosen
+    worst.into_iter().map(|(_, worst)| worst).collect()
 }
 
 /// Clips for a file that has none: the joints with most skin, bent and twisted by 90°.
@@ -403,6 +426,40 @@ mod tests {
         let motion = study.shown[1].samples.motions[16][0];
         assert!((motion.twist.to_degrees() - 90.0).abs() < 1.0, "{motion:?}");
         assert!(motion.bend < 0.01);
+    }
+
+    #[test]
+    fn a_second_in_ten_minutes_is_seen() {
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        let node = bar.rig.skeleton().joints()[1].node;
+        let rest = bar.rig.skeleton().nodes()[node].rest.to_trs().rotation;
+        let bent = rest * DQuat::from_rotation_z(1.5);
+        let values = [rest, rest, bent, rest, rest];
+        let values = values
+            .iter()
+            .flat_map(|turn| turn.to_array().map(|value| value as f32));
+        let times = vec![0.0, 310.0, 310.5, 311.0, 600.0];
+        let curve = Curve::new(times, values.collect(), 4, Interpolation::Linear).unwrap();
+        bar.clips = vec![Clip {
+            name: "long".to_owned(),
+            tracks: vec![Track {
+                channel: Channel::Rotation { node },
+                curve,
+            }],
+        }];
+        let study = Study::new(&bar, &entries(), &[], 4, |_| ());
+        let shown = &study.shown[0];
+        let times: Vec<f64> = shown
+            .moments
+            .iter()
+            .map(|&at| shown.samples.times[at])
+            .collect();
+        assert!(
+            times.iter().any(|time| (time - 310.5).abs() < 1e-3),
+            "{times:?}"
+        );
+        let worst = study.worst[0];
+        assert_eq!(shown.samples.times[worst.frame], 310.5);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::html::escape;
 use super::methods::Entry;
 use super::study::Study;
+use super::told::{Told, numbers_at};
 use std::fmt::Write;
 
 /// A column: one number per method.
@@ -51,12 +52,8 @@ fn count(value: f64) -> String {
     format!("{value:.0}")
 }
 
-fn acceleration(value: f64) -> String {
-    format!("{value:.2}")
-}
-
 /// The columns of a study, over all clips that it shows.
-pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
+pub(super) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
     let methods = study.cast.method_count();
     let numbers = |method: usize| {
         let clips = study.shown.iter();
@@ -70,30 +67,21 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         let clips = study.shown.iter();
         clips.flat_map(move |shown| shown.samples.details[method].iter().flatten())
     };
-    let overall = |method: usize| {
-        let clips = study.shown.iter();
-        clips.filter_map(move |shown| shown.samples.overall[method])
-    };
     let each = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
         let finite = |method| value(method).filter(|value| value.is_finite());
         (0..methods).map(finite).collect()
     };
     // The value farthest from zero, or from one.
     let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+    // As the sentences tell it: each joint at its own moment.
     let thickness = |method: usize| {
-        let regions: Vec<usize> = study.worst.iter().map(|worst| worst.region).collect();
-        numbers(method).flat_map(move |numbers| {
-            let regions: Vec<_> = regions
-                .iter()
-                .map(|&region| numbers.regions[region].thickness)
-                .collect();
-            regions.into_iter().flatten()
-        })
+        let joints = told.joints.iter().map(|joint| joint.worst);
+        joints.filter_map(move |at| numbers_at(study, method, at)?.regions[at.region].thickness)
     };
     let columns = vec![
         Column {
             title: "Volume",
-            explanation: "How much the body gains or loses at the worst moment. Flesh keeps its volume, so 0 is best.",
+            explanation: "How much the body gains or loses against the file’s rest pose at the worst moment. Flesh keeps its volume, so 0 is best.",
             values: each(&|method| {
                 numbers(method)
                     .filter_map(|numbers| numbers.volume_change)
@@ -104,7 +92,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Thinnest joint",
-            explanation: "What is left of the thickness at the joint that caves in most, at its worst moment. 100 % is best.",
+            explanation: "What is left of the thickness at the joint that caves in most, of those under ‘Joint by joint’ at their moments. 100 % is best.",
             values: each(&|method| {
                 thickness(method)
                     .map(|(thinnest, _)| thinnest)
@@ -115,10 +103,10 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Largest bulge",
-            explanation: "How much the outermost skin around the joint that swells most stands out, compared with rest.",
+            explanation: "How much the skin around the joint that swells most stands out, of those under ‘Joint by joint’ at their moments.",
             values: each(&|method| {
                 thickness(method)
-                    .map(|(_, thickest)| thickest - 1.0)
+                    .map(|(_, thickest)| (thickest - 1.0).max(0.0))
                     .reduce(f64::max)
             }),
             write: signed_percent,
@@ -148,7 +136,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Skin distortion",
-            explanation: "By how much lengths on the skin change on average over the whole body, at the worst moment.",
+            explanation: "By how much lengths on the skin change, on average over the whole body (root mean square of the two directions), at the worst moment.",
             values: each(&|method| {
                 numbers(method)
                     .map(|numbers| numbers.distortion)
@@ -159,7 +147,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Edge lengths",
-            explanation: "Root mean square of the change in length of the mesh’s edges, at the worst moment.",
+            explanation: "Root mean square of the change in length of the mesh’s edges, at the worst of every fourth moment.",
             values: each(&|method| {
                 details(method)
                     .map(|detail| detail.edge_change)
@@ -170,7 +158,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Area",
-            explanation: "How much skin there is at the worst moment, compared with rest.",
+            explanation: "How much skin there is compared with rest, at the worst of every fourth moment.",
             values: each(&|method| {
                 details(method)
                     .map(|detail| detail.area_change)
@@ -181,7 +169,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Local bending",
-            explanation: "How far the surroundings of each point are from having merely been turned (root of the as-rigid-as-possible energy).",
+            explanation: "How far the surroundings of each point are from having merely been turned (root of the as-rigid-as-possible energy), at the worst of every fourth moment.",
             values: each(&|method| {
                 details(method)
                     .map(|detail| detail.rigid_energy.max(0.0).sqrt())
@@ -192,7 +180,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Shading off by",
-            explanation: "Mean angle between the normals that the method gives and those of the surface it made. Large angles look wrongly lit.",
+            explanation: "Mean angle between the normals that the method gives and those of the surface it made. Large angles look wrongly lit. At the worst of every fourth moment.",
             values: each(&|method| {
                 details(method)
                     .map(|detail| detail.normal_degrees)
@@ -202,40 +190,25 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
             badness: Some(|value| value),
         },
         Column {
-            title: "Jumps",
-            explanation: "Moments at which some of the skin leaps from one frame to the next, beyond those that every method has.",
-            values: {
-                let jumps = |method| {
-                    overall(method)
-                        .map(|overall| overall.jumps as f64)
-                        .reduce(|a, b| a + b)
-                };
-                let common = (0..methods)
-                    .filter_map(jumps)
-                    .reduce(f64::min)
-                    .unwrap_or(0.0);
-                each(&|method| Some(jumps(method)? - common))
-            },
+            title: "Pops",
+            explanation: "Smoothness over time: moments at which some of the blended skin leaps from one frame to the next, played at 30 frames per second (the first ten seconds’ worth around a picture, or less of large characters), beyond those that every method has.",
+            values: each(&|method| {
+                let clips = study.shown.iter().filter_map(|shown| {
+                    let common = shown.pops.iter().flatten().min()?;
+                    Some((shown.pops[method]? - common) as f64)
+                });
+                clips.reduce(|a, b| a + b)
+            }),
             write: count,
             badness: Some(|value| value),
         },
         Column {
-            title: "Jerkiness",
-            explanation: "Acceleration of the blended skin in body sizes per second squared; the motion itself has some, so only differences tell.",
-            values: each(&|method| {
-                overall(method)
-                    .map(|overall| overall.acceleration)
-                    .reduce(f64::max)
-            }),
-            write: acceleration,
-            badness: None,
-        },
-        Column {
             title: "Differs from linear",
-            explanation: "Mean distance from where linear blending puts the blended skin, as a share of the body’s size.",
+            explanation: "Root mean square of the distance from where linear blending puts the blended skin, as a share of the body’s size, over the clip where that is most.",
             values: each(&|method| {
-                overall(method)
-                    .filter_map(|overall| overall.from_linear)
+                let clips = study.shown.iter();
+                clips
+                    .filter_map(|shown| shown.samples.from_linear[method])
                     .reduce(f64::max)
             }),
             write: plain_percent,
@@ -243,7 +216,7 @@ pub(super) fn columns(study: &Study<'_>) -> Vec<Column> {
         },
         Column {
             title: "Time per vertex",
-            explanation: "Measured just now on this machine, on one processor core: positions and normals, the fastest of several runs.",
+            explanation: "Measured just now on this machine, on one processor core: positions and normals, the fastest of several runs, in the first pose of the pictures that the method can do.",
             values: each(&|method| study.costs[method]),
             write: nanoseconds,
             badness: Some(|value| value),

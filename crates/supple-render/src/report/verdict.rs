@@ -1,18 +1,20 @@
 //! One sentence per joint region: which method holds up. Made from numbers alone.
 
-/// What a method does to a region at its worst.
+use super::phrases::join_names;
+
+/// What a method does to a region at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome<'a> {
     /// What the method is called in running text, beginning small: "linear blending".
     pub method: &'a str,
     /// Whether that is a plural: "dual quaternions lose".
     pub plural: bool,
-    /// The least share of its thickness that is left, and the most that it swells to; 1 is unchanged. None where that
-    /// cannot be measured.
+    /// The share of its thickness that is left where it is thinnest, and to how much of it the skin swells; 1 is unchanged.
+    /// None where that cannot be measured.
     pub thickness: Option<(f64, f64)>,
     /// By how much lengths on the skin change, on average; 0 is not at all.
     pub distortion: f64,
-    /// Whether there were poses that the method could not do.
+    /// Whether there were poses of this joint that the method could not do.
     pub failed: bool,
 }
 
@@ -23,229 +25,360 @@ pub(super) const NOTHING: f64 = 0.04;
 const WORTH_SAYING: f64 = 0.1;
 
 /// Skin that is so much farther out than at rest has not bulged: it has been torn away.
-const BROKEN: f64 = 1.0;
+pub(super) const BROKEN: f64 = 1.0;
 
-/// Methods closer than this to each other are alike.
-const ALIKE: f64 = 0.025;
+/// Methods whose errors differ by less than this share of the worst one are alike; where no two are twice as far apart, nobody wins.
+const ALIKE: f64 = 0.1;
 
 /// A difference in distortion from which on it is worth a word.
 const DISTORTED: f64 = 0.05;
 
-/// How many names a list gives before it only counts.
-const MOST_NAMES: usize = 3;
+/// "All but" spares a list of at least so many names, by naming at most so many.
+const ALL_BUT: (usize, usize) = (4, 2);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Keeps,
     Loses,
     Bulges,
+    LosesAndBulges,
     Breaks,
 }
 
-impl Outcome<'_> {
-    /// How far the thickness gets from what it was.
-    pub fn error(&self) -> f64 {
-        let (loss, gain) = self.changes();
-        loss.max(gain).max(0.0)
-    }
+/// How much thickness is lost, and how much is gained elsewhere around the same joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Change {
+    loss: f64,
+    gain: f64,
+}
 
-    fn changes(&self) -> (f64, f64) {
-        let (thinnest, thickest) = self.thickness.unwrap_or((1.0, 1.0));
-        (1.0 - thinnest, thickest - 1.0)
-    }
-
-    fn kind(&self) -> Kind {
-        let (loss, gain) = self.changes();
-        if self.error() < NOTHING {
-            Kind::Keeps
-        } else if loss >= gain {
-            Kind::Loses
-        } else if gain > BROKEN {
-            Kind::Breaks
-        } else {
-            Kind::Bulges
+impl Change {
+    /// From the least and the largest thickness.
+    pub fn of((thinnest, thickest): (f64, f64)) -> Change {
+        Change {
+            loss: (1.0 - thinnest).max(0.0),
+            gain: (thickest - 1.0).max(0.0),
         }
     }
-}
 
-/// The sentence on a region, or nothing where no method changes it visibly.
-pub(super) fn sentence(title: &str, outcomes: &[Outcome<'_>]) -> Option<String> {
-    let known: Vec<&Outcome<'_>> = outcomes.iter().filter(|outcome| !outcome.failed).collect();
-    let (best, worst) = extremes(&known)?;
-
-    let mut clauses = if worst.error() < WORTH_SAYING {
-        let clause = least_distorted(&known)?;
-        let measured = known.iter().all(|outcome| outcome.thickness.is_some());
-        vec![match measured {
-            true => format!("keeps its thickness about as it was with every method; {clause}"),
-            false => clause,
-        }]
-    } else if worst.error() - best.error() < ALIKE {
-        all_alike(&known)
-    } else {
-        apart(&known, best, worst)
-    };
-    let failed: Vec<&Outcome<'_>> = outcomes.iter().filter(|outcome| outcome.failed).collect();
-    if !failed.is_empty() {
-        let cannot = Group::of(failed);
-        clauses.push(format!("{} cannot do every pose here", cannot.names()));
+    /// How far the thickness gets from what it was, both ways together.
+    pub fn error(self) -> f64 {
+        self.loss + self.gain
     }
-    Some(format!("{title}: {}.", clauses.join("; ")))
+
+    fn kind(self) -> Kind {
+        match (self.loss >= NOTHING, self.gain >= NOTHING) {
+            _ if self.gain > BROKEN => Kind::Breaks,
+            (true, true) => Kind::LosesAndBulges,
+            (true, false) => Kind::Loses,
+            (false, true) => Kind::Bulges,
+            (false, false) => Kind::Keeps,
+        }
+    }
+
+    /// What happens to one method, in the words of the sentences: "loses 42 % of its thickness".
+    pub fn words(self) -> String {
+        did(&[self], false)
+    }
 }
 
-/// The least and the most changed.
-fn extremes<'a>(known: &[&'a Outcome<'a>]) -> Option<(&'a Outcome<'a>, &'a Outcome<'a>)> {
-    let by_error = |a: &&&Outcome<'_>, b: &&&Outcome<'_>| a.error().total_cmp(&b.error());
-    Some((
-        known.iter().min_by(by_error)?,
-        known.iter().max_by(by_error)?,
-    ))
+/// An outcome that can be judged by its thickness, and its place in the list.
+#[derive(Clone, Copy)]
+struct Judged {
+    index: usize,
+    change: Change,
+}
+
+/// All that can be judged by thickness: what is unknown is not unchanged, and what a method cannot always do, it does not do well.
+fn judged(outcomes: &[Outcome<'_>]) -> Vec<Judged> {
+    let judge = |(index, outcome): (usize, &Outcome<'_>)| {
+        let thickness = outcome.thickness.filter(|_| !outcome.failed)?;
+        Some(Judged {
+            index,
+            change: Change::of(thickness),
+        })
+    };
+    outcomes.iter().enumerate().filter_map(judge).collect()
+}
+
+/// Errors closer than this are alike. Torn skin is beyond measure, and does not make the rest alike.
+fn tolerance(judged: &[Judged]) -> f64 {
+    let whole = judged
+        .iter()
+        .filter(|judged| judged.change.kind() != Kind::Breaks);
+    let worst = whole
+        .map(|judged| judged.change.error())
+        .fold(WORTH_SAYING, f64::max);
+    ALIKE * worst
+}
+
+/// Which methods hold up best, by their place in the list; none where nothing happens that is worth saying, or where all do alike.
+pub(super) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
+    let judged = judged(outcomes);
+    let errors = || judged.iter().map(|judged| judged.change.error());
+    let (best, worst) = (
+        errors().fold(f64::INFINITY, f64::min),
+        errors().fold(0.0, f64::max),
+    );
+    let tolerance = tolerance(&judged);
+    if worst < WORTH_SAYING || worst - best <= 2.0 * tolerance {
+        return Vec::new();
+    }
+    let near = |judged: &&Judged| judged.change.error() - best <= tolerance;
+    judged
+        .iter()
+        .filter(near)
+        .map(|judged| judged.index)
+        .collect()
+}
+
+/// What there is to say about a region, or nothing where no method changes it visibly.
+pub(super) fn sentence(outcomes: &[Outcome<'_>]) -> Option<String> {
+    let judged = judged(outcomes);
+    let worst = judged
+        .iter()
+        .max_by(|a, b| a.change.error().total_cmp(&b.change.error()));
+    let mut clauses = match worst {
+        Some(worst) if worst.change.error() >= WORTH_SAYING => {
+            let winners = winners(outcomes);
+            match winners.is_empty() {
+                true => all_alike(outcomes, &judged),
+                false => apart(outcomes, &judged, worst, &winners),
+            }
+        }
+        _ => {
+            let clause = least_distorted(outcomes)?;
+            let measured = judged.len() == outcomes.iter().filter(|other| !other.failed).count();
+            vec![match measured {
+                true => format!("keeps its thickness about as it was with every method; {clause}"),
+                false => clause,
+            }]
+        }
+    };
+    let places = |wanted: &dyn Fn(&Outcome<'_>) -> bool| -> Vec<usize> {
+        (0..outcomes.len())
+            .filter(|&index| wanted(&outcomes[index]))
+            .collect()
+    };
+    let failed = places(&|outcome| outcome.failed);
+    if !failed.is_empty() {
+        clauses.push(format!(
+            "{} cannot do every pose of this joint",
+            names(outcomes, &failed)
+        ));
+    }
+    let unknown = places(&|outcome| !outcome.failed && outcome.thickness.is_none());
+    if !unknown.is_empty() && !judged.is_empty() {
+        clauses.push(format!(
+            "how thick {} {} it cannot be told",
+            names(outcomes, &unknown),
+            verb("leave", is_plural(outcomes, &unknown))
+        ));
+    }
+    Some(format!("{}.", clauses.join("; ")))
 }
 
 /// Clauses where no method stands out by thickness.
-fn all_alike(known: &[&Outcome<'_>]) -> Vec<String> {
-    let group = Group::of(known.to_vec());
-    let who = match known {
-        [_] => group.names(),
-        [_, _] => "both methods".to_owned(),
-        _ => "all methods".to_owned(),
-    };
-    let mut clauses = vec![format!("{who} {}", group.did())];
-    clauses.extend(least_distorted(known));
+fn all_alike(outcomes: &[Outcome<'_>], judged: &[Judged]) -> Vec<String> {
+    let mut clauses = by_kind(outcomes, judged);
+    clauses.extend(least_distorted(outcomes));
     clauses
+}
+
+/// One clause for every way in which some methods fail: "a loses 12 %", "b bulges by 12 %".
+fn by_kind(outcomes: &[Outcome<'_>], judged: &[Judged]) -> Vec<String> {
+    let mut rest = judged.to_vec();
+    let mut clauses = Vec::new();
+    while let Some(first) = rest.first() {
+        let kind = first.change.kind();
+        let (same, others): (Vec<_>, Vec<_>) = rest
+            .into_iter()
+            .partition(|judged| judged.change.kind() == kind);
+        clauses.push(clause(outcomes, &same));
+        rest = others;
+    }
+    clauses
+}
+
+/// Methods, and what they did: "linear blending loses 42 % of its thickness".
+fn clause(outcomes: &[Outcome<'_>], members: &[Judged]) -> String {
+    let places: Vec<usize> = members.iter().map(|judged| judged.index).collect();
+    let changes: Vec<Change> = members.iter().map(|judged| judged.change).collect();
+    let plural = is_plural(outcomes, &places);
+    format!("{} {}", names(outcomes, &places), did(&changes, plural))
 }
 
 /// Clauses where methods differ: the worst, the worst of another kind, and the best.
-fn apart<'a>(known: &[&'a Outcome<'a>], best: &Outcome<'_>, worst: &Outcome<'_>) -> Vec<String> {
-    let middle = (best.error() + worst.error()) / 2.0;
-    let alike = |to: &Outcome<'_>| {
-        // Nobody is among the best and the worst at once.
-        let near = |outcome: &&&Outcome<'_>| {
-            outcome.kind() == to.kind()
-                && ((outcome.error() - to.error()).abs() < ALIKE || to.kind() == Kind::Breaks)
-                && (outcome.error() > middle) == (to.error() > middle)
-        };
-        Group::of(known.iter().filter(near).copied().collect())
-    };
-    let losers = alike(worst);
-    let mut clauses = vec![format!("{} {}", losers.names(), losers.did())];
-    let fails_otherwise = |outcome: &&&Outcome<'_>| {
-        outcome.kind() != worst.kind()
-            && outcome.kind() != Kind::Keeps
-            && outcome.error() >= best.error() + ALIKE
-    };
-    let others: Vec<&Outcome<'_>> = known.iter().filter(fails_otherwise).copied().collect();
-    let other = extremes(&others).map(|(_, worst)| worst);
-    if let Some(other) = other {
-        let others = alike(other);
-        clauses.push(format!("{} {}", others.names(), others.did()));
-    }
-    let winners = alike(best);
-    clauses.push(format!(
-        "{} {} up best and {}",
-        winners.names(),
-        winners.verb("hold"),
-        winners.did()
-    ));
-    // Thickness is not all: skin that is torn along has kept it too.
-    let smoothest = known
+fn apart(
+    outcomes: &[Outcome<'_>],
+    judged: &[Judged],
+    worst: &Judged,
+    winners: &[usize],
+) -> Vec<String> {
+    let tolerance = tolerance(judged);
+    let (best, rest): (Vec<Judged>, Vec<Judged>) = judged
         .iter()
-        .min_by(|a, b| a.distortion.total_cmp(&b.distortion));
-    let price = winners.most(|outcome| outcome.distortion);
-    if let Some(smoothest) = smoothest
-        && price > 1.5 * smoothest.distortion
-        && price - smoothest.distortion > DISTORTED
-    {
-        clauses.push(format!(
-            "the price is skin that changes its lengths by {} on average, against {} with {}",
-            percent(price),
-            percent(smoothest.distortion),
-            smoothest.method
-        ));
-    }
+        .partition(|judged| winners.contains(&judged.index));
+    let alike = |to: &Judged| -> Vec<Judged> {
+        let (kind, error) = (to.change.kind(), to.change.error());
+        let near = |other: &&Judged| {
+            other.change.kind() == kind
+                && (kind == Kind::Breaks || (other.change.error() - error).abs() <= tolerance)
+        };
+        rest.iter().filter(near).copied().collect()
+    };
+    let mut clauses = vec![clause(outcomes, &alike(worst))];
+    let fails_otherwise = |other: &&Judged| {
+        let kind = other.change.kind();
+        kind != worst.change.kind() && kind != Kind::Keeps
+    };
+    let other = rest
+        .iter()
+        .filter(fails_otherwise)
+        .max_by(|a, b| a.change.error().total_cmp(&b.change.error()));
+    clauses.extend(other.map(|other| clause(outcomes, &alike(other))));
+
+    let plural = is_plural(outcomes, winners);
+    let hold = verb("hold", plural);
+    let how = by_kind(outcomes, &best);
+    let who = names(outcomes, winners);
+    clauses.push(match how.len() {
+        1 => {
+            let changes: Vec<Change> = best.iter().map(|judged| judged.change).collect();
+            format!("{who} {hold} up best and {}", did(&changes, plural))
+        }
+        _ => format!("{who} {hold} up best ({})", how.join("; ")),
+    });
+    clauses.extend(price(outcomes, winners));
     clauses
 }
 
-/// "the skin is least distorted by …", where that makes a difference.
-fn least_distorted(known: &[&Outcome<'_>]) -> Option<String> {
-    let by_distortion =
-        |a: &&&Outcome<'_>, b: &&&Outcome<'_>| a.distortion.total_cmp(&b.distortion);
-    let least = known.iter().min_by(by_distortion)?;
-    let most = known.iter().max_by(by_distortion)?;
-    (most.distortion - least.distortion >= DISTORTED).then(|| {
+/// Thickness is not all: skin that is torn along has kept it too.
+fn price(outcomes: &[Outcome<'_>], winners: &[usize]) -> Option<String> {
+    let distortions: Vec<f64> = winners
+        .iter()
+        .map(|&index| outcomes[index].distortion)
+        .collect();
+    let cheapest = distortions.iter().copied().fold(f64::INFINITY, f64::min);
+    let smoothest = least_distortion(outcomes)?;
+    (cheapest > 1.5 * smoothest && cheapest - smoothest > DISTORTED).then(|| {
         format!(
-            "{} {} the skin least ({} on average), {} most ({})",
-            least.method,
-            if least.plural { "distort" } else { "distorts" },
-            percent(least.distortion),
-            most.method,
-            percent(most.distortion)
+            "the price is skin that changes its lengths by {} on average, against {} with {}",
+            range(distortions.iter().copied()),
+            percent(smoothest),
+            names(outcomes, &reading(outcomes, smoothest)),
         )
     })
 }
 
-/// Methods that do the same.
-struct Group<'a> {
-    members: Vec<&'a Outcome<'a>>,
+fn least_distortion(outcomes: &[Outcome<'_>]) -> Option<f64> {
+    let known = outcomes.iter().filter(|outcome| !outcome.failed);
+    known.map(|outcome| outcome.distortion).reduce(f64::min)
 }
 
-impl<'a> Group<'a> {
-    fn of(members: Vec<&'a Outcome<'a>>) -> Group<'a> {
-        Group { members }
-    }
+/// The methods whose distortion reads the same.
+fn reading(outcomes: &[Outcome<'_>], distortion: f64) -> Vec<usize> {
+    let same = |&index: &usize| {
+        let outcome = &outcomes[index];
+        !outcome.failed && whole_percent(outcome.distortion) == whole_percent(distortion)
+    };
+    (0..outcomes.len()).filter(same).collect()
+}
 
-    fn most(&self, value: impl Fn(&Outcome<'_>) -> f64) -> f64 {
-        self.members
-            .iter()
-            .map(|member| value(member))
-            .fold(0.0, f64::max)
-    }
+/// "the skin is least distorted by …", where that makes a difference.
+fn least_distorted(outcomes: &[Outcome<'_>]) -> Option<String> {
+    let known = outcomes.iter().filter(|outcome| !outcome.failed);
+    let most = known.map(|outcome| outcome.distortion).reduce(f64::max)?;
+    let least = least_distortion(outcomes)?;
+    (most - least >= DISTORTED).then(|| {
+        let best = reading(outcomes, least);
+        format!(
+            "{} {} the skin least ({} on average), {} most ({})",
+            names(outcomes, &best),
+            verb("distort", is_plural(outcomes, &best)),
+            percent(least),
+            names(outcomes, &reading(outcomes, most)),
+            percent(most)
+        )
+    })
+}
 
-    /// "linear blending, the spline and 2 others".
-    fn names(&self) -> String {
-        let names: Vec<&str> = self.members.iter().map(|member| member.method).collect();
-        match names.split_last() {
-            None => String::new(),
-            Some((only, [])) => (*only).to_owned(),
-            Some((last, before)) if names.len() <= MOST_NAMES => {
-                format!("{} and {last}", before.join(", "))
-            }
-            Some(_) => {
-                let (shown, rest) = names.split_at(MOST_NAMES - 1);
-                format!("{} and {} others", shown.join(", "), rest.len())
+/// "linear blending, the spline and log-matrix", or shorter: "all but log-matrix", "all methods".
+fn names(outcomes: &[Outcome<'_>], members: &[usize]) -> String {
+    let listed = |places: &mut dyn Iterator<Item = usize>| {
+        join_names(places.map(|index| outcomes[index].method))
+    };
+    let missing = outcomes.len() - members.len();
+    match (members.len(), missing) {
+        (1, _) => listed(&mut members.iter().copied()),
+        (2, 0) => "both methods".to_owned(),
+        (_, 0) => "all methods".to_owned(),
+        (count, missing) if count >= ALL_BUT.0 && missing <= ALL_BUT.1 => {
+            let mut others = (0..outcomes.len()).filter(|index| !members.contains(index));
+            format!("all but {}", listed(&mut others))
+        }
+        _ => listed(&mut members.iter().copied()),
+    }
+}
+
+fn is_plural(outcomes: &[Outcome<'_>], members: &[usize]) -> bool {
+    members.len() > 1 || members.iter().any(|&index| outcomes[index].plural)
+}
+
+/// "loses", "lose".
+pub(super) fn verb(stem: &str, plural: bool) -> String {
+    let ending = if plural { "" } else { "s" };
+    format!("{stem}{ending}")
+}
+
+/// What some methods that fail in the same way did: "loses 42 % of its thickness and bulges by 9 %", "bulge by 7 to 9 %".
+fn did(changes: &[Change], plural: bool) -> String {
+    let losses = || changes.iter().map(|change| change.loss);
+    let gains = || changes.iter().map(|change| change.gain);
+    let verb = |stem: &str| verb(stem, plural);
+    let bulge = || format!("{} by {}", verb("bulge"), range(gains()));
+    match changes.first().map(|change| change.kind()) {
+        Some(Kind::Loses) => format!("{} {} of its thickness", verb("lose"), range(losses())),
+        Some(Kind::Bulges) => bulge(),
+        Some(Kind::LosesAndBulges) => format!(
+            "{} {} of its thickness and {}",
+            verb("lose"),
+            range(losses()),
+            bulge()
+        ),
+        Some(Kind::Breaks) => format!(
+            "{} the skin out of all shape, {} off",
+            verb("tear"),
+            range(gains())
+        ),
+        Some(Kind::Keeps) | None => {
+            let kept = match losses().any(|loss| whole_percent(loss) > 0) {
+                true => format!(
+                    "{} of its thickness",
+                    range(losses().map(|loss| 1.0 - loss))
+                ),
+                false => "its thickness".to_owned(),
+            };
+            match gains().any(|gain| whole_percent(gain) > 0) {
+                true => format!(
+                    "{} {kept}, with a bulge of {}",
+                    verb("keep"),
+                    range(gains())
+                ),
+                false => format!("{} {kept}", verb("keep")),
             }
         }
     }
+}
 
-    fn verb(&self, stem: &str) -> String {
-        let plural = self.members.len() > 1 || self.members.iter().any(|member| member.plural);
-        let ending = if plural { "" } else { "s" };
-        format!("{stem}{ending}")
-    }
-
-    /// "loses 42 % of its thickness", "bulge by 7 to 9 %".
-    fn did(&self) -> String {
-        let most = self.most(|outcome| outcome.error());
-        let errors = self.members.iter().map(|member| member.error());
-        let least = errors.fold(f64::INFINITY, f64::min);
-        let range = match (whole_percent(least), whole_percent(most)) {
-            (least, most) if least == most => percent_of(most),
-            (least, most) => format!("{least} to {}", percent_of(most)),
-        };
-        match self
-            .members
-            .iter()
-            .max_by(|a, b| a.error().total_cmp(&b.error()))
-            .map(|m| m.kind())
-        {
-            None | Some(Kind::Keeps) => {
-                let kept = percent(1.0 - most);
-                format!("{} {kept} of its thickness", self.verb("keep"))
-            }
-            Some(Kind::Loses) => format!("{} {range} of its thickness", self.verb("lose")),
-            Some(Kind::Breaks) => format!("{} the skin out of all shape", self.verb("tear")),
-            Some(Kind::Bulges) => format!("{} by {range}", self.verb("bulge")),
-        }
+/// "42 %", "7 to 9 %", "up to 3 %".
+fn range(shares: impl Iterator<Item = f64> + Clone) -> String {
+    let least = shares.clone().map(whole_percent).min().unwrap_or(0);
+    let most = shares.map(whole_percent).max().unwrap_or(0);
+    match least {
+        _ if least == most => percent_of(most),
+        0 => format!("up to {}", percent_of(most)),
+        _ => format!("{least} to {}", percent_of(most)),
     }
 }
 
@@ -258,7 +391,7 @@ fn percent_of(whole: i64) -> String {
 }
 
 /// A share in whole percent.
-pub(super) fn percent(share: f64) -> String {
+fn percent(share: f64) -> String {
     percent_of(whole_percent(share))
 }
 
@@ -277,8 +410,9 @@ mod tests {
     }
 
     fn told(outcomes: &[Outcome<'_>]) -> String {
-        let sentence = sentence("Left elbow", outcomes);
-        sentence.unwrap_or_default().replace('\u{202f}', " ")
+        sentence(outcomes)
+            .unwrap_or_default()
+            .replace('\u{202f}', " ")
     }
 
     #[test]
@@ -290,8 +424,80 @@ mod tests {
         ];
         assert_eq!(
             told(&outcomes),
-            "Left elbow: linear blending loses 42 % of its thickness; dual quaternions bulge by 9 %; \
-             swing-twist holds up best and keeps 98 % of its thickness."
+            "linear blending loses 42 % of its thickness; dual quaternions bulge by 9 %; \
+             swing-twist holds up best and keeps 98 % of its thickness, with a bulge of 1 %."
+        );
+        assert_eq!(winners(&outcomes), [2]);
+    }
+
+    #[test]
+    fn losing_here_and_bulging_there_is_worse_than_either() {
+        let outcomes = [
+            outcome("a", 0.62, 1.31),
+            outcome("b", 0.61, 1.0),
+            outcome("c", 1.0, 1.03),
+        ];
+        assert_eq!(
+            told(&outcomes),
+            "a loses 38 % of its thickness and bulges by 31 %; b loses 39 % of its thickness; \
+             c holds up best and keeps its thickness, with a bulge of 3 %."
+        );
+        // Whether the loss or the gain is a hair larger does not matter.
+        let tie = |loss: f64, gain: f64| {
+            [
+                outcome("a", 1.0 - loss, 1.0 + gain),
+                outcome("b", 0.95, 1.0),
+            ]
+        };
+        assert_eq!(told(&tie(0.2001, 0.2)), told(&tie(0.2, 0.2001)));
+    }
+
+    #[test]
+    fn opposite_failures_are_not_one() {
+        let opposite = [
+            outcome("a", 0.88, 1.0),
+            outcome("b", 1.0, 1.125),
+            outcome("c", 0.4, 1.0),
+        ];
+        assert_eq!(
+            told(&opposite),
+            "c loses 60 % of its thickness; a and b hold up best (a loses 12 % of its thickness; b bulges by 13 %)."
+        );
+        assert_eq!(winners(&opposite), [0, 1]);
+        assert_eq!(
+            told(&opposite[..2]),
+            "a loses 12 % of its thickness; b bulges by 13 %."
+        );
+        assert!(winners(&opposite[..2]).is_empty(), "neither is better");
+    }
+
+    #[test]
+    fn unknown_thickness_wins_nothing() {
+        let unknown = Outcome {
+            thickness: None,
+            ..outcome("unknown", 1.0, 1.0)
+        };
+        let outcomes = [outcome("a", 0.5, 1.0), outcome("b", 0.8, 1.0), unknown];
+        assert_eq!(winners(&outcomes), [1]);
+        assert_eq!(
+            told(&outcomes),
+            "a loses 50 % of its thickness; b holds up best and loses 20 % of its thickness; \
+             how thick unknown leaves it cannot be told."
+        );
+        assert_eq!(told(&outcomes[2..]), "");
+    }
+
+    #[test]
+    fn torn_skin_does_not_make_the_rest_alike() {
+        let outcomes = [
+            outcome("a", 1.0, 6.0),
+            outcome("b", 0.8, 1.0),
+            outcome("c", 0.95, 1.0),
+        ];
+        assert_eq!(winners(&outcomes), [2]);
+        assert!(
+            told(&outcomes)
+                .starts_with("a tears the skin out of all shape, 500 % off; b loses 20 %")
         );
     }
 
@@ -304,15 +510,15 @@ mod tests {
         ];
         assert_eq!(
             told(&outcomes),
-            "Left elbow: all methods lose 19 to 21 % of its thickness."
+            "all methods lose 19 to 21 % of its thickness."
         );
         assert_eq!(
             told(&outcomes[..2]),
-            "Left elbow: both methods lose 19 to 20 % of its thickness."
+            "both methods lose 19 to 20 % of its thickness."
         );
         assert_eq!(
             told(&outcomes[..1]),
-            "Left elbow: linear blending loses 20 % of its thickness."
+            "linear blending loses 20 % of its thickness."
         );
         let several = [
             outcome("a", 0.5, 1.0),
@@ -323,20 +529,24 @@ mod tests {
         ];
         assert_eq!(
             told(&several),
-            "Left elbow: a loses 50 % of its thickness; b, c and 2 others hold up best and keep 98 % of its thickness."
+            "a loses 50 % of its thickness; all but a hold up best and keep 98 to 99 % of its thickness."
+        );
+        assert_eq!(
+            told(&several[..4]),
+            "a loses 50 % of its thickness; b, c and d hold up best and keep 98 to 99 % of its thickness."
         );
     }
 
     #[test]
     fn nobody_is_best_and_worst_at_once() {
         let close = [
-            outcome("a", 1.0, 1.08),
+            outcome("a", 1.0, 1.09),
             outcome("b", 1.0, 1.095),
-            outcome("c", 1.0, 1.11),
+            outcome("c", 1.0, 1.12),
         ];
         assert_eq!(
             told(&close),
-            "Left elbow: c bulges by 11 %; a and b hold up best and bulge by 8 to 9 %."
+            "c bulges by 12 %; a and b hold up best and bulge by 9 %."
         );
     }
 
@@ -344,15 +554,16 @@ mod tests {
     fn where_nothing_happens_nothing_is_said() {
         let calm = [outcome("a", 0.99, 1.01), outcome("b", 0.98, 1.0)];
         assert_eq!(told(&calm), "");
+        assert!(winners(&calm).is_empty());
         assert_eq!(told(&[]), "");
         let stretched = Outcome {
             distortion: 0.4,
             ..outcome("b", 0.98, 1.0)
         };
         assert_eq!(
-            told(&[calm[0].clone(), stretched]),
-            "Left elbow: keeps its thickness about as it was with every method; \
-             a distorts the skin least (10 % on average), b most (40 %)."
+            told(&[calm[0].clone(), stretched, outcome("c", 1.0, 1.0)]),
+            "keeps its thickness about as it was with every method; \
+             a and c distort the skin least (10 % on average), b most (40 %)."
         );
     }
 
@@ -371,9 +582,16 @@ mod tests {
         ];
         assert_eq!(
             told(&outcomes),
-            "Left elbow: linear blending loses 30 % of its thickness; rigid holds up best and keeps 100 % of its thickness; \
+            "linear blending loses 30 % of its thickness; rigid holds up best and keeps its thickness; \
              the price is skin that changes its lengths by 80 % on average, against 10 % with linear blending; \
-             log-matrix cannot do every pose here."
+             log-matrix cannot do every pose of this joint."
         );
+        // A winner that distorts as little as any: nothing has a price.
+        let free = [
+            outcomes[0].clone(),
+            outcomes[1].clone(),
+            outcome("b", 0.99, 1.0),
+        ];
+        assert!(!told(&free).contains("price"), "{}", told(&free));
     }
 }

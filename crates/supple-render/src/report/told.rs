@@ -1,0 +1,122 @@
+//! The joints that get a sentence, and the moment at which each is judged.
+
+use super::cast::Numbers;
+use super::methods::Entry;
+use super::names::{is_finger, without_side};
+use super::study::{Study, Worst};
+use super::verdict::{Outcome, sentence, winners};
+
+/// Joint regions that get a sentence, and a close-up.
+const MOST_SENTENCES: usize = 10;
+const MOST_CLOSE_UPS: usize = 4;
+const MOST_FINGERS: usize = 2;
+
+/// All that is said about joints.
+pub(super) struct Told {
+    /// The worst first.
+    pub joints: Vec<Joint>,
+    /// How many more joints there would be something to say about.
+    pub left_out: usize,
+}
+
+/// What is said about one joint.
+pub(super) struct Joint {
+    pub worst: Worst,
+    pub sentence: String,
+    /// The methods that hold up best; none where they do alike.
+    pub winners: Vec<usize>,
+}
+
+impl Told {
+    /// Judges every joint of a study.
+    pub fn new(study: &Study<'_>, entries: &[Entry]) -> Told {
+        let mut told = Told {
+            joints: Vec::new(),
+            left_out: 0,
+        };
+        let mut fingers = 0;
+        for &worst in &study.worst {
+            let outcomes = outcomes(study, entries, worst);
+            let Some(sentence) = sentence(&outcomes) else {
+                continue;
+            };
+            // A hand has so many joints that it would crowd out everything else.
+            let is_finger = is_finger(&study.cast.regions[worst.region].title);
+            fingers += usize::from(is_finger);
+            if told.joints.len() >= MOST_SENTENCES || (is_finger && fingers > MOST_FINGERS) {
+                told.left_out += 1;
+                continue;
+            }
+            told.joints.push(Joint {
+                worst,
+                sentence,
+                winners: winners(&outcomes),
+            });
+        }
+        told
+    }
+
+    /// The joints that get a close-up: the worst, but of a left and a right one only the worse.
+    pub fn close_ups(&self, study: &Study<'_>) -> Vec<Worst> {
+        let family = |worst: &Worst| {
+            let title = &study.cast.regions[worst.region].title;
+            match is_finger(title) {
+                true => "finger".to_owned(),
+                false => without_side(title),
+            }
+        };
+        let mut chosen: Vec<Worst> = Vec::new();
+        for worst in self.joints.iter().map(|joint| joint.worst) {
+            if chosen.iter().all(|other| family(other) != family(&worst)) {
+                chosen.push(worst);
+            }
+        }
+        chosen.truncate(MOST_CLOSE_UPS);
+        chosen
+    }
+
+    /// At how many joints the methods differ, and at how many of these each holds up best.
+    pub fn wins(&self, methods: usize) -> (usize, Vec<usize>) {
+        let differ = self.joints.iter().filter(|joint| !joint.winners.is_empty());
+        let wins = |method| {
+            let won = differ
+                .clone()
+                .filter(|joint| joint.winners.contains(&method));
+            won.count()
+        };
+        (differ.clone().count(), (0..methods).map(wins).collect())
+    }
+}
+
+/// What a method does where a joint is judged; nothing where it cannot do the pose.
+pub(super) fn numbers_at<'a>(
+    study: &'a Study<'_>,
+    method: usize,
+    at: Worst,
+) -> Option<&'a Numbers> {
+    study.shown[at.clip].samples.numbers[method][at.frame]
+        .as_ref()
+        .ok()
+}
+
+/// What every method does to a region at the moment at which it is judged.
+fn outcomes<'a>(study: &Study<'_>, entries: &'a [Entry], worst: Worst) -> Vec<Outcome<'a>> {
+    let judged = |(method, entry): (usize, &'a Entry)| {
+        let fails = study.shown.iter().any(|shown| {
+            let mut frames = shown.samples.numbers[method].iter().enumerate();
+            frames.any(|(frame, numbers)| {
+                numbers.is_err() && shown.samples.moves_itself(frame, worst.region)
+            })
+        });
+        let numbers =
+            numbers_at(study, method, worst).map(|numbers| &numbers.regions[worst.region]);
+        Outcome {
+            method: &entry.title_in_text,
+            plural: entry.plural,
+            thickness: numbers.and_then(|numbers| numbers.thickness),
+            distortion: numbers.map_or(0.0, |numbers| numbers.distortion),
+            failed: fails,
+        }
+    };
+    entries.iter().enumerate().map(judged).collect()
+}
