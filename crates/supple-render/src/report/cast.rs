@@ -175,7 +175,7 @@ struct Compared {
 }
 
 /// Of so many frames one is measured in detail.
-pub(super) const DETAIL_EVERY: usize = 4;
+const DETAIL_EVERY: usize = 4;
 
 impl<'a> Cast<'a> {
     pub fn new(asset: &'a Asset, entries: &[Entry]) -> Cast<'a> {

@@ -483,3 +483,40 @@ fn painted(
     let scene = look.scene_painted(player, framing.ground, colors, ASIDE);
     render(&scene, &framing.camera, settings)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reaches_behind_the_eye_hides_what_is_before_it() {
+        let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+        let [a, b, c, d] = square.map(|[x, y]| Vec3::new(x, y, 0.0));
+        let view = View {
+            yaw_degrees: 0.0,
+            pitch_degrees: 0.0,
+        };
+        let camera = Camera::framing([a, b, c, d], view, 1.0);
+        let eye = camera.eye.as_vec3();
+        assert!(eye.z > 1.0, "it looks from the front: {eye}");
+        let target = [[a, b, c], [a, c, d]];
+        let plain = seen(&target, &[true; 2], 1.0, &camera, 1.0);
+        assert!(plain > 0.5 * (CELLS * CELLS) as f64, "{plain}");
+        let inside = seen(&target, &[true; 2], -1.0, &camera, 1.0);
+        assert!(inside < 0.2 * plain, "a body seen from inside: {inside}");
+        let far = 40.0 * eye.z;
+        let wall = [
+            Vec3::new(-far, -far, 0.5 * eye.z),
+            Vec3::new(far, -far, 0.5 * eye.z),
+            Vec3::new(0.0, 3.0 * far, 2.0 * eye.z),
+        ];
+        let hidden = seen(
+            &[target[0], target[1], wall],
+            &[true, true, false],
+            1.0,
+            &camera,
+            1.0,
+        );
+        assert_eq!(hidden, 0.0);
+    }
+}

@@ -24,7 +24,8 @@ pub(super) struct Plot<'a> {
     pub marks: &'a [f64],
     /// The range never gets narrower than this.
     pub least_range: (f64, f64),
-    /// Nor wider than this: lines of a method that fails leave the picture, so that the others can be told apart.
+    /// Nor wider than this, unless most lines need it: those of a method that fails leave the picture, so that the others can be
+    /// told apart.
     pub most_range: (f64, f64),
 }
 
@@ -33,7 +34,14 @@ impl Plot<'_> {
         let values = || self.lines.iter().flatten().flatten().copied();
         let low = values().fold(self.least_range.0, f64::min);
         let high = values().fold(self.least_range.1, f64::max);
-        let (low, high) = (low.max(self.most_range.0), high.min(self.most_range.1));
+        let (least, most) = (
+            self.middle(f64::min).unwrap_or(0.0),
+            self.middle(f64::max).unwrap_or(0.0),
+        );
+        let (low, high) = (
+            low.max(self.most_range.0.min(least)),
+            high.min(self.most_range.1.max(most)),
+        );
         let y_ticks = ticks(low, high, 5);
         let (low, high) = (
             y_ticks.first().copied().unwrap_or(low),
@@ -119,6 +127,17 @@ impl Plot<'_> {
         }
         svg.push_str("</svg></figure>");
         svg
+    }
+
+    /// The extreme that the line in the middle comes to.
+    fn middle(&self, extreme: fn(f64, f64) -> f64) -> Option<f64> {
+        let extremes = self.lines.iter().filter_map(|line| {
+            let values = line.iter().flatten().copied();
+            values.filter(|value| value.is_finite()).reduce(extreme)
+        });
+        let mut extremes: Vec<f64> = extremes.collect();
+        extremes.sort_by(f64::total_cmp);
+        extremes.get(extremes.len() / 2).copied()
     }
 
     /// The numbers for the page's script, as JSON.
@@ -247,7 +266,11 @@ mod tests {
             title: "Volume",
             caption: "",
             times: &[0.0, 1.0],
-            lines: vec![vec![Some(0.0), Some(500.0)]],
+            lines: vec![
+                vec![Some(0.0), Some(500.0)],
+                vec![Some(0.0), Some(1.0)],
+                vec![Some(0.0), Some(2.0)],
+            ],
             marks: &[],
             least_range: (-5.0, 5.0),
             most_range: (-most, most),
@@ -256,13 +279,22 @@ mod tests {
         assert!(svg.contains("\u{2191} off the scale"), "{svg}");
         assert!(!svg.contains("\u{2193}"), "{svg}");
         let inside = svg.split("class=\"inside\"").nth(1).unwrap();
-        let end = inside.split("L390.0 ").nth(1).unwrap();
+        let end = inside.split("m0\" d=\"").nth(1).unwrap();
+        let end = end.split("L390.0 ").nth(1).unwrap();
         let end: f64 = end.split('"').next().unwrap().parse().unwrap();
         assert!(
             end < -500.0,
             "far above the picture, where it is cut: {end}"
         );
         assert!(!plot(1000.0).to_svg().contains("off the scale"));
+        let mut most = plot(100.0);
+        most.lines[1][1] = Some(400.0);
+        most.lines[2][1] = Some(500.0);
+        let svg = most.to_svg();
+        assert!(
+            !svg.contains("off the scale"),
+            "what most methods do is seen"
+        );
     }
 
     #[test]

@@ -17,6 +17,9 @@ use crate::{Camera, Image, Lamps, Look, Overlays, Settings, Silhouette, View, re
 use std::fmt::Write;
 use supple::{Method, Player, Pose};
 
+/// A change of volume below this is none.
+const LITTLE_VOLUME: f64 = 0.005;
+
 /// The part of a page that is about one character.
 pub(super) struct Section {
     pub facts: String,
@@ -124,6 +127,10 @@ impl<'a> Writer<'a, '_> {
         let known = known_values(column);
         let by = |a: &&(usize, f64), b: &&(usize, f64)| a.1.abs().total_cmp(&b.1.abs());
         let (least, most) = (*known.iter().min_by(by)?, *known.iter().max_by(by)?);
+        if most.1.abs() < LITTLE_VOLUME {
+            let limit = table::plain_percent(LITTLE_VOLUME);
+            return Some(format!("no method changes it by as much as {limit}."));
+        }
         // A number, and the clip that it was found in.
         let written = |(method, value): (usize, f64)| {
             let clip = self.study.shown.iter().find(|shown| {

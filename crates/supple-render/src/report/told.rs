@@ -56,13 +56,19 @@ impl Told {
         told
     }
 
-    /// The joints that get a close-up: the worst, but of a left and a right one only the worse.
+    /// The joints that get a close-up: the worst, but of a left and a right one only the worse, and of the numbered ones of a chain
+    /// one in every clip.
     pub fn close_ups(&self, study: &Study<'_>) -> Vec<Worst> {
         let family = |worst: &Worst| {
             let title = &study.cast.regions[worst.region].title;
+            let both_sides = without_side(title);
+            let chain = both_sides.trim_end_matches(|c: char| c.is_ascii_digit());
             match is_finger(title) {
-                true => "finger".to_owned(),
-                false => without_side(title),
+                true => ("finger".to_owned(), None),
+                false => (
+                    chain.to_owned(),
+                    (chain != both_sides).then_some(worst.clip),
+                ),
             }
         };
         let mut chosen: Vec<Worst> = Vec::new();

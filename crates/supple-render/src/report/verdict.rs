@@ -27,8 +27,10 @@ const WORTH_SAYING: f64 = 0.1;
 /// Skin that is so much farther out than at rest has not bulged: it has been torn away.
 pub(super) const BROKEN: f64 = 1.0;
 
-/// Methods whose errors differ by less than this share of the worst one are alike; where no two are twice as far apart, nobody wins.
+/// Methods whose errors differ by less than this share of the worst one are alike, but never if by more than this much; where no two are
+/// twice as far apart, nobody wins.
 const ALIKE: f64 = 0.1;
+const MOST_ALIKE: f64 = 0.05;
 
 /// A difference in distortion from which on it is worth a word.
 const DISTORTED: f64 = 0.05;
@@ -109,7 +111,7 @@ fn tolerance(judged: &[Judged]) -> f64 {
     let worst = whole
         .map(|judged| judged.change.error())
         .fold(WORTH_SAYING, f64::max);
-    ALIKE * worst
+    (ALIKE * worst).min(MOST_ALIKE)
 }
 
 /// Which methods hold up best, by their place in the list; none where nothing happens that is worth saying, or where all do alike.
@@ -149,9 +151,12 @@ pub(super) fn sentence(outcomes: &[Outcome<'_>]) -> Option<String> {
         _ => {
             let clause = least_distorted(outcomes)?;
             let measured = judged.len() == outcomes.iter().filter(|other| !other.failed).count();
-            vec![match measured {
-                true => format!("keeps its thickness about as it was with every method; {clause}"),
-                false => clause,
+            vec![match worst.filter(|_| measured) {
+                Some(worst) => format!(
+                    "changes its thickness by no more than {} with any method; {clause}",
+                    percent(worst.change.error())
+                ),
+                None => clause,
             }]
         }
     };
@@ -562,7 +567,7 @@ mod tests {
         };
         assert_eq!(
             told(&[calm[0].clone(), stretched, outcome("c", 1.0, 1.0)]),
-            "keeps its thickness about as it was with every method; \
+            "changes its thickness by no more than 2 % with any method; \
              a and c distort the skin least (10 % on average), b most (40 %)."
         );
     }
