@@ -215,7 +215,8 @@ proptest! {
             let (joints, weights) = &maps[vertex];
             Frame::safe(multi_weight(posed, joints, weights))
         };
-        compare_scene(&scene, &method, frame_of, MORE_ROUNDING, &Count::default())?;
+        // Ten influences at most, each with a weight of up to one: the terms are ten times as large as for weights that sum to one.
+        compare_scene(&scene, &method, frame_of, 10.0 * MORE_ROUNDING, &Count::default())?;
     }
 
     #[test]
