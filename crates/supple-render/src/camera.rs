@@ -38,6 +38,19 @@ impl View {
         yaw_degrees: 180.0,
         pitch_degrees: 4.0,
     };
+
+    /// The unit vector from what is looked at to who looks.
+    pub(crate) fn towards_viewer(&self) -> DVec3 {
+        let (yaw, pitch) = (
+            self.yaw_degrees.to_radians(),
+            self.pitch_degrees.to_radians(),
+        );
+        DVec3::new(
+            yaw.sin() * pitch.cos(),
+            pitch.sin(),
+            yaw.cos() * pitch.cos(),
+        )
+    }
 }
 
 impl Default for View {
@@ -66,15 +79,8 @@ impl Camera {
     ///
     /// For a moving character pass the points of all frames, so that the camera stays where it is.
     pub fn framing(points: impl IntoIterator<Item = Vec3>, view: View, aspect: f64) -> Camera {
-        let (yaw, pitch) = (
-            view.yaw_degrees.to_radians(),
-            view.pitch_degrees.to_radians(),
-        );
-        let back = DVec3::new(
-            yaw.sin() * pitch.cos(),
-            pitch.sin(),
-            yaw.cos() * pitch.cos(),
-        );
+        let back = view.towards_viewer();
+        let yaw = view.yaw_degrees.to_radians();
         // From the yaw alone, so that looking straight down has a well-defined "right".
         let right = DVec3::new(yaw.cos(), 0.0, -yaw.sin());
         let up = back.cross(right);

@@ -127,18 +127,22 @@ impl Affine {
         )
     }
 
-    /// The determinant of the linear part: negative where the map mirrors.
+    /// The determinant of the linear part, in double precision: of small and large maps it would not fit into `f32`.
     #[inline]
-    pub fn determinant(&self) -> f32 {
-        let [a, b, c] = self.rows.map(|row| row.truncate());
+    fn determinant(&self) -> f64 {
+        let [a, b, c] = self.rows.map(|row| row.truncate().as_dvec3());
         a.dot(b.cross(c))
     }
 
     /// True if the map mirrors, whatever its size.
     #[inline]
     pub fn mirrors(&self) -> bool {
-        let [a, b, c] = self.rows.map(|row| row.truncate().as_dvec3());
-        a.dot(b.cross(c)) < 0.0
+        self.determinant() < 0.0
+    }
+
+    /// The factor of a uniform scale, or the geometric mean of an uneven one; negative where the map mirrors.
+    pub fn scale_factor(&self) -> f64 {
+        self.determinant().cbrt()
     }
 
     /// Maps a unit normal by the inverse transpose of the linear part, and normalises it.
@@ -312,6 +316,7 @@ mod tests {
         let affine = Affine::from_f64(&map);
         assert_eq!(affine.rows[0].to_array(), [1.0, 4.0, 7.0, 10.0]);
         assert_eq!(affine.determinant(), -3.0);
+        assert!((affine.scale_factor() + 3f64.cbrt()).abs() < 1e-12);
         let point = DVec3::new(0.5, -1.0, 2.0);
         assert_eq!(
             affine.transform_point(point.as_vec3()).as_dvec3(),

@@ -4,12 +4,13 @@ use super::choose::Candidate;
 use super::methods::Entry;
 use super::regions::{self, Region};
 use super::verdict::{BROKEN, Change};
-use glam::{DMat3, DQuat, DVec3, Vec3};
+use glam::{DQuat, DVec3, Vec3};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use supple::deform::{Normals, Workspace};
 use supple::metrics::{Gauge, JointRadius, RmsDistance, TimeSmoothness};
+use supple::polar::Polar;
 use supple::skeleton::BindBone;
 use supple::{Affine, Asset, Clip, Method, Output, Palette, Player, Pose, Skin, exec};
 
@@ -838,7 +839,7 @@ fn rest_scale(asset: &Asset) -> f64 {
     let mut scales: Vec<f64> = palette
         .posed_from_bind
         .iter()
-        .map(|affine| f64::from(affine.determinant()).cbrt())
+        .map(Affine::scale_factor)
         .filter(|scale| scale.is_finite() && scale.abs() > 1e-9)
         .collect();
     scales.sort_by(f64::total_cmp);
@@ -851,21 +852,8 @@ fn rest_scale(asset: &Asset) -> f64 {
     }
 }
 
-/// The rotation nearest to a map's linear part.
+/// The rotation nearest to a map's linear part; of a mirror, to its opposite, so that joints of a mirrored world can be compared.
 fn rotation(affine: &Affine) -> DQuat {
-    let rows = affine.rows.map(|row| row.truncate().as_dvec3());
-    let [x, y, z] = rows;
-    let mut columns = DMat3::from_cols(x, y, z).transpose();
-    if columns.determinant() < 0.0 {
-        columns = -columns;
-    }
-    let first = columns.x_axis.try_normalize();
-    let second = first
-        .and_then(|first| (columns.y_axis - first * columns.y_axis.dot(first)).try_normalize());
-    match (first, second) {
-        (Some(first), Some(second)) => {
-            DQuat::from_mat3(&DMat3::from_cols(first, second, first.cross(second))).normalize()
-        }
-        _ => DQuat::IDENTITY,
-    }
+    let linear = affine.to_f64().matrix3;
+    Polar::of(if affine.mirrors() { -linear } else { linear }).rotation
 }

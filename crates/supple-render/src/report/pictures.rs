@@ -3,7 +3,7 @@
 use super::cast::{Cast, Motion, middle, telling};
 use super::regions::Region;
 use crate::{Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, render};
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use supple::{Player, Pose};
 
 /// Cells along one side of the small maps by which views are compared.
@@ -248,15 +248,7 @@ fn side_on(view: View, motion: Option<&Motion>) -> f64 {
     let Some(motion) = motion else {
         return 1.0;
     };
-    let (yaw, pitch) = (
-        view.yaw_degrees.to_radians(),
-        view.pitch_degrees.to_radians(),
-    );
-    let back = DVec3::new(
-        yaw.sin() * pitch.cos(),
-        pitch.sin(),
-        yaw.cos() * pitch.cos(),
-    );
+    let back = view.towards_viewer();
     let bend = motion.bend.min(1.0) * back.dot(motion.bend_axis).abs();
     let twist = motion.twist.min(1.0) * (1.0 - back.dot(motion.bone).powi(2));
     0.55 + bend + 0.6 * twist

@@ -1,5 +1,6 @@
 //! All measures of all methods in one table.
 
+use super::cast::{Detail, Numbers};
 use super::html::escape;
 use super::methods::Entry;
 use super::study::Study;
@@ -71,6 +72,9 @@ pub(super) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
         let finite = |method| value(method).filter(|value| value.is_finite());
         (0..methods).map(finite).collect()
     };
+    let most = |of: fn(&Numbers) -> f64| each(&|method| numbers(method).map(of).reduce(f64::max));
+    let most_detail =
+        |of: fn(&Detail) -> f64| each(&|method| details(method).map(of).reduce(f64::max));
     // The value farthest from zero, or from one.
     let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
     // As the sentences tell it: each joint at its own moment.
@@ -115,11 +119,7 @@ pub(super) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
         Column {
             title: "Most stretched",
             explanation: "How much longer the skin gets where it is pulled most (the worst hundredth of it, at the worst moment).",
-            values: each(&|method| {
-                numbers(method)
-                    .map(|numbers| numbers.stretched)
-                    .reduce(f64::max)
-            }),
+            values: most(|numbers| numbers.stretched),
             write: signed_percent,
             badness: Some(|value| value),
         },
@@ -137,22 +137,14 @@ pub(super) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
         Column {
             title: "Skin distortion",
             explanation: "By how much lengths on the skin change, on average over the whole body (root mean square of the two directions), at the worst moment.",
-            values: each(&|method| {
-                numbers(method)
-                    .map(|numbers| numbers.distortion)
-                    .reduce(f64::max)
-            }),
+            values: most(|numbers| numbers.distortion),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
             title: "Edge lengths",
             explanation: "Root mean square of the change in length of the mesh’s edges, at the worst of every fourth moment.",
-            values: each(&|method| {
-                details(method)
-                    .map(|detail| detail.edge_change)
-                    .reduce(f64::max)
-            }),
+            values: most_detail(|detail| detail.edge_change),
             write: plain_percent,
             badness: Some(|value| value),
         },
@@ -170,22 +162,14 @@ pub(super) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
         Column {
             title: "Local bending",
             explanation: "How far the surroundings of each point are from having merely been turned (root of the as-rigid-as-possible energy), at the worst of every fourth moment.",
-            values: each(&|method| {
-                details(method)
-                    .map(|detail| detail.rigid_energy.max(0.0).sqrt())
-                    .reduce(f64::max)
-            }),
+            values: most_detail(|detail| detail.rigid_energy.max(0.0).sqrt()),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
             title: "Shading off by",
             explanation: "Mean angle between the normals that the method gives and those of the surface it made. Large angles look wrongly lit. At the worst of every fourth moment.",
-            values: each(&|method| {
-                details(method)
-                    .map(|detail| detail.normal_degrees)
-                    .reduce(f64::max)
-            }),
+            values: most_detail(|detail| detail.normal_degrees),
             write: degrees,
             badness: Some(|value| value),
         },

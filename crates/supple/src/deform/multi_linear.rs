@@ -11,14 +11,38 @@ use super::linear;
 use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{Vec3, Vec4};
+use std::ops::Range;
 
 /// `N` numbers for every influence of every vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MultiWeights<const N: usize> {
+    rows: Rows,
+    values: Vec<[f32; N]>,
+}
+
+/// Which joints hold each vertex.
+#[derive(Clone, Debug, PartialEq)]
+struct Rows {
     /// Where each vertex's influences start; one entry more than vertices.
     starts: Vec<u32>,
     joints: Vec<u16>,
-    values: Vec<[f32; N]>,
+}
+
+impl Rows {
+    fn of(&self, vertex: usize) -> Range<usize> {
+        self.starts[vertex] as usize..self.starts[vertex + 1] as usize
+    }
+
+    fn joints(&self, vertex: usize) -> &[u16] {
+        &self.joints[self.of(vertex)]
+    }
+
+    /// The vertex that an influence belongs to.
+    fn vertex_of(&self, influence: usize) -> usize {
+        self.starts
+            .partition_point(|&start| start as usize <= influence)
+            - 1
+    }
 }
 
 /// For animation space: the vertex `y_j` that each joint carries, and its share as the fourth number. The shares of a vertex should sum to
@@ -31,8 +55,10 @@ pub type MatrixWeights = MultiWeights<12>;
 impl<const N: usize> Default for MultiWeights<N> {
     fn default() -> MultiWeights<N> {
         MultiWeights {
-            starts: vec![0],
-            joints: Vec::new(),
+            rows: Rows {
+                starts: vec![0],
+                joints: Vec::new(),
+            },
             values: Vec::new(),
         }
     }
@@ -42,22 +68,21 @@ impl<const N: usize> MultiWeights<N> {
     /// Adds the next vertex: joints, and the numbers of each. One without any joint stays at the origin.
     pub fn push(&mut self, influences: impl IntoIterator<Item = (u16, [f32; N])>) {
         for (joint, values) in influences {
-            self.joints.push(joint);
+            self.rows.joints.push(joint);
             self.values.push(values);
         }
-        self.starts.push(self.joints.len() as u32);
+        self.rows.starts.push(self.rows.joints.len() as u32);
     }
 
     /// The number of vertices.
     pub fn vertex_count(&self) -> usize {
-        self.starts.len() - 1
+        self.rows.starts.len() - 1
     }
 
     /// The influences of a vertex.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = (u16, [f32; N])> + '_ {
-        let row = self.row(vertex);
-        let joints = self.joints[row.clone()].iter().copied();
-        joints.zip(self.values[row].iter().copied())
+        let joints = self.rows.joints(vertex).iter().copied();
+        joints.zip(self.values[self.rows.of(vertex)].iter().copied())
     }
 
     /// What every influence of a rig becomes, given its vertex and weight.
@@ -69,10 +94,6 @@ impl<const N: usize> MultiWeights<N> {
             weights.push(joints.iter().copied().zip(values));
         }
         weights
-    }
-
-    fn row(&self, vertex: usize) -> std::ops::Range<usize> {
-        self.starts[vertex] as usize..self.starts[vertex + 1] as usize
     }
 
     fn check(&self, rig: &Rig) -> Result<(), DeformError> {
@@ -87,6 +108,7 @@ impl<const N: usize> MultiWeights<N> {
         }
         let joints = rig.skeleton().joints().len();
         if let Some(&joint) = self
+            .rows
             .joints
             .iter()
             .max()
@@ -106,10 +128,7 @@ impl<const N: usize> MultiWeights<N> {
             None => Ok(()),
             Some(influence) => Err(DeformError::NotFinite {
                 what: "weights",
-                vertex: self
-                    .starts
-                    .partition_point(|&start| start as usize <= influence)
-                    - 1,
+                vertex: self.rows.vertex_of(influence),
             }),
         }
     }
@@ -132,7 +151,7 @@ impl MatrixWeights {
 /// Animation space, as its frame needs it: `Σ y_j4 T_j` for the surroundings, and what each joint's own rest position adds to it.
 #[derive(Clone, Debug)]
 pub(super) struct AnimationSpaceSkin {
-    rows: MultiWeights<4>,
+    rows: Rows,
     /// The fourth numbers.
     shares: Vec<f32>,
     /// `y_j − y_j4 v`, three per influence: how far the joint's own rest position is from the vertex. Zero for linear blending.
@@ -144,21 +163,21 @@ impl AnimationSpaceSkin {
         rig: &Rig,
         given: Option<&AnimationSpaceWeights>,
     ) -> Result<AnimationSpaceSkin, DeformError> {
-        let rows = given
+        let weights = given
             .cloned()
             .unwrap_or_else(|| MultiWeights::<4>::linear(rig));
-        rows.check(rig)?;
-        let mut offsets = Vec::with_capacity(rows.values.len() * 3);
+        weights.check(rig)?;
+        let mut offsets = Vec::with_capacity(weights.values.len() * 3);
         for (vertex, position) in rig.mesh().positions().iter().enumerate() {
-            for [x, y, z, share] in &rows.values[rows.row(vertex)] {
-                let offset = Vec3::new(*x, *y, *z) - *position * *share;
+            for (_, [x, y, z, share]) in weights.of(vertex) {
+                let offset = Vec3::new(x, y, z) - *position * share;
                 offsets.extend(offset.to_array());
             }
         }
         Ok(AnimationSpaceSkin {
-            shares: rows.values.iter().map(|values| values[3]).collect(),
+            shares: weights.values.iter().map(|values| values[3]).collect(),
             offsets,
-            rows,
+            rows: weights.rows,
         })
     }
 }
@@ -177,7 +196,7 @@ impl Direct for AnimationSpaceSkin {
     }
 
     fn fields(&self, vertex: usize) -> Fields<'_> {
-        let row = self.rows.row(vertex);
+        let row = self.rows.of(vertex);
         Fields {
             weights: &self.shares[row.clone()],
             extras: &self.offsets[row.start * 3..row.end * 3],
@@ -185,7 +204,7 @@ impl Direct for AnimationSpaceSkin {
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        let joints = &self.rows.joints[self.rows.row(vertex)];
+        let joints = self.rows.joints(vertex);
         let key = |kind, &joint: &u16| FieldKey {
             kind,
             owner: u32::from(joint),
@@ -199,7 +218,7 @@ impl Direct for AnimationSpaceSkin {
     }
 
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
-        let joints = &self.rows.joints[self.rows.row(vertex)];
+        let joints = self.rows.joints(vertex);
         let mut frame = linear::blend(joints, fields.weights, posed);
         for (&joint, offset) in joints.iter().zip(fields.extras.chunks_exact(3)) {
             let offset = posed[usize::from(joint)].transform_vector(Vec3::from_slice(offset));
@@ -214,7 +233,7 @@ impl Direct for AnimationSpaceSkin {
 /// Multi-weight enveloping.
 #[derive(Clone, Debug)]
 pub(super) struct MultiWeightSkin {
-    rows: MultiWeights<12>,
+    weights: MatrixWeights,
 }
 
 impl MultiWeightSkin {
@@ -222,11 +241,11 @@ impl MultiWeightSkin {
         rig: &Rig,
         given: Option<&MatrixWeights>,
     ) -> Result<MultiWeightSkin, DeformError> {
-        let rows = given
+        let weights = given
             .cloned()
             .unwrap_or_else(|| MultiWeights::<12>::linear(rig));
-        rows.check(rig)?;
-        Ok(MultiWeightSkin { rows })
+        weights.check(rig)?;
+        Ok(MultiWeightSkin { weights })
     }
 }
 
@@ -246,12 +265,12 @@ impl Direct for MultiWeightSkin {
     fn fields(&self, vertex: usize) -> Fields<'_> {
         Fields {
             weights: &[],
-            extras: self.rows.values[self.rows.row(vertex)].as_flattened(),
+            extras: self.weights.values[self.weights.rows.of(vertex)].as_flattened(),
         }
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        let joints = &self.rows.joints[self.rows.row(vertex)];
+        let joints = self.weights.rows.joints(vertex);
         keys.extend(joints.iter().flat_map(|&joint| {
             (0..12).map(move |kind| FieldKey {
                 kind,
@@ -262,7 +281,7 @@ impl Direct for MultiWeightSkin {
     }
 
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
-        let joints = &self.rows.joints[self.rows.row(vertex)];
+        let joints = self.weights.rows.joints(vertex);
         let mut frame = Affine::ZERO;
         for (&joint, weights) in joints.iter().zip(fields.extras.chunks_exact(12)) {
             let map = &posed[usize::from(joint)];

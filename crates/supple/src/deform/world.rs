@@ -84,7 +84,7 @@ impl Bearers {
         let (low, high) = range.unwrap_or((self.rest_scale, self.rest_scale));
         let beyond = unless_noise(1f64.clamp(low / self.rest_scale, high / self.rest_scale));
         let scale = self.rest_scale * beyond;
-        let lost = |map: &Affine| map.to_f64().matrix3.determinant() == 0.0;
+        let lost = |map: &Affine| map.scale_factor() == 0.0;
         let mirrored = held().any(Affine::mirrors) && held().all(|map| map.mirrors() || lost(map));
         let diagonal = held().fold(DVec3::ZERO, |sum, map| {
             sum + DVec3::from_array([0, 1, 2].map(|axis| f64::from(map.rows[axis][axis])))
@@ -99,9 +99,9 @@ impl Bearers {
     }
 }
 
-/// The factor of a uniform scale, or the mean one.
+/// The factor of a joint's scale, mirrored or not.
 fn scale(map: &Affine) -> f64 {
-    map.to_f64().matrix3.determinant().abs().cbrt()
+    map.scale_factor().abs()
 }
 
 fn unless_noise(scale: f64) -> f64 {

@@ -522,3 +522,46 @@ fn odd_surfaces_give_numbers() {
     let radii = gauge.radii(figure.mesh().positions(), &Palette::identity(joints.len()));
     assert_eq!(radii.len(), gauge.regions().len());
 }
+
+#[test]
+fn the_worst_places_are_apart_and_strongest_first() {
+    let asset = bar();
+    let (rig, gauge) = (&asset.rig, Gauge::new(&asset.rig));
+    let rest = rig.mesh().positions();
+    assert!(gauge.worst_places(rest, 3).is_empty());
+    // The right end is stretched a little, the left one much more.
+    let posed = moved(rig, |p| {
+        Vec3::new(
+            p.x,
+            p.y * if p.x < -0.3 {
+                3.0
+            } else if p.x > 0.3 {
+                2.0
+            } else {
+                1.0
+            },
+            p.z,
+        )
+    });
+    let places = gauge.worst_places(&posed, 4);
+    assert_eq!(places.len(), 4);
+    assert_eq!(
+        Some(places[0].triangle),
+        gauge
+            .stretch_summary(&posed)
+            .worst
+            .map(|worst| worst.triangle)
+    );
+    let distortions: Vec<f64> = places
+        .iter()
+        .map(|place| place.stretch.distortion())
+        .collect();
+    assert!(distortions.is_sorted_by(|a, b| a >= b), "{distortions:?}");
+    let corner = |place: &WorstTriangle| rest[rig.mesh().triangles()[place.triangle][0] as usize];
+    let apart = 0.04 * rig.mesh().bounds().unwrap().extent();
+    for (index, place) in places.iter().enumerate() {
+        for other in &places[..index] {
+            assert!(corner(place).distance(corner(other)) > apart);
+        }
+    }
+}

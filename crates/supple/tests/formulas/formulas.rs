@@ -25,7 +25,7 @@ const ROUNDING: f64 = 5e-7;
 /// For those that multiply, divide and iterate more.
 const MORE_ROUNDING: f64 = 1e-6;
 /// Curves and the frames along them are sampled.
-const SAMPLING: f64 = 6e-4;
+const SAMPLING: f64 = 4e-4;
 
 /// Any turn at all.
 const ANY_TURN: f64 = 3.1;
