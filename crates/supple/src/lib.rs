@@ -41,6 +41,7 @@ pub mod weights;
 
 pub mod rig;
 
+pub mod centers;
 pub mod deform;
 pub mod exec;
 pub mod player;

@@ -1,0 +1,2 @@
+//! Centers that follow a brush.
+pub struct LiveCenters;
