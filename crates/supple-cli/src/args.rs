@@ -1,9 +1,11 @@
 //! The command line.
 
+use crate::bake::Bakeable;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use supple::centers::CenterOptions;
 use supple::characters::Character;
 use supple::deform::UnknownMethod;
 use supple::{Method, Normals};
@@ -115,6 +117,30 @@ Examples:
   supple convert hero.gltf -o hero.glb")]
     Convert(ConvertOptions),
 
+    /// Store what a method computes once per character in its file
+    #[command(after_help = "\
+-m cor stores centers of rotation as the vertex attribute _CENTER_OF_ROTATION: three floats in the
+space of POSITION, which any engine can read. All else stays as it was, so that every viewer shows
+the file as before. The extras of the mesh say how and from what the centers were computed: deform,
+render and compare use them as long as they fit, and tell when they are stale.
+
+Examples:
+  supple bake hero.glb -m cor -o hero-cor.glb
+  supple bake @figure:20000 -m cor --sigma 0.2 -o figure.glb
+  supple deform hero-cor.glb -m cor --clip Run --time 0.4 -o run.obj")]
+    Bake(BakeOptions),
+
+    /// How long things take on this machine: baking centers of rotation, and following a brush
+    #[command(after_help = "\
+Without FILE, built-in characters of the sizes in the paper on centers of rotation, whose times
+stand beside. Every time is the best of several runs on all cores. The table is Markdown.
+
+Examples:
+  supple bench
+  supple bench --exact                       also the direct sum, and how far from it the fast path is
+  supple bench hero.glb --json")]
+    Bench(BenchOptions),
+
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
@@ -207,6 +233,8 @@ pub(crate) enum Overlay {
     Weights,
     /// The edges of the triangles
     Wireframe,
+    /// The centers of rotation of cor, red, in a body of glass, with joints and bones
+    Centers,
 }
 
 /// What the camera frames.
@@ -243,6 +271,46 @@ pub(crate) struct ConvertOptions {
     /// Where to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct BakeOptions {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: PathBuf,
+    /// The skinning method to bake for
+    #[arg(short, long = "method", value_name = "METHOD", value_parser = BakeableParser)]
+    pub(crate) method: Bakeable,
+    #[command(flatten)]
+    pub(crate) centers: CenterArguments,
+    /// Where to write: .glb or .gltf
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct BenchOptions {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: Option<PathBuf>,
+    /// Also time the direct sum (minutes), and tell how far from it the baked centers are
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// One JSON array with an object per row, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How centers of rotation are computed.
+#[derive(Args)]
+pub(crate) struct CenterArguments {
+    /// cor: how alike weights must be for a part of the surface to count; larger takes in more of it (the paper's σ)
+    #[arg(long, value_name = "S", default_value_t = CenterOptions::PAPER.sigma, allow_negative_numbers = true)]
+    pub(crate) sigma: f64,
+    /// cor: triangles whose corners' weights differ by this much are cut into smaller ones (the paper's ε)
+    #[arg(long, value_name = "E", default_value_t = CenterOptions::PAPER.epsilon, allow_negative_numbers = true)]
+    pub(crate) epsilon: f64,
+    /// cor: how far centers may be from the exact sum, as a share of the character's size
+    #[arg(long, value_name = "A", default_value_t = CenterOptions::PAPER.accuracy, allow_negative_numbers = true)]
+    pub(crate) accuracy: f64,
 }
 
 #[derive(Args)]
@@ -287,30 +355,85 @@ impl TypedValueParser for MethodParser {
         argument: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<Method, clap::Error> {
-        let text = value.to_string_lossy();
-        match text.parse::<Method>() {
-            Ok(method) => Ok(method),
-            // The error of a plain list offers what is near.
-            Err(UnknownMethod::Name(_)) => {
-                let names = PossibleValuesParser::new(Method::ALL.iter().map(Method::name));
-                let refused = names.parse_ref(command, argument, value);
-                Err(refused.err().unwrap_or_else(|| unknown_method(command, "")))
+        parse_method(Method::ALL.iter(), command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Method::ALL.iter().map(possible_method)))
+    }
+}
+
+/// Names of methods that have something to bake.
+#[derive(Clone)]
+pub(crate) struct BakeableParser;
+
+impl BakeableParser {
+    fn offered() -> impl Iterator<Item = &'static Method> + Clone {
+        let bakeable = |method: &&Method| Bakeable::of(method).is_some();
+        Method::ALL.iter().filter(bakeable)
+    }
+}
+
+impl TypedValueParser for BakeableParser {
+    type Value = Bakeable;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Bakeable, clap::Error> {
+        let offered = BakeableParser::offered();
+        let method = parse_method(offered.clone(), command, argument, value)?;
+        let Some(bakeable) = Bakeable::of(&method) else {
+            let names: Vec<_> = offered.map(Method::name).collect();
+            let names = names.join(", ");
+            let message =
+                format!("the method '{method}' has nothing to bake; those that have: {names}");
+            return Err(wrong_method(command, &message));
+        };
+        match value.to_string_lossy().split_once(':') {
+            None => Ok(bakeable),
+            Some((name, option)) => {
+                let message = format!(
+                    "'{option}' says how signs are chosen when deforming, which is not stored; bake with -m {name}"
+                );
+                Err(wrong_method(command, &message))
             }
-            Err(error) => Err(unknown_method(command, &error.to_string())),
         }
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let values = Method::ALL.iter().map(|method| {
-            PossibleValue::new(method.name())
-                .aliases(method.aliases())
-                .help(method.summary())
-        });
-        Some(Box::new(values))
+        Some(Box::new(BakeableParser::offered().map(possible_method)))
     }
 }
 
-fn unknown_method(command: &clap::Command, message: &str) -> clap::Error {
+/// Reads any method; the error of one that is not known names those that are offered.
+fn parse_method(
+    offered: impl Iterator<Item = &'static Method>,
+    command: &clap::Command,
+    argument: Option<&clap::Arg>,
+    value: &OsStr,
+) -> Result<Method, clap::Error> {
+    match value.to_string_lossy().parse::<Method>() {
+        Ok(method) => Ok(method),
+        // The error of a plain list offers what is near.
+        Err(UnknownMethod::Name(_)) => {
+            let names = PossibleValuesParser::new(offered.map(Method::name));
+            let refused = names.parse_ref(command, argument, value);
+            Err(refused.err().unwrap_or_else(|| wrong_method(command, "")))
+        }
+        Err(error) => Err(wrong_method(command, &error.to_string())),
+    }
+}
+
+fn possible_method(method: &Method) -> PossibleValue {
+    PossibleValue::new(method.name())
+        .aliases(method.aliases())
+        .help(method.summary())
+}
+
+fn wrong_method(command: &clap::Command, message: &str) -> clap::Error {
     let kind = clap::error::ErrorKind::InvalidValue;
     clap::Error::raw(kind, format!("{message}\n")).with_cmd(command)
 }

@@ -35,11 +35,13 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
         asset,
         clips,
     };
+    let mut methods = match options.method.is_empty() {
+        true => default_methods(),
+        false => options.method.clone(),
+    };
+    source.prepare(&mut methods);
     let wanted = ReportOptions {
-        methods: match options.method.is_empty() {
-            true => default_methods(),
-            false => options.method.clone(),
-        },
+        methods,
         picture_size: options.size,
         ..ReportOptions::default()
     };
@@ -73,13 +75,7 @@ pub(crate) fn write_report(
 /// Makes sure that a page can be written, before the long work of making it.
 fn prepare(folder: &Path, index: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, error))?;
-    if index.is_dir() {
-        return Err(Failure::writing(index, "this is a folder"));
-    }
-    let trial = folder.join(".supple-trial");
-    write_whole(&trial, |_| Ok(()))
-        .and_then(|()| std::fs::remove_file(&trial))
-        .map_err(|error| Failure::writing(folder, error))
+    Failure::unless_writable(index)
 }
 
 impl From<ReportError> for Failure {

@@ -9,13 +9,11 @@ use supple_io::gltf::Document;
 use supple_io::write_whole;
 
 pub(crate) fn run(options: &ConvertOptions) -> Result<(), Failure> {
-    let kind = DocumentKind::of(&options.out).ok_or_else(|| {
-        Failure::usage(format!(
-            "{}: the ending must be .glb or .gltf",
-            options.out.display()
-        ))
-    })?;
-    let mut document = Source::open(&options.file)?.into_document()?;
+    let kind = DocumentKind::wanted(&options.out)?;
+    Failure::unless_writable(&options.out)?;
+    let source = Source::open(&options.file)?;
+    source.tell_of_unusable_centers("kept as they are");
+    let mut document = source.into_document()?;
     kind.write(&mut document, &options.out)
 }
 
@@ -33,6 +31,14 @@ impl DocumentKind {
             "gltf" => Some(DocumentKind::Text),
             _ => None,
         }
+    }
+
+    /// What the ending of an output says, where it can be nothing else.
+    pub(crate) fn wanted(path: &Path) -> Result<DocumentKind, Failure> {
+        DocumentKind::of(path).ok_or_else(|| {
+            let message = format!("{}: the ending must be .glb or .gltf", path.display());
+            Failure::usage(message)
+        })
     }
 
     /// Writes a file that needs no other, and tells of images that could not be taken in.

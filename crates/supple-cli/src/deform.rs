@@ -13,12 +13,14 @@ use supple_io::{npy, obj, ply, write_whole};
 
 pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;
+    Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
     let pose = posing::wanted_pose(&source.asset, &options.moment)?;
-    let method = match &options.weights {
+    let mut method = match &options.weights {
         Some(path) => with_learned_weights(&options.method.method, path, &source)?,
         None => options.method.method.clone(),
     };
+    source.prepare(std::slice::from_mut(&mut method));
     let mut player = Player::new(&source.asset, &method, options.normals.normals)?;
     player.pose(&pose)?;
     if let Some(path) = &options.palette {

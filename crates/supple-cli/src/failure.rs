@@ -3,10 +3,12 @@
 use crate::wording::printable;
 use anstyle::{AnsiColor, Style};
 use std::path::Path;
+use supple::centers::CenterError;
 use supple::characters::CharacterError;
 use supple::deform::DeformError;
-use supple_io::LoadError;
+use supple::weights::WeightsError;
 use supple_io::gltf::SaveError;
+use supple_io::{LoadError, check_writable};
 
 /// A reason to stop.
 #[derive(Debug)]
@@ -37,6 +39,11 @@ impl Failure {
     /// A file could not be written.
     pub(crate) fn writing(path: &Path, error: impl std::fmt::Display) -> Failure {
         Failure::new(format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// Fails before the work if its outcome cannot be written.
+    pub(crate) fn unless_writable(path: &Path) -> Result<(), Failure> {
+        check_writable(path).map_err(|error| Failure::writing(path, error))
     }
 
     /// Adds what to do about it.
@@ -79,6 +86,18 @@ impl From<DeformError> for Failure {
 
 impl From<CharacterError> for Failure {
     fn from(error: CharacterError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}
+
+impl From<WeightsError> for Failure {
+    fn from(error: WeightsError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}
+
+impl From<CenterError> for Failure {
+    fn from(error: CenterError) -> Failure {
         Failure::new(error.to_string())
     }
 }

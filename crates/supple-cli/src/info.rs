@@ -3,26 +3,27 @@
 use crate::args::InfoOptions;
 use crate::failure::Failure;
 use crate::source::Source;
-use crate::wording::{many, printable};
+use crate::wording::{center_options, many, printable, unusable_centers};
 use anstyle::Style;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use supple::adjacency::{Topology, weld_positions};
 use supple::findings::Findings;
 use supple::{Asset, Prop};
-use supple_io::gltf::Notes;
+use supple_io::gltf::{CENTER_ATTRIBUTE, CenterState, Notes, StoredCenters};
 
 pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let file = options.file.to_string_lossy();
     let findings = Findings::of(&source.asset.rig);
-    let oddities = oddities(&source.asset, &source.notes, &findings);
+    let centers = source.stored_centers.as_ref();
+    let oddities = oddities(&source.asset, &source.notes, centers, &findings);
     let text = match options.json {
         true => format!(
             "{:#}\n",
-            report_json(&file, &source.asset, &findings, &oddities)
+            report_json(&file, &source.asset, centers, &findings, &oddities)
         ),
-        false => report_text(&file, &source.asset, &findings, &oddities),
+        false => report_text(&file, &source.asset, centers, &findings, &oddities),
     };
     crate::print(&text)
 }
@@ -36,7 +37,12 @@ struct Oddity {
     message: String,
 }
 
-fn oddities(asset: &Asset, notes: &Notes, findings: &Findings) -> Vec<Oddity> {
+fn oddities(
+    asset: &Asset,
+    notes: &Notes,
+    centers: Option<&StoredCenters>,
+    findings: &Findings,
+) -> Vec<Oddity> {
     let mut found = Vec::new();
     let mut note = |kind, count: usize, message: String| {
         if count > 0 {
@@ -57,6 +63,14 @@ fn oddities(asset: &Asset, notes: &Notes, findings: &Findings) -> Vec<Oddity> {
             "no_skin",
             1,
             "no skin: every mesh follows its own node".to_owned(),
+        );
+    }
+    let unusable = centers.and_then(|centers| unusable_centers(&centers.state));
+    if let Some((word, why)) = unusable {
+        note(
+            "unusable_centers",
+            1,
+            format!("the stored centers of rotation are {word}: {why}"),
         );
     }
     let ignored = notes.ignored_channels;
@@ -303,7 +317,13 @@ fn mean_influences(asset: &Asset) -> f64 {
     weights.influence_count() as f64 / weights.vertex_count().max(1) as f64
 }
 
-fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddity]) -> String {
+fn report_text(
+    file: &str,
+    asset: &Asset,
+    centers: Option<&StoredCenters>,
+    findings: &Findings,
+    oddities: &[Oddity],
+) -> String {
     let bold = Style::new().bold();
     let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
     let mut text = String::new();
@@ -365,6 +385,15 @@ fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
             mean_influences(asset)
         ),
     );
+    if let Some(centers) = centers {
+        let how = centers.options.as_ref().map(center_options);
+        let how = how.unwrap_or_else(|| "parameters unknown".to_owned());
+        let state = match unusable_centers(&centers.state) {
+            None => "they fit".to_owned(),
+            Some((word, _)) => format!("{word}, bake again"),
+        };
+        row("centers", format!("of rotation, stored ({how}): {state}"));
+    }
     let targets: usize = asset.rest_morph_weights.len();
     if targets > 0 {
         row("morphs", many(targets, "target"));
@@ -401,7 +430,13 @@ fn report_text(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
     format!("{bold}{}{bold:#}\n{text}", printable(file))
 }
 
-fn report_json(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddity]) -> Value {
+fn report_json(
+    file: &str,
+    asset: &Asset,
+    centers: Option<&StoredCenters>,
+    findings: &Findings,
+    oddities: &[Oddity],
+) -> Value {
     let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
     let topology = &findings.topology;
     let clips = asset.clips.iter().map(|clip| {
@@ -429,6 +464,7 @@ fn report_json(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
         "max_influences": weights.max_influences(),
         "mean_influences": mean_influences(asset),
         "influence_counts": findings.influence_counts,
+        "stored_centers": centers.map(centers_json),
         "morph_targets": asset.rest_morph_weights.len(),
         "props": asset.props.iter().map(|prop| prop.name.as_str()).collect::<Vec<_>>(),
         "clips": clips.collect::<Vec<_>>(),
@@ -441,5 +477,22 @@ fn report_json(file: &str, asset: &Asset, findings: &Findings, oddities: &[Oddit
             "degenerate_triangles": topology.degenerate_triangles,
         },
         "odd": odd.collect::<Vec<_>>(),
+    })
+}
+
+fn centers_json(centers: &StoredCenters) -> Value {
+    let options = centers.options;
+    json!({
+        "attribute": CENTER_ATTRIBUTE,
+        "state": match &centers.state {
+            CenterState::Fit => "fit",
+            CenterState::Stale => "stale",
+            CenterState::Incomplete => "incomplete",
+            CenterState::UnknownOrigin => "unknown_origin",
+            CenterState::Broken { .. } => "broken",
+        },
+        "sigma": options.map(|options| options.sigma),
+        "epsilon": options.map(|options| options.epsilon),
+        "accuracy": options.map(|options| options.accuracy),
     })
 }

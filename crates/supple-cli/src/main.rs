@@ -1,6 +1,8 @@
 //! The `supple` command.
 
 mod args;
+mod bake;
+mod bench;
 mod compare;
 mod convert;
 mod deform;
@@ -28,6 +30,8 @@ fn main() -> ExitCode {
         Command::Render(options) => render::run(&options),
         Command::Compare(options) => compare::run(&options),
         Command::Convert(options) => convert::run(&options),
+        Command::Bake(options) => bake::run(&options),
+        Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => completions(shell),
     };
     match outcome {

@@ -4,12 +4,13 @@ use crate::args::{Focus, Overlay, RenderOptions};
 use crate::convert::ending;
 use crate::failure::Failure;
 use crate::source::Source;
-use crate::{posing, progress};
+use crate::{posing, progress, wording};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use supple::centers::Centers;
 use supple::clip::Clip;
-use supple::deform::DeformError;
+use supple::deform::{CenterSource, DeformError};
 use supple::{Asset, Bounds, Method, Normals, Player, Pose};
 use supple_io::write_whole;
 use supple_render::{
@@ -40,11 +41,17 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
             return Err(Failure::usage(message));
         }
     };
+    Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
+    let mut method = options.method.method.clone();
+    source.prepare(std::slice::from_mut(&mut method));
+    let centers = options.overlay.contains(&Overlay::Centers);
+    let centers = centers.then(|| source.centers_beside(&method));
     let picture = Picture {
-        method: options.method.method.clone(),
+        method,
         normals: options.normals.normals,
         overlays: overlays(&options.overlay),
+        centers,
         view: options.view,
         focus: options.focus,
         settings: Settings {
@@ -84,6 +91,8 @@ pub(crate) struct Picture {
     pub(crate) method: Method,
     pub(crate) normals: Normals,
     pub(crate) overlays: Overlays,
+    /// The centers of rotation to draw, if any.
+    pub(crate) centers: Option<CenterSource>,
     pub(crate) view: View,
     pub(crate) focus: Focus,
     pub(crate) settings: Settings,
@@ -198,6 +207,22 @@ fn add_moving(
 }
 
 impl Picture {
+    fn look(&self, asset: &Asset) -> Look {
+        let look = Look::new(asset, self.overlays);
+        let Some(source) = &self.centers else {
+            return look;
+        };
+        let look = look.with_centers(asset, source);
+        let points = look.centers().map(Centers::points);
+        if points.is_none_or(|points| points.iter().all(Option::is_none)) {
+            let why = wording::why_no_centers(&asset.rig);
+            crate::tell(&format!(
+                "note: no vertex has a center of rotation to show: {why}"
+            ));
+        }
+        look
+    }
+
     fn draw(&self, settings: &Settings, player: &Player<'_>, look: &Look, shot: &Shot) -> Image {
         render(&look.scene(player, shot.ground), &shot.camera, settings)
     }
@@ -217,7 +242,7 @@ impl Picture {
             .map(Frames::few);
         let shot = Shot::of(self, &mut player, frames.as_ref())?;
         player.pose(pose)?;
-        let look = Look::new(asset, self.overlays);
+        let look = self.look(asset);
         let image = self.draw(&self.settings, &player, &look, &shot);
         write_whole(path, |out| image.write_png(out).map_err(io::Error::other))
             .map_err(|error| Failure::writing(path, error))
@@ -242,7 +267,7 @@ impl Picture {
         let mut player = Player::new(asset, &self.method, self.normals)?;
         frames.show(0, &mut player)?;
         let shot = Shot::of(self, &mut player, Some(&frames))?;
-        let look = Look::new(asset, self.overlays);
+        let look = self.look(asset);
         let bar = progress::bar(frames.count, &format!("drawing {}", clip.name));
         let mut draw = |frame: usize| -> Result<Image, DeformError> {
             frames.show(frame, &mut player)?;

@@ -2,16 +2,20 @@
 
 use crate::failure::Failure;
 use crate::progress;
+use crate::wording;
 use std::borrow::Cow;
 use std::path::Path;
-use supple::Asset;
+use supple::centers::CenterOptions;
 use supple::characters::{self, CharacterSpec};
-use supple_io::gltf::{self, Document, Notes};
+use supple::deform::CenterSource;
+use supple::{Asset, Method};
+use supple_io::gltf::{self, CenterState, Document, Notes, StoredCenters};
 
 /// A character, and its file if it has one.
 pub(crate) struct Source {
     pub(crate) asset: Asset,
     pub(crate) notes: Notes,
+    pub(crate) stored_centers: Option<StoredCenters>,
     document: Option<Document>,
 }
 
@@ -24,6 +28,7 @@ impl Source {
                 Ok(Source {
                     asset: loaded.asset,
                     notes: loaded.notes,
+                    stored_centers: loaded.stored_centers,
                     document: Some(loaded.document),
                 })
             }
@@ -40,6 +45,7 @@ impl Source {
         Ok(Source {
             asset,
             notes: Notes::default(),
+            stored_centers: None,
             document: None,
         })
     }
@@ -61,6 +67,70 @@ impl Source {
         Ok(document)
     }
 
+    /// Gives the methods that turn about centers those of the file, if they fit, and tells what came of it.
+    pub(crate) fn prepare(&self, methods: &mut [Method]) {
+        let Some(stored) = &self.stored_centers else {
+            return;
+        };
+        let takes = |method: &Method| matches!(method, Method::CentersOfRotation(_));
+        let computes = |method: &Method| matches!(method, Method::CorProcrustes(_));
+        if methods.iter().any(takes) {
+            self.tell_of_centers();
+        } else if methods.iter().any(computes) {
+            self.tell_of_center_options();
+        }
+        for method in methods {
+            *method = stored.prepare(method);
+        }
+    }
+
+    /// The centers to draw beside a prepared method: those that it turns about, else those of the file, if they fit.
+    pub(crate) fn centers_beside(&self, method: &Method) -> CenterSource {
+        match method {
+            Method::CentersOfRotation(options) => options.centers.clone(),
+            _ => {
+                self.tell_of_centers();
+                let stored = self.stored_centers.as_ref();
+                stored.map(StoredCenters::source).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Tells whether the centers of the file are used, and why not.
+    fn tell_of_centers(&self) {
+        let Some(stored) = &self.stored_centers else {
+            return;
+        };
+        let by = unusual_options(stored);
+        match stored.state {
+            CenterState::Fit => crate::tell(&format!(
+                "note: using the centers of rotation stored in the file{by}"
+            )),
+            _ => self.tell_of_unusable_centers(&format!("computed anew{by}")),
+        }
+    }
+
+    /// Where the centers of the file are of no use, tells why, what is done instead, and how to mend that.
+    pub(crate) fn tell_of_unusable_centers(&self, done: &str) {
+        let stored = self.stored_centers.as_ref();
+        let unusable = stored.and_then(|stored| wording::unusable_centers(&stored.state));
+        if let Some((word, why)) = unusable {
+            crate::tell(&format!(
+                "note: the centers of rotation stored in the file are {word} ({why}); {done}; 'supple bake -m cor' stores new ones"
+            ));
+        }
+    }
+
+    /// Tells by which options a method computes centers of its own, where these are not the usual ones.
+    fn tell_of_center_options(&self) {
+        let by = self.stored_centers.as_ref().map(unusual_options);
+        if let Some(by) = by.filter(|by| !by.is_empty()) {
+            crate::tell(&format!(
+                "note: computing with the options of the centers of rotation stored in the file{by}"
+            ));
+        }
+    }
+
     /// The skeleton's joint for each joint in the order of `--palette` files.
     pub(crate) fn joints_in_file_order(&self) -> Vec<usize> {
         match &self.document {
@@ -68,4 +138,12 @@ impl Source {
             None => (0..self.asset.rig.skeleton().joints().len()).collect(),
         }
     }
+}
+
+/// By which options stored centers were computed, where these are not the usual ones.
+fn unusual_options(stored: &StoredCenters) -> String {
+    let unusual = |options: &CenterOptions| *options != CenterOptions::PAPER;
+    let options = stored.options.filter(unusual);
+    let written = options.map(|options| format!(" ({})", wording::center_options(&options)));
+    written.unwrap_or_default()
 }

@@ -228,7 +228,7 @@ fn pictures_are_the_same_to_the_bit_every_time() {
             "--size",
             "64x48",
             "--overlay",
-            "skeleton,weights",
+            "skeleton,weights,wireframe,centers",
             "-o",
             name,
         ];
@@ -247,6 +247,8 @@ fn pictures_are_the_same_to_the_bit_every_time() {
             "40x40",
             "--fps",
             "4",
+            "--overlay",
+            "centers",
             "-o",
             "c.gif",
         ],
@@ -271,6 +273,326 @@ fn a_built_in_character_survives_a_file() {
         let pairs = built.iter().flatten().zip(loaded.iter().flatten());
         let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(worst < 1e-6, "{worst}");
+    }
+}
+
+/// What a command that succeeds tells on standard error.
+fn told(arguments: &[&str], folder: &Path) -> String {
+    let output = supple(arguments, folder);
+    let told = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success(), "{arguments:?}: {told}");
+    told
+}
+
+/// Moves the first vertex of a text file whose positions are the first thing in its buffer.
+fn move_a_vertex(path: &Path, moved: &Path) {
+    let text = std::fs::read_to_string(path).expect("written");
+    let (head, numbers) = text.split_once("base64,").expect("a data URI");
+    std::fs::write(moved, format!("{head}base64,AACA{}", &numbers[4..])).expect("writable");
+}
+
+#[test]
+fn baked_centers_are_used_as_long_as_they_fit() {
+    let folder = folder();
+    let bake = |more: &[&str]| {
+        let arguments = [&["bake", "@bar:2000", "-m", "cor"], more].concat();
+        told(&arguments, folder.path())
+    };
+    let said = bake(&["-o", "bar.gltf"]);
+    assert!(said.contains("have a center of rotation"), "{said}");
+    assert!(said.contains("_CENTER_OF_ROTATION"), "{said}");
+    assert!(said.contains("follow one joint"), "{said}");
+    bake(&["--sigma", "0.3", "-o", "wide.glb"]);
+    let moved = folder.path().join("moved.gltf");
+    move_a_vertex(&folder.path().join("bar.gltf"), &moved);
+
+    let deform = |file: &str, method: &str| {
+        let moment = ["--clip", "bend-120", "--time", "1", "-o", "out.npy"];
+        let arguments = [&["deform", file, "-m", method], &moment[..]].concat();
+        let said = told(&arguments, folder.path());
+        (said, npy_rows(&folder.path().join("out.npy")))
+    };
+    let (said, expected) = deform("@bar:2000", "cor");
+    assert_eq!(said, "");
+    let (said, found) = deform("bar.gltf", "cor");
+    assert_eq!(
+        said,
+        "note: using the centers of rotation stored in the file\n"
+    );
+    let pairs = found.iter().flatten().zip(expected.iter().flatten());
+    assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-6));
+    let (said, wide) = deform("wide.glb", "cor");
+    assert_eq!(
+        said,
+        "note: using the centers of rotation stored in the file (sigma 0.3, epsilon 0.1, accuracy 0.00003)\n"
+    );
+    assert_ne!(wide, expected);
+    let (said, _) = deform("moved.gltf", "cor");
+    assert_eq!(said, stale("computed anew"));
+    assert_eq!(deform("bar.gltf", "linear").0, "", "of no interest here");
+    let options = "(sigma 0.3, epsilon 0.1, accuracy 0.00003)\n";
+    let (said, wide) = deform("wide.glb", "cor-procrustes");
+    assert!(said.ends_with(options), "{said}");
+    let (said, narrow) = deform("bar.gltf", "cor-procrustes");
+    assert_eq!(said, "", "the options are the usual ones");
+    assert_ne!(wide, narrow);
+
+    let using = "note: using the centers of rotation stored in the file\n";
+    let render = [
+        "render", "bar.gltf", "-m", "cor", "--size", "16x16", "-o", "bar.png",
+    ];
+    assert_eq!(told(&render, folder.path()), using);
+    let methods = "linear,cor,cor:per-joint";
+    let compare = [
+        "compare", "bar.gltf", "-m", methods, "--size", "24x24", "-o", "page",
+    ];
+    assert_eq!(told(&compare, folder.path()), using);
+
+    // Cleaning weights changes none; a pose has no use for centers.
+    let convert = ["convert", "moved.gltf", "-o", "clean.glb"];
+    assert_eq!(told(&convert, folder.path()), stale("kept as they are"));
+    succeeds(&["convert", "bar.gltf", "-o", "clean.glb"], folder.path());
+    assert_eq!(deform("clean.glb", "cor").0, using);
+    let pose = ["deform", "bar.gltf", "--time", "1", "-o", "posed.gltf"];
+    succeeds(&pose, folder.path());
+    let posed = std::fs::read_to_string(folder.path().join("posed.gltf")).expect("written");
+    assert!(!posed.contains("_CENTER_OF_ROTATION") && !posed.contains("centerOfRotation"));
+
+    let info = |file: &str| {
+        let json = succeeds(&["info", file, "--json"], folder.path());
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let text = succeeds(&["info", file], folder.path());
+        (json["stored_centers"].clone(), text)
+    };
+    assert_eq!(info("@bar:2000").0, serde_json::Value::Null);
+    let (json, text) = info("wide.glb");
+    assert_eq!(
+        (&json["state"], &json["sigma"]),
+        (&"fit".into(), &0.3.into())
+    );
+    assert!(
+        text.contains("they fit") && text.contains("sigma 0.3"),
+        "{text}"
+    );
+    let (json, text) = info("moved.gltf");
+    assert_eq!(json["state"], "stale");
+    assert!(text.contains("stale, bake again"), "{text}");
+    assert!(text.contains("centers of rotation are stale"), "{text}");
+}
+
+/// What is said of centers that do not fit any more.
+fn stale(done: &str) -> String {
+    format!(
+        "note: the centers of rotation stored in the file are stale \
+         (the surface or the weights have changed since they were computed); {done}; 'supple bake -m cor' stores new ones\n"
+    )
+}
+
+#[test]
+fn pictures_show_the_centers_that_are_stored() {
+    let folder = folder();
+    for (sigma, file) in [("0.1", "narrow.gltf"), ("3", "wide.glb")] {
+        let bake = [
+            "bake",
+            "@arm:2000",
+            "-m",
+            "cor",
+            "--sigma",
+            sigma,
+            "-o",
+            file,
+        ];
+        told(&bake, folder.path());
+    }
+    move_a_vertex(
+        &folder.path().join("narrow.gltf"),
+        &folder.path().join("moved.gltf"),
+    );
+    let draw = |file: &str, method: &str| {
+        let picture = ["--overlay", "centers", "--size", "96x96", "-o", "o.png"];
+        let arguments = [&["render", file, "-m", method], &picture[..]].concat();
+        let said = told(&arguments, folder.path());
+        let picture = std::fs::read(folder.path().join("o.png")).expect("written");
+        (said, picture)
+    };
+    for method in ["cor", "linear"] {
+        let (said, narrow) = draw("narrow.gltf", method);
+        assert!(said.starts_with("note: using the centers"), "{said}");
+        assert_ne!(draw("wide.glb", method).1, narrow, "{method}");
+        assert_eq!(draw("moved.gltf", method).0, stale("computed anew"));
+    }
+    assert_eq!(draw("@arm:2000", "linear").0, "");
+
+    // The page shows them, too.
+    let page = |file: &str| {
+        let options = ["-m", "cor", "--clip", "0", "--size", "24x24", "-o", "page"];
+        told(&[&["compare", file], &options[..]].concat(), folder.path());
+        let page = std::fs::read_to_string(folder.path().join("page/index.html"));
+        let page = page.expect("written");
+        let (_, centers) = page.split_once("<h3>Centers of rotation").expect("told of");
+        // At rest, where the surface is the same about any center.
+        let (at_rest, _) = centers.split_once("</figure>").expect("a picture");
+        at_rest.to_owned()
+    };
+    assert_ne!(page("narrow.gltf"), page("wide.glb"));
+}
+
+/// A bar with centers, its JSON changed.
+fn changed_bar(folder: &Path, change: impl FnOnce(&mut serde_json::Value)) {
+    let bake = ["bake", "@bar:2000", "-m", "cor", "-o", "bar.gltf"];
+    told(&bake, folder);
+    let path = folder.join("bar.gltf");
+    let text = std::fs::read_to_string(&path).expect("written");
+    let mut json = serde_json::from_str(&text).expect("JSON");
+    change(&mut json);
+    std::fs::write(path, json.to_string()).expect("writable");
+}
+
+/// The accessor of an attribute of the first primitive.
+fn accessor<'a>(json: &'a mut serde_json::Value, name: &str) -> &'a mut serde_json::Value {
+    let index = json["meshes"][0]["primitives"][0]["attributes"][name].as_u64();
+    &mut json["accessors"][index.expect("an index") as usize]
+}
+
+#[test]
+fn broken_centers_do_not_make_a_file_unreadable() {
+    let folder = folder();
+    changed_bar(folder.path(), |json| {
+        accessor(json, "_CENTER_OF_ROTATION")["type"] = "VEC2".into();
+    });
+    let info = succeeds(&["info", "bar.gltf"], folder.path());
+    for phrase in ["broken, bake again", "are broken: accessors[", "Vec2"] {
+        assert!(info.contains(phrase), "{info}");
+    }
+    let json = succeeds(&["info", "bar.gltf", "--json"], folder.path());
+    assert!(json.contains("\"state\": \"broken\""), "{json}");
+    succeeds(&["deform", "bar.gltf", "-o", "o.npy"], folder.path());
+    let deform = ["deform", "bar.gltf", "-m", "cor", "-o", "o.npy"];
+    let said = told(&deform, folder.path());
+    assert!(
+        said.contains("are broken (accessors[") && said.contains("computed anew"),
+        "{said}"
+    );
+    told(
+        &["bake", "bar.gltf", "-m", "cor", "-o", "mended.glb"],
+        folder.path(),
+    );
+    let info = succeeds(&["info", "mended.glb"], folder.path());
+    assert!(info.contains("they fit"), "{info}");
+}
+
+/// Makes all numbers of an attribute zero, which they are without a view.
+fn zero(json: &mut serde_json::Value, name: &str) {
+    let accessor = accessor(json, name).as_object_mut().expect("an object");
+    accessor.remove("bufferView");
+}
+
+#[test]
+fn where_there_is_no_center_the_reason_is_told() {
+    type Change = fn(&mut serde_json::Value);
+    let changes: [(Change, &str); 3] = [
+        (
+            |json| json["meshes"][0]["primitives"][0]["mode"] = 0.into(),
+            "no area to compute centers from",
+        ),
+        (
+            |json| zero(json, "POSITION"),
+            "no area to compute centers from",
+        ),
+        (|json| zero(json, "JOINTS_0"), "each follows a single joint"),
+    ];
+    for (change, reason) in changes {
+        let folder = folder();
+        changed_bar(folder.path(), change);
+        let bake = ["bake", "bar.gltf", "-m", "cor", "-o", "o.glb"];
+        let said = told(&bake, folder.path());
+        assert!(said.starts_with("note: 0 of "), "{said}");
+        assert!(said.contains(reason), "{said}");
+        let render = [
+            "render",
+            "o.glb",
+            "--overlay",
+            "centers",
+            "--size",
+            "9x9",
+            "-o",
+            "o.png",
+        ];
+        let said = told(&render, folder.path());
+        let expected = "no vertex has a center of rotation to show: ";
+        assert!(said.contains(expected) && said.contains(reason), "{said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_known_before_the_work() {
+    let folder = folder();
+    let cases: [&[&str]; 6] = [
+        &["bake", "missing.glb", "-m", "cor", "-o", "no/out.glb"],
+        &["deform", "missing.glb", "-o", "no/out.npy"],
+        &["convert", "missing.glb", "-o", "no/out.glb"],
+        &["render", "missing.glb", "-o", "no/out.png"],
+        &["render", "missing.glb", "-o", "no/out.gif"],
+        &["deform", "missing.glb", "-o", "no/out.gltf"],
+    ];
+    for arguments in cases {
+        let (status, error) = fails(arguments, folder.path());
+        assert_eq!(status, 1);
+        let expected = "there is no folder no\n";
+        assert!(
+            error.contains("cannot write no/out.") && error.ends_with(expected),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_baked_is_explained() {
+    let folder = folder();
+    succeeds(&["deform", "@bar:2000", "-o", "static.glb"], folder.path());
+    let cases: &[(i32, &[&str], &str)] = &[
+        (
+            2,
+            &["@bar", "-m", "linear", "-o", "o.glb"],
+            "'linear' has nothing to bake; those that have: cor",
+        ),
+        (
+            2,
+            &["@bar", "-m", "wobbly", "-o", "o.glb"],
+            "[possible values: cor]",
+        ),
+        (
+            2,
+            &["@bar", "-m", "cor", "-o", "o.npy"],
+            "the ending must be .glb or .gltf",
+        ),
+        (
+            2,
+            &["@bar", "-m", "cor", "--sigma", "-1", "-o", "o.glb"],
+            "sigma is -1, but must be from 0.001",
+        ),
+        (
+            2,
+            &["@bar", "-m", "cor", "--accuracy", "nan", "-o", "o.glb"],
+            "accuracy is NaN",
+        ),
+        (2, &["@bar", "-o", "o.glb"], "--method"),
+        (
+            2,
+            &["@bar", "-m", "cor:per-joint", "-o", "o.glb"],
+            "signs are chosen when deforming, which is not stored; bake with -m cor",
+        ),
+        (
+            1,
+            &["static.glb", "-m", "cor", "-o", "o.glb"],
+            "no mesh of the file has a skin",
+        ),
+    ];
+    for (expected, arguments, phrase) in cases {
+        let arguments = [&["bake"], *arguments].concat();
+        let (status, error) = fails(&arguments, folder.path());
+        assert_eq!(status, *expected, "{arguments:?}: {error}");
+        assert!(error.contains(phrase), "{arguments:?}: {error}");
     }
 }
 

@@ -14,12 +14,13 @@ use base64::engine::general_purpose::STANDARD;
 use glam::DVec3;
 use serde_json::{Value, json};
 use std::path::Path;
+use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
 use supple::mesh::MorphedShape;
 use supple::weights::{WeightsBuilder, WeightsReport};
 use supple::{Asset, Method, Normals, Player, Pose, Weights};
-use supple_io::gltf::{self, Document, Loaded, SaveError};
-use tiny::Tiny;
+use supple_io::gltf::{self, CENTER_ATTRIBUTE, Document, Loaded, SaveError};
+use tiny::{Tiny, open_glb};
 
 #[track_caller]
 fn assert_same(found: &Asset, expected: &Asset, what: &str) {
@@ -186,6 +187,20 @@ fn every_model_frozen_in_a_pose_loads_as_a_static_file_in_that_pose() {
     }
 }
 
+/// The document with centers of rotation, if the character has a skin.
+fn with_centers(document: &Document, asset: &Asset) -> Option<Document> {
+    let options = CenterOptions::PAPER;
+    let centers = Centers::bake(asset.rig.mesh(), asset.rig.weights(), &options).unwrap();
+    let mut document = document.clone();
+    match document.set_centers(&asset.rig, &centers, &options) {
+        Ok(()) => Some(document),
+        Err(error) => {
+            assert_eq!(error, SaveError::NoSkin);
+            None
+        }
+    }
+}
+
 /// For the validator of `.ci/validate-gltf`: writes every model in both ways, and the list of what belongs together.
 #[test]
 fn models_are_written_out_where_a_folder_is_given() {
@@ -204,7 +219,9 @@ fn models_are_written_out_where_a_folder_is_given() {
         let posed = document.posed(&player, &pose).unwrap();
         let rewritten = load_and_set_weights(&path).document;
         let original = path.canonicalize().unwrap();
-        for (document, ending) in [(rewritten, "glb"), (posed, "posed.glb")] {
+        let mut documents = vec![(rewritten, "glb"), (posed, "posed.glb")];
+        documents.extend(with_centers(&document, &asset).map(|baked| (baked, "baked.glb")));
+        for (document, ending) in documents {
             let written = folder.join(format!("{}.{ending}", asset.name));
             std::fs::write(&written, document.to_glb().unwrap()).unwrap();
             list += &format!("{}\t{}\n", original.display(), written.display());
@@ -218,7 +235,8 @@ fn models_are_written_out_where_a_folder_is_given() {
         let player = posed_player(&asset, &pose);
         let new = Document::from_asset(&asset).unwrap();
         let posed = new.posed(&player, &pose).unwrap();
-        for (document, ending) in [(new, "glb"), (posed, "posed.glb")] {
+        let baked = with_centers(&new, &asset).unwrap();
+        for (document, ending) in [(new, "glb"), (posed, "posed.glb"), (baked, "baked.glb")] {
             let written = folder.join(format!("built-in-{}.{ending}", asset.name));
             std::fs::write(&written, document.to_glb().unwrap()).unwrap();
             list += &format!("-\t{}\n", written.display());
@@ -285,13 +303,6 @@ fn built_in_characters_come_back_from_new_files() {
         let posed = document.posed(&player, &pose).unwrap();
         assert_posed(&posed, &pose, &player, &asset.name);
     }
-}
-
-/// A GLB's JSON and its BIN chunk.
-fn open_glb(bytes: &[u8]) -> (Value, &[u8]) {
-    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
-    let json = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
-    (json, &bytes[28 + length..])
 }
 
 /// The JSON of a file with every reference to numbers or images replaced by what it refers to.
@@ -414,6 +425,38 @@ fn setting_weights_keeps_everything_else_in_the_file() {
         assert_same_json(&resolved(&gltf, &[]), &before);
         let again = gltf::from_slice(&bytes, "rich").unwrap();
         assert!(again.asset.rig.weights() == &other_weights());
+    }
+}
+
+#[test]
+fn storing_centers_keeps_everything_else_in_the_file() {
+    let forget_centers = |json: &mut Value| {
+        let mesh = &mut json["meshes"][0];
+        let attributes = mesh["primitives"][0]["attributes"].as_object_mut().unwrap();
+        attributes.shift_remove(CENTER_ATTRIBUTE).unwrap();
+        mesh["extras"]["supple"]
+            .as_object_mut()
+            .unwrap()
+            .shift_remove("centerOfRotation")
+            .unwrap();
+    };
+    for used in [
+        json!(["KHR_materials_unlit"]),
+        json!(["KHR_materials_unlit", "ACME_mark"]),
+    ] {
+        let mut file = Tiny::rich();
+        file.json["extensionsUsed"] = used;
+        let mut before = resolved(&file.json, &file.bin);
+        forget_centers(&mut before);
+        let loaded = gltf::from_slice(&file.glb(), "rich").unwrap();
+        let baked = with_centers(&loaded.document, &loaded.asset).unwrap();
+        let bytes = baked.to_glb().unwrap();
+        let (json, bin) = open_glb(&bytes);
+        let mut after = resolved(&json, bin);
+        forget_centers(&mut after);
+        assert_same_json(&after, &before);
+        let again = gltf::from_slice(&bytes, "rich").unwrap();
+        assert_same(&again.asset, &loaded.asset, "rich");
     }
 }
 

@@ -37,11 +37,14 @@ mod fragment;
 mod shade;
 
 mod bones;
+mod marks;
 mod render;
 
 mod color;
 mod gif;
 mod image;
+
+mod centers;
 mod staging;
 
 pub mod report;
@@ -52,6 +55,7 @@ pub use color::{joint_color, weight_colors};
 pub use gif::{GifError, GifWriter, Palette, write_gif};
 pub use image::{Image, ImageError};
 pub use light::Lamps;
+pub use marks::Marks;
 pub use render::{Background, Settings, render};
-pub use scene::{Paint, Scene, Surface, Wireframe};
+pub use scene::{Paint, Scene, Substance, Surface, Wireframe};
 pub use staging::{Look, Overlays, Silhouette};

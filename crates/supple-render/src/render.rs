@@ -1,15 +1,15 @@
 //! From a scene to a picture.
 
-use crate::bones;
 use crate::camera::Camera;
 use crate::color::srgb_from_linear;
 use crate::fragment::cut;
 use crate::image::Image;
 use crate::light::{Arriving, GROUND_LIFT, Lamps, Lights, Receiver};
 use crate::raster::{BAND_ROWS, Projected, Samples};
-use crate::scene::Scene;
-use crate::shade::shade;
+use crate::scene::{Scene, Substance};
+use crate::shade::{glass, shade};
 use crate::stage::{Lens, Stage, stage_from_world};
+use crate::{bones, marks};
 use glam::{Vec2, Vec3};
 use supple::exec;
 
@@ -109,6 +109,9 @@ pub fn render(scene: &Scene, camera: &Camera, settings: &Settings) -> Image {
     });
     let mut colors = bands.concat();
     bones::draw_over(&mut colors, &scene.bones, camera, &painter.lens, per_axis);
+    for marks in &scene.marks {
+        marks::draw_over(&mut colors, marks, camera, &painter.lens);
+    }
     let encode = |(pixel, &color): (usize, &Vec3)| {
         let (column, row) = (pixel % settings.width, pixel / settings.width);
         srgb_from_linear(color, ROUNDING[row % 4][column % 4])
@@ -146,8 +149,13 @@ impl Painter<'_> {
         let mut free = vec![1.0f32; pixel_count];
         for (fragment, arriving) in fragments.iter().zip(&arriving) {
             let color = shade(fragment, arriving, self.lights.key);
-            colors[fragment.pixel] += color * fragment.coverage;
-            free[fragment.pixel] -= fragment.coverage;
+            let (color, opacity) = match self.scene.substance {
+                Substance::Clay => (color, 1.0),
+                Substance::Glass => glass(fragment, color),
+            };
+            let hidden = fragment.coverage * opacity;
+            colors[fragment.pixel] += color * hidden;
+            free[fragment.pixel] -= hidden;
         }
         self.add_backdrop(&mut colors, &free, samples.first_row);
         colors
@@ -155,11 +163,8 @@ impl Painter<'_> {
 
     /// Fills what no surface covers.
     fn add_backdrop(&self, colors: &mut [Vec3], free: &[f32], first_row: usize) {
-        let pale = if self.scene.bones.is_empty() {
-            0.0
-        } else {
-            PALE
-        };
+        let pales = self.scene.substance == Substance::Clay && !self.scene.bones.is_empty();
+        let pale = if pales { PALE } else { 0.0 };
         let center_of = |pixel: usize| {
             let (row, column) = (first_row + pixel / self.lens.width, pixel % self.lens.width);
             Vec2::new(column as f32 + 0.5, row as f32 + 0.5)

@@ -1,6 +1,7 @@
 //! What a picture shows.
 
 use crate::bones::Bone;
+use crate::marks::Marks;
 use glam::Vec3;
 
 /// Everything in a picture.
@@ -10,8 +11,12 @@ pub struct Scene<'a> {
     pub surfaces: Vec<Surface<'a>>,
     /// Bones drawn over the surfaces, which pale a little so that the bones stand out.
     pub bones: Vec<Bone>,
+    /// Dots and lines drawn over surfaces and bones, the last over all others.
+    pub marks: Vec<Marks>,
     /// Whether the edges of triangles show.
     pub wireframe: Wireframe,
+    /// Whether surfaces hide what is behind them.
+    pub substance: Substance,
     /// The height of a ground that catches the shadow; give all frames of a clip the same.
     pub ground: Option<f32>,
 }
@@ -43,6 +48,16 @@ pub enum Paint<'a> {
 impl Paint<'_> {
     /// The colour for surfaces that have none.
     pub const CLAY: Paint<'static> = Paint::Uniform(supple::mesh::CLAY);
+}
+
+/// What surfaces are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Substance {
+    /// Clay, which hides what is behind it.
+    #[default]
+    Clay,
+    /// Glass: faint where it faces the viewer, plain along its outlines.
+    Glass,
 }
 
 /// Whether the edges of triangles are drawn.

@@ -13,6 +13,23 @@ const INK_STRENGTH: f32 = 0.62;
 /// Values up to here are shown as they are; brighter ones bend towards white.
 const SHOULDER: f32 = 0.6;
 
+/// How much glass hides of what is behind it, where it faces the viewer and where it turns away.
+const GLASS_FACING: f32 = 0.3;
+const GLASS_EDGE: f32 = 0.9;
+
+/// How dark glass is where it turns away, relative to its own colour, and how much of that shows.
+const GLASS_DARK: f32 = 0.12;
+const GLASS_OUTLINE: f32 = 0.75;
+
+/// What a lit fragment shows if it is of glass, and how much it hides of what is behind it.
+pub(crate) fn glass(fragment: &Fragment, lit: Vec3) -> (Vec3, f32) {
+    let facing = fragment.receiver.normal.dot(fragment.toward_eye);
+    let away = 1.0 - facing.clamp(0.0, 1.0);
+    let color = lit.lerp(fragment.color * GLASS_DARK, GLASS_OUTLINE * away.powi(4));
+    let opacity = GLASS_FACING + (GLASS_EDGE - GLASS_FACING) * away.powi(2);
+    (color, opacity.max(fragment.ink * INK_STRENGTH))
+}
+
 /// The colour that a fragment shows, linear and within the display's range.
 pub(crate) fn shade(fragment: &Fragment, arriving: &Arriving, key: Vec3) -> Vec3 {
     let normal = fragment.receiver.normal;

@@ -1,7 +1,10 @@
 //! A played asset as a scene: its colours, its overlays, its ground.
 
-use crate::{Bone, Paint, Scene, Surface, Wireframe, skeleton_bones, weight_colors};
+use crate::centers::{MarkedCenters, stick_figure};
+use crate::{Bone, Paint, Scene, Substance, Surface, Wireframe, skeleton_bones, weight_colors};
 use glam::Vec3;
+use supple::centers::Centers;
+use supple::deform::CenterSource;
 use supple::normals::NormalFit;
 use supple::{Asset, Bounds, Player};
 
@@ -23,6 +26,7 @@ pub struct Look {
     colors: Colors,
     /// False where the file's normals have little to do with its triangles: then facets look better.
     smooth: bool,
+    centers: Option<MarkedCenters>,
 }
 
 /// If more than one in this many triangles has normals that do not fit it, none are trusted.
@@ -58,7 +62,23 @@ impl Look {
             overlays,
             colors,
             smooth: fit.askew * ASKEW_ONE_IN <= mesh.triangles().len(),
+            centers: None,
         }
+    }
+
+    /// The same with centers of rotation inside of a body of glass, and lines for bones unless the skeleton is drawn.
+    ///
+    /// `asset` must be the same as before.
+    pub fn with_centers(self, asset: &Asset, source: &CenterSource) -> Look {
+        Look {
+            centers: MarkedCenters::of(asset, source),
+            ..self
+        }
+    }
+
+    /// The centers of rotation that the scene shows.
+    pub fn centers(&self) -> Option<&Centers> {
+        Some(&self.centers.as_ref()?.centers)
     }
 
     /// The scene of the frame that `player` is in, on a ground at a height (or floating, without).
@@ -105,9 +125,22 @@ impl Look {
             true => skeleton_bones(skeleton, player.world_from_node()),
             false => Vec::new(),
         };
+        let marks = match &self.centers {
+            None => Vec::new(),
+            Some(centers) if self.overlays.skeleton => vec![centers.dots(player)],
+            Some(centers) => {
+                let [lines, joints] = stick_figure(player);
+                vec![lines, centers.dots(player), joints]
+            }
+        };
         Scene {
             surfaces: std::iter::once(character).chain(props).collect(),
             bones,
+            marks,
+            substance: match self.centers {
+                Some(_) => Substance::Glass,
+                None => Substance::Clay,
+            },
             wireframe: match self.overlays.wireframe {
                 true => Wireframe::Shown,
                 false => Wireframe::Hidden,

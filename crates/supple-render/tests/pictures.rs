@@ -3,7 +3,7 @@
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};
 use supple_render::{
-    Bone, Camera, Image, Paint, Scene, Settings, Surface, View, Wireframe, render,
+    Bone, Camera, Image, Marks, Paint, Scene, Settings, Substance, Surface, View, Wireframe, render,
 };
 
 const RED: Vec3 = Vec3::new(0.8, 0.05, 0.05);
@@ -131,7 +131,9 @@ fn the_same_scene_gives_the_same_bits_on_any_number_of_threads() {
     let scene = Scene {
         surfaces: vec![model.painted(RED)],
         bones: vec![bone],
+        marks: vec![Marks::dots(model.positions.iter().copied(), 0.01, RED)],
         wireframe: Wireframe::Shown,
+        substance: Substance::Glass,
         ground: Some(-1.0),
     };
     let image = render(&scene, &camera, &settings);
@@ -294,6 +296,70 @@ fn bones_show_through_the_surface() {
 }
 
 #[test]
+fn marks_are_round_and_come_in_any_order() {
+    let model = sphere(48);
+    let camera = Camera::framing(model.positions.iter().copied(), View::FRONT, 1.0);
+    let view = |near: f32| Vec3::Z * near;
+    let both = [view(0.4), view(-0.4)];
+    let marks = |places: [Vec3; 2], color| Marks::dots(places, 0.1, color);
+    let scene = Scene {
+        marks: vec![marks(both, BLUE)],
+        ..only(model.painted(RED))
+    };
+    let image = render(&scene, &camera, &small());
+    let plain = render(&only(model.painted(RED)), &camera, &small());
+    let center = camera.project(view(0.4), 1.0).unwrap();
+    let center = glam::DVec2::from(center) * 96.0;
+    for (index, (a, b)) in plain.pixels().iter().zip(image.pixels()).enumerate() {
+        let pixel = glam::DVec2::new((index % 96) as f64 + 0.5, (index / 96) as f64 + 0.5);
+        // The farther dot is a little off, by the perspective of a camera that looks down a little.
+        match pixel.distance(center) {
+            near if near < 8.5 => assert!(b[2] > b[0], "{pixel}"),
+            far if far > 12.5 => assert_eq!(a, b, "{pixel}"),
+            _ => (),
+        }
+    }
+    // In whatever order they are given.
+    let [near, far] = both;
+    let turned = Scene {
+        marks: vec![marks([far, near], BLUE)],
+        ..only(model.painted(RED))
+    };
+    assert!(image == render(&turned, &camera, &small()));
+    // What comes last lies over what comes first.
+    let last = Scene {
+        marks: vec![marks(both, RED), marks(both, BLUE)],
+        ..only(model.painted(RED))
+    };
+    let [red, _, blue] = at(&render(&last, &camera, &small()), 48, 48);
+    assert!(blue > red);
+}
+
+#[test]
+fn glass_shows_what_is_behind_it_and_has_an_outline() {
+    let model = sphere(96);
+    let camera = Camera::framing(model.positions.iter().copied(), View::FRONT, 1.0);
+    let dark = model.painted(Vec3::splat(0.02));
+    let glass = Scene {
+        substance: Substance::Glass,
+        ..only(dark)
+    };
+    let (clay, glass) = (
+        render(&only(dark), &camera, &small()),
+        render(&glass, &camera, &small()),
+    );
+    let backdrop = backdrop();
+    let brightness = |image: &Image, x: usize| u32::from(at(image, x, 48)[1]);
+    assert!(brightness(&glass, 48) > brightness(&clay, 48) + 60);
+    assert!(brightness(&glass, 48) + 10 < brightness(&backdrop, 48));
+    assert!(
+        brightness(&glass, 7) + 40 < brightness(&glass, 48),
+        "an outline"
+    );
+    assert!(!differs(at(&glass, 2, 48), at(&backdrop, 2, 48)));
+}
+
+#[test]
 fn the_ground_darkens_under_a_model_and_nowhere_far_away() {
     let model = sphere(48);
     let camera = Camera::framing(model.positions.iter().copied(), View::default(), 1.0);
@@ -357,6 +423,11 @@ fn odd_input_draws_what_it_can() {
                 to: Vec3::X,
                 radius: 0.0,
                 color: RED,
+            }],
+            marks: vec![Marks {
+                strokes: positions.map(|position| [position, Vec3::Y]).to_vec(),
+                radius: 0.0,
+                color: BLUE,
             }],
             ..only(surface)
         };

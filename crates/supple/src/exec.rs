@@ -9,8 +9,14 @@ pub fn map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
     (0..count).into_par_iter().map(&make).collect()
 }
 
+/// Changes every item in place, each on whichever thread is free.
+pub fn for_each_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut T) + Sync) {
+    let items = items.par_iter_mut().enumerate();
+    items.for_each(|(index, item)| change(index, item));
+}
+
 /// Items per piece of work where single items are too small to hand out.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 512;
 
 /// `make` for runs of items, in order: for items that are too small to hand out one by one, such as vertices.
 pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {

@@ -12,6 +12,7 @@ mod container;
 mod accessor;
 mod read;
 
+mod centers;
 mod clips;
 mod joints;
 mod surface;
@@ -23,6 +24,7 @@ mod save;
 mod store;
 mod write;
 
+pub use centers::{CENTER_ATTRIBUTE, CenterState, StoredCenters};
 pub use write::SaveError;
 
 use crate::LoadError;
@@ -40,6 +42,8 @@ pub struct Loaded {
     pub asset: Asset,
     /// The file, for writing.
     pub document: Document,
+    /// Centers of rotation that came with the file.
+    pub stored_centers: Option<StoredCenters>,
     /// What had to be mended or passed over.
     pub notes: Notes,
 }
@@ -124,6 +128,7 @@ fn from_bytes(bytes: &[u8], folder: Option<PathBuf>, name: &str) -> Result<Loade
     let character = read::character(&container, name)?;
     Ok(Loaded {
         asset: character.asset,
+        stored_centers: character.stored_centers,
         notes: character.notes,
         document: Document {
             json: container.json,

@@ -1,12 +1,13 @@
 //! From the JSON of a file to a character.
 
 use super::accessor::Accessors;
+use super::centers;
 use super::clips::clips;
 use super::container::Container;
 use super::joints::Joints;
 use super::surface::{MorphWeights, SurfaceReader};
 use super::tree::Tree;
-use super::{Binding, Fault, Instance, Notes, PropBinding};
+use super::{Binding, Fault, Instance, Notes, PropBinding, StoredCenters};
 use glam::Vec3;
 use gltf_json::{Mesh as FileMesh, Node as FileNode, Skin as FileSkin};
 use serde::de::DeserializeOwned;
@@ -17,6 +18,7 @@ use supple::{Asset, Prop, Rig, Skeleton};
 /// What reading gives.
 pub(super) struct Character {
     pub(super) asset: Asset,
+    pub(super) stored_centers: Option<StoredCenters>,
     pub(super) notes: Notes,
     pub(super) binding: Binding,
 }
@@ -99,6 +101,7 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
     let clips = clips(&file, &tree, &morph_weights, &mut notes)?;
     let rig = Rig::new(surface.mesh, skeleton, surface.weights)
         .map_err(|error| Fault::new("meshes", error.to_string()))?;
+    let stored_centers = centers::stored(&file, &bound, surface.centers, &rig)?;
     Ok(Character {
         asset: Asset {
             name: name.to_owned(),
@@ -109,6 +112,7 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
             clips,
             props,
         },
+        stored_centers,
         notes,
         binding: Binding {
             file_node: tree.file_node,

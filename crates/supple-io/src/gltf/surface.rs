@@ -3,7 +3,7 @@
 use super::accessor::Numbers;
 use super::joints::SkinJoints;
 use super::read::{File, MeshNode};
-use super::{Fault, Notes};
+use super::{CENTER_ATTRIBUTE, Fault, Notes};
 use glam::{Vec3, Vec4};
 use gltf_json::Index;
 use gltf_json::accessor::Type;
@@ -22,6 +22,16 @@ pub(super) struct BoundSurface {
     pub(super) parts: Vec<Part>,
     pub(super) morphs: Vec<Morph>,
     pub(super) weights: Weights,
+    pub(super) centers: CenterPoints,
+}
+
+/// Centers of rotation as the primitives store them.
+#[derive(Default)]
+pub(super) struct CenterPoints {
+    /// `None` for vertices without; shorter than the surface if the last have none.
+    pub(super) points: Vec<Option<Vec3>>,
+    /// The first that could not be read: no reason to refuse the rest of the file, since they can be computed anew.
+    pub(super) fault: Option<Fault>,
 }
 
 /// Collects primitives into one surface.
@@ -37,6 +47,7 @@ pub(super) struct SurfaceReader<'a> {
     parts: Vec<Part>,
     morphs: Vec<Morph>,
     weights: WeightsBuilder,
+    centers: CenterPoints,
 }
 
 impl<'a> SurfaceReader<'a> {
@@ -52,6 +63,7 @@ impl<'a> SurfaceReader<'a> {
             morphs: Vec::new(),
             weights: WeightsBuilder::new(joint_count)
                 .map_err(|error| Fault::new("nodes", error.to_string()))?,
+            centers: CenterPoints::default(),
         })
     }
 
@@ -90,7 +102,10 @@ impl<'a> SurfaceReader<'a> {
             let range = self.add_primitive(primitive, &place, part_name, notes)?;
             self.add_morphs(primitive, &place, &range, first_weight)?;
             match joints.filter(|_| node.skin.is_some()) {
-                Some(joints) => self.add_weights(primitive, &place, joints, range.len())?,
+                Some(joints) => {
+                    self.add_weights(primitive, &place, joints, range.len())?;
+                    self.add_centers(primitive, &place, &range);
+                }
                 // Not skinned: everything follows the one joint that stands for the node.
                 None => {
                     let joint = joints.map_or(0, |joints| joints.root);
@@ -169,8 +184,7 @@ impl<'a> SurfaceReader<'a> {
         count: usize,
     ) -> Result<(), Fault> {
         for &name in PAINTED_ATTRIBUTES {
-            let semantic = Semantic::Extras(name.trim_start_matches('_').to_owned());
-            let Some(accessor) = attribute(primitive, semantic) else {
+            let Some(accessor) = attribute(primitive, custom(name)) else {
                 continue;
             };
             let there = format!("{place}.{name}");
@@ -181,6 +195,29 @@ impl<'a> SurfaceReader<'a> {
             painted.extend(values.into_iter().map(Some));
         }
         Ok(())
+    }
+
+    /// Stored centers of rotation; other primitives may go without.
+    fn add_centers(
+        &mut self,
+        primitive: &gltf_json::mesh::Primitive,
+        place: &str,
+        vertices: &Range<usize>,
+    ) {
+        let Some(accessor) = attribute(primitive, custom(CENTER_ATTRIBUTE)) else {
+            return;
+        };
+        let there = format!("{place}.{CENTER_ATTRIBUTE}");
+        let read = self.file.accessors.vec3s(accessor, &there);
+        match read.and_then(|centers| same_length(centers, vertices.len(), &there)) {
+            Ok(centers) => {
+                self.centers.points.resize(vertices.start, None);
+                self.centers.points.extend(centers.into_iter().map(Some));
+            }
+            Err(fault) => {
+                self.centers.fault.get_or_insert(fault);
+            }
+        }
     }
 
     fn add_triangles(
@@ -378,8 +415,14 @@ impl<'a> SurfaceReader<'a> {
             parts: self.parts,
             morphs: self.morphs,
             weights,
+            centers: self.centers,
         })
     }
+}
+
+/// An attribute that the format does not define, by its name with the underscore.
+fn custom(name: &str) -> Semantic {
+    Semantic::Extras(name.trim_start_matches('_').to_owned())
 }
 
 fn attribute(primitive: &gltf_json::mesh::Primitive, semantic: Semantic) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! Changing a document, and writing it as a file. What is not changed stays as it was.
 
 use super::Document;
+use super::centers::forget_centers;
 use super::store::{
     Accessor, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT, flatten, remove_extensions,
 };
@@ -38,6 +39,17 @@ pub enum SaveError {
         /// The file's node with the skin.
         node: usize,
     },
+    /// No mesh has a skin.
+    #[error("no mesh of the file has a skin, so there is nothing to turn about centers")]
+    NoSkin,
+    /// There is no place to keep something in.
+    #[error(
+        "meshes[{mesh}].extras is not an object, so there is no place to say what its centers were computed from"
+    )]
+    ExtrasNotAnObject {
+        /// The file's mesh.
+        mesh: usize,
+    },
     /// A posed vertex is NaN or infinite, which no file can hold.
     #[error("vertex {0} of the posed surface is not finite")]
     NotFinite(usize),
@@ -52,11 +64,10 @@ impl Document {
     /// Nodes that share a mesh but now differ in their weights get a mesh each.
     pub fn set_weights(&mut self, weights: &Weights) -> Result<(), SaveError> {
         self.check_vertex_count("weights", weights.vertex_count())?;
-        let instances = self.binding.instances.clone();
         // All of them before anything is changed: on an error the document stays as it was.
-        let mut all_sets = Vec::with_capacity(instances.len());
+        let mut all_sets = Vec::with_capacity(self.binding.instances.len());
         let mut places_of_skin: HashMap<*const [usize], HashMap<usize, u16>> = HashMap::new();
-        for instance in &instances {
+        for instance in &self.binding.instances {
             let places = places_of_skin
                 .entry(Arc::as_ptr(&instance.joint_of_skin))
                 .or_insert_with(|| places_in_skin(&instance.joint_of_skin));
@@ -68,33 +79,49 @@ impl Document {
                 false => None,
             });
         }
-        // The versions of each mesh written so far: (index of the mesh, its influences).
-        let mut written: HashMap<usize, Vec<(usize, Vec<InfluenceSets>)>> = HashMap::new();
-        for ((position, instance), sets) in instances.iter().enumerate().zip(all_sets) {
-            let Some(sets) = sets else {
+        self.write_versions(all_sets, PartialEq::eq, |document, mesh, sets| {
+            for (primitive, sets) in sets.iter().enumerate() {
+                document.write_influences(mesh, primitive, sets);
+            }
+        });
+        self.drop_unused();
+        Ok(())
+    }
+
+    /// Writes something into the mesh of every instance that has it. Instances that share a mesh, but not what is written, get a mesh each.
+    pub(super) fn write_versions<T>(
+        &mut self,
+        contents: Vec<Option<T>>,
+        same: impl Fn(&T, &T) -> bool,
+        mut write: impl FnMut(&mut Document, usize, &T),
+    ) {
+        // The versions of each mesh written so far: (index of the mesh, what it holds).
+        let mut written: HashMap<usize, Vec<(usize, T)>> = HashMap::new();
+        for (position, content) in contents.into_iter().enumerate() {
+            let Some(content) = content else {
                 continue;
             };
-            let versions = written.entry(instance.mesh).or_default();
-            let same = versions.iter().find(|(_, other)| *other == sets);
-            let mesh = match same {
+            let (node, shared) = {
+                let instance = &self.binding.instances[position];
+                (instance.node, instance.mesh)
+            };
+            let versions = written.entry(shared).or_default();
+            let known = versions.iter().find(|(_, other)| same(other, &content));
+            let mesh = match known {
                 Some((mesh, _)) => *mesh,
                 None => {
                     let mesh = match versions.is_empty() {
-                        true => instance.mesh,
-                        false => self.duplicate("meshes", instance.mesh),
+                        true => shared,
+                        false => self.duplicate("meshes", shared),
                     };
-                    for (primitive, sets) in sets.iter().enumerate() {
-                        self.write_influences(mesh, primitive, sets);
-                    }
-                    versions.push((mesh, sets));
+                    write(self, mesh, &content);
+                    versions.push((mesh, content));
                     mesh
                 }
             };
-            self.json["nodes"][instance.node]["mesh"] = json!(mesh);
+            self.json["nodes"][node]["mesh"] = json!(mesh);
             self.binding.instances[position].mesh = mesh;
         }
-        self.drop_unused();
-        Ok(())
     }
 
     /// The same file frozen in a pose: deformed meshes at the top of the scene, everything else where the pose puts it,
@@ -134,6 +161,9 @@ impl Document {
             frozen.push((instance.node, mesh));
             posed.binding.instances[index].mesh = mesh;
         }
+        for mesh in posed.json["meshes"].as_array_mut().into_iter().flatten() {
+            forget_centers(mesh);
+        }
         posed.hang_on_top(asset, &frozen);
         if let Some(root) = posed.json.as_object_mut() {
             root.shift_remove("animations");
@@ -147,7 +177,11 @@ impl Document {
         Ok(posed)
     }
 
-    fn check_vertex_count(&self, what: &'static str, found: usize) -> Result<(), SaveError> {
+    pub(super) fn check_vertex_count(
+        &self,
+        what: &'static str,
+        found: usize,
+    ) -> Result<(), SaveError> {
         let primitives = self
             .binding
             .instances
@@ -196,8 +230,8 @@ impl Document {
 
     /// Removes attributes by the beginnings of their names, and with them a compressed twin of the whole primitive.
     fn forget_attributes(&mut self, mesh: usize, primitive: usize, beginnings: &[&str]) {
+        self.forget_compressed(mesh, primitive);
         let primitive = &mut self.json["meshes"][mesh]["primitives"][primitive];
-        remove_extensions(primitive, &["KHR_draco_mesh_compression"]);
         if let Some(attributes) = primitive["attributes"].as_object_mut() {
             attributes.retain(|name, _| {
                 !beginnings
@@ -205,6 +239,12 @@ impl Document {
                     .any(|beginning| name.starts_with(beginning))
             });
         }
+    }
+
+    /// Removes a compressed twin of a primitive: it knows nothing of what was changed.
+    pub(super) fn forget_compressed(&mut self, mesh: usize, primitive: usize) {
+        let primitive = &mut self.json["meshes"][mesh]["primitives"][primitive];
+        remove_extensions(primitive, &["KHR_draco_mesh_compression"]);
     }
 
     /// Writes the pose into the nodes that it moves, and prop's morph weights beside them.

@@ -3,9 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use supple::centers::{CenterOptions, Centers};
 use supple::{Method, Normals, Player};
 use supple_io::LoadError;
-use supple_io::gltf::{self, Loaded, SaveError};
+use supple_io::gltf::{self, CENTER_ATTRIBUTE, Loaded, SaveError};
 
 pub const UNSIGNED_BYTE: u32 = 5121;
 pub const UNSIGNED_SHORT: u32 = 5123;
@@ -98,6 +99,7 @@ impl Tiny {
         tiny.json["accessors"][custom]["extensions"] = marked("accessor");
         tiny.json["bufferViews"][custom]["name"] = json!("custom numbers");
         tiny.json["bufferViews"][custom]["extensions"] = marked("bufferView");
+        let centers = tiny.floats("VEC3", &[0.5, 0.75, 0.0].repeat(4));
         let raised = tiny.floats("VEC3", &[0.0, 0.0, 0.5].repeat(4));
         let lowered = tiny.floats("VEC3", &[0.0, 0.0, -0.5].repeat(4));
         // One vertex of a target that is otherwise zero.
@@ -151,7 +153,15 @@ impl Tiny {
         let mesh = &mut json["meshes"][0];
         mesh["name"] = json!("square");
         mesh["weights"] = json!([0.0, 0.0]);
-        mesh["extras"] = json!({ "targetNames": ["up", "corner"] });
+        mesh["extras"] = json!({
+            "targetNames": ["up", "corner"],
+            "supple": {
+                "what": "a later release may write",
+                "centerOfRotation": {
+                    "sigma": 0.2, "epsilon": 0.1, "accuracy": 0.001, "source": "0123456789abcdef",
+                },
+            },
+        });
         mesh["extensions"] = marked("mesh");
         let primitive = &mut mesh["primitives"][0];
         primitive["material"] = json!(0);
@@ -163,6 +173,7 @@ impl Tiny {
             ("TEXCOORD_0", texture),
             ("COLOR_0", color),
             ("_CUSTOM", custom),
+            (CENTER_ATTRIBUTE, centers),
         ] {
             primitive["attributes"][name] = json!(accessor);
         }
@@ -249,6 +260,13 @@ impl Tiny {
     }
 }
 
+/// A GLB's JSON and its BIN chunk.
+pub fn open_glb(bytes: &[u8]) -> (Value, &[u8]) {
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let json = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    (json, &bytes[28 + length..])
+}
+
 pub fn load(file: &Tiny) -> Result<Loaded, LoadError> {
     gltf::from_slice(&file.glb(), "tiny")
 }
@@ -322,6 +340,15 @@ pub fn exercise(loaded: Loaded) {
         Err(error) => assert!(matches!(error, SaveError::NotFinite(_)), "{error}"),
     }
     document.set_weights(asset.rig.weights()).unwrap();
+    let (mesh, weights) = (asset.rig.mesh(), asset.rig.weights());
+    let centers = Centers::from_points(mesh.positions(), mesh, weights).unwrap();
+    if let Err(error) = document.set_centers(&asset.rig, &centers, &CenterOptions::PAPER) {
+        let expected = matches!(
+            error,
+            SaveError::NoSkin | SaveError::ExtrasNotAnObject { .. }
+        );
+        assert!(expected, "{error}");
+    }
     let written = document.to_glb().unwrap();
     gltf::from_slice(&written, "what was written").unwrap();
 }

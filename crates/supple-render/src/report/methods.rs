@@ -3,10 +3,11 @@
 use supple::Method;
 
 /// Methods that are left out unless they are asked for: one that blends nothing, one that looks nearly like dual quaternions
-/// and takes longer, and those that equal linear blending as long as nothing was learned for them.
+/// and takes longer, one that is there to show why its sibling is better, and those that equal linear blending as long as nothing was learned for them.
 const LEFT_OUT: &[&str] = &[
     "rigid",
     "dual-quaternion-intrinsic",
+    "cor-procrustes",
     "multi-weight",
     "animation-space",
 ];
@@ -65,7 +66,7 @@ const WORDS: &[Words] = &[
         name: "spherical",
         title: "Spherical blending",
         plural: false,
-        introduction: "Turns each point about the one centre that its bones agree on best. It keeps volume much like dual quaternions, of which it is a forerunner.",
+        introduction: "Turns each point about the one center that its bones agree on best. It keeps volume much like dual quaternions, of which it is a forerunner.",
     },
     Words {
         name: "linear-dual-blend",
@@ -96,6 +97,20 @@ const WORDS: &[Words] = &[
         title: "Spline skinning",
         plural: false,
         introduction: "Lays the limb along a smooth curve through its joints, like a hose. Made for tails, necks and tentacles.",
+    },
+    Words {
+        name: "cor",
+        title: "Centers of rotation",
+        plural: true,
+        introduction: "Gives each point a center of its own, found once from the weights, and turns it about that. Twists keep \
+                       their thickness, and bends cave in less than by linear blending and bulge less than by dual quaternions.",
+    },
+    Words {
+        name: "cor-procrustes",
+        title: "Centers of rotation, fitted turns",
+        plural: true,
+        introduction: "The same centers, but each turn is the one nearest to what linear blending does. Much the same picture \
+                       until a joint comes close to half a turn: there the skin snaps over.",
     },
     Words {
         name: "animation-space",
@@ -154,11 +169,19 @@ impl Entry {
     }
 }
 
-/// Hues that stay apart in the common kinds of colour blindness and on light and dark pages; further
+/// Colours that stay apart in the common kinds of colour blindness and on light and dark pages, the last that of the text; further
 /// methods repeat them with broken lines.
-pub(super) const COLORS: [&str; 9] = [
-    "#d55e00", "#0a7cc4", "#009e73", "#cc6fa5", "#d99a00", "#4fb3e8", "#8a63c9", "#808890",
+pub(super) const COLORS: [&str; 10] = [
+    "#d55e00",
+    "#0a7cc4",
+    "#009e73",
+    "#cc6fa5",
+    "#d99a00",
+    "#4fb3e8",
+    "#8a63c9",
+    "#808890",
     "#a5743a",
+    "var(--ink)",
 ];
 
 /// The dashes of a method's line.

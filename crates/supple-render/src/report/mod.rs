@@ -145,13 +145,17 @@ mod tests {
     }
 
     fn page_of(asset: &Asset, title: &str) -> String {
+        page_with(asset, title, &small())
+    }
+
+    fn page_with(asset: &Asset, title: &str, options: &ReportOptions) -> String {
         let subject = Subject {
             title: title.to_owned(),
             asset,
             clips: Vec::new(),
         };
         let mut last = 0.0;
-        let page = report(&[subject], &small(), |share| {
+        let page = report(&[subject], options, |share| {
             assert!((last..=1.0 + 1e-9).contains(&share), "{share} after {last}");
             last = share;
         });
@@ -219,6 +223,25 @@ mod tests {
                 .unwrap_or(0);
             assert!((100 - lost - kept).abs() <= 1, "{caption} against {kept}");
         }
+    }
+
+    #[test]
+    fn centers_are_shown_where_they_are_compared() {
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        bar.clips.truncate(2);
+        assert!(!page_of(&bar, "bar").contains("Centers of rotation"));
+        let options = ReportOptions {
+            methods: vec![Method::Linear, "cor".parse().unwrap()],
+            ..small()
+        };
+        let page = page_with(&bar, "bar", &options);
+        let section = &page[page.find("<h3>Centers of rotation</h3>").unwrap()..];
+        let section = &section[..section.find("<h3>All numbers").unwrap()];
+        let weights = bar.rig.weights();
+        let blended = (0..weights.vertex_count()).filter(|&vertex| weights.of(vertex).len() > 1);
+        let told = format!("{} of 1,978 vertices have such a center", blended.count());
+        assert!(section.contains(&told), "{told}");
+        assert_eq!(section.matches("<img").count(), 2, "at rest and posed");
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(super) fn page(
         );
     }
     let (width, height) = options.picture_size;
-    let tile = width.clamp(120, 340) * 2 / 3;
+    let tile = width.clamp(120, 340) * 3 / 5;
     let style = fill(
         STYLE,
         &[

@@ -15,7 +15,7 @@ use super::told::{Joint, Told};
 use super::{ReportError, ReportOptions, Subject, table, verdict};
 use crate::{Camera, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render};
 use std::fmt::Write;
-use supple::{Method, Player, Pose};
+use supple::{Asset, Method, Player, Pose};
 
 /// A change of volume below this is none.
 const LITTLE_VOLUME: f64 = 0.005;
@@ -39,13 +39,15 @@ pub(super) fn section(
 ) -> Result<Section, ReportError> {
     let told = Told::new(study, entries);
     let close_ups = told.close_ups(study);
+    let look = Look::new(subject.asset, Overlays::default());
     let writer = Writer {
         study,
         entries,
         columns: table::columns(study, &told),
         told,
         close_ups,
-        look: Look::new(subject.asset, Overlays::default()),
+        centers: CenterPictures::of(subject.asset, &look, entries),
+        look,
         settings: pictures::settings(options.picture_size),
     };
     let steps: usize = study
@@ -54,7 +56,7 @@ pub(super) fn section(
         .map(|shown| shown.moments.len())
         .sum::<usize>()
         + writer.close_ups.len()
-        + 1;
+        + 2;
     let mut done = 0;
     let mut tick = || {
         done += 1;
@@ -64,10 +66,12 @@ pub(super) fn section(
     tick();
     let clips = writer.clips(&mut tick)?;
     let joints = writer.joints(&mut tick)?;
+    let centers = writer.centers()?;
+    tick();
     Ok(Section {
         facts: writer.facts(),
         summary: writer.summary(),
-        body: format!("{clips}{joints}{}", writer.numbers()),
+        body: format!("{clips}{joints}{centers}{}", writer.numbers()),
         hero,
     })
 }
@@ -79,7 +83,27 @@ struct Writer<'a, 'b> {
     close_ups: Vec<Worst>,
     columns: Vec<Column>,
     look: Look,
+    centers: Option<CenterPictures>,
     settings: Settings,
+}
+
+/// What is needed to show centers of rotation, where a method that has them is among those compared.
+struct CenterPictures {
+    method: usize,
+    look: Look,
+}
+
+impl CenterPictures {
+    fn of(asset: &Asset, look: &Look, entries: &[Entry]) -> Option<CenterPictures> {
+        let mut methods = entries.iter().enumerate();
+        methods.find_map(|(method, entry)| match &entry.method {
+            Method::CentersOfRotation(options) => Some(CenterPictures {
+                method,
+                look: look.clone().with_centers(asset, &options.centers),
+            }),
+            _ => None,
+        })
+    }
 }
 
 impl<'a> Writer<'a, '_> {
@@ -218,13 +242,11 @@ impl<'a> Writer<'a, '_> {
         ))
     }
 
-    /// A picture of the character at the moment that tells most.
-    fn hero(&self) -> Result<Option<String>, ReportError> {
-        let asset = self.study.cast.asset;
+    /// The moment in which the body moves most, since a picture of a small finger says nothing from afar.
+    fn liveliest(&self) -> Option<(&Shown<'_>, usize)> {
         let shown = self.study.shown.iter();
         let moments =
             shown.flat_map(|shown| shown.moments.iter().map(move |&frame| (shown, frame)));
-        // Where the body moves most, since a picture of a small finger says nothing from afar.
         let moved = |(shown, frame): &(&Shown<'_>, usize)| -> f64 {
             let motions = self
                 .study
@@ -236,15 +258,37 @@ impl<'a> Writer<'a, '_> {
                 .map(|(region, motion)| region.share * motion.amount())
                 .sum()
         };
-        let pose = match moments.max_by(|a, b| moved(a).total_cmp(&moved(b))) {
-            Some((shown, frame)) => shown.pose(asset, frame),
-            None => asset.rest_pose(),
-        };
+        moments.max_by(|a, b| moved(a).total_cmp(&moved(b)))
+    }
+
+    /// The whole character in a pose.
+    fn portrait(
+        &self,
+        method: usize,
+        pose: &Pose,
+        look: &Look,
+        side: usize,
+    ) -> Result<Image, String> {
         let settings = Settings {
-            width: 520,
-            height: 520,
+            width: side,
+            height: side,
             lamps: Lamps::MANY,
             ..self.settings
+        };
+        self.study.cast.pose(method, pose, |player| {
+            let mut whole = Silhouette::default();
+            whole.add(player);
+            let camera = Camera::framing(whole.points(), View::THREE_QUARTER, settings.aspect());
+            render(&look.scene(player, whole.ground()), &camera, &settings)
+        })
+    }
+
+    /// A picture of the character at the moment that tells most.
+    fn hero(&self) -> Result<Option<String>, ReportError> {
+        let asset = self.study.cast.asset;
+        let pose = match self.liveliest() {
+            Some((shown, frame)) => shown.pose(asset, frame),
+            None => asset.rest_pose(),
         };
         let linear = self
             .entries
@@ -253,16 +297,7 @@ impl<'a> Writer<'a, '_> {
         let drawn = linear
             .into_iter()
             .chain(0..self.entries.len())
-            .find_map(|method| {
-                let draw = |player: &Player<'_>| {
-                    let mut whole = Silhouette::default();
-                    whole.add(player);
-                    let camera =
-                        Camera::framing(whole.points(), View::THREE_QUARTER, settings.aspect());
-                    render(&self.look.scene(player, whole.ground()), &camera, &settings)
-                };
-                self.study.cast.pose(method, &pose, draw).ok()
-            });
+            .find_map(|method| self.portrait(method, &pose, &self.look, 520).ok());
         Ok(drawn
             .map(|image| picture(&image, "The character in motion"))
             .transpose()?)
@@ -661,6 +696,47 @@ impl<'a> Writer<'a, '_> {
         }
         html.push_str("</div></div>");
         Ok(html)
+    }
+
+    /// Where the centers of rotation are, at rest and at the moment that tells most.
+    fn centers(&self) -> Result<String, ReportError> {
+        let Some(CenterPictures { method, look }) = &self.centers else {
+            return Ok(String::new());
+        };
+        let Some(centers) = look.centers() else {
+            return Ok(String::new());
+        };
+        let asset = self.study.cast.asset;
+        let count = centers.points().iter().flatten().count();
+        if count == 0 {
+            return Ok(
+                "<h3>Centers of rotation</h3><p>No vertex has one: each follows a single joint, or nothing is similar to it.</p>"
+                    .to_owned(),
+            );
+        }
+        let mut html = format!(
+            "<h3>Centers of rotation</h3><p>Each red dot is the point about which the method <code>cor</code> turns some of the skin, seen through \
+             the body; joints are green, bones yellow. {} of {} vertices have such a center. The others follow \
+             a single joint, or nothing is similar to them. The bones carry the centers as linear blending would.</p><div class=\"tiles pair\">",
+            grouped(count),
+            grouped(asset.rig.mesh().vertex_count()),
+        );
+        let posed = self.liveliest().map(|(shown, frame)| {
+            let when = format!("{}, {}", clip_title(&shown.clip.name), shown.moment(frame));
+            (when, shown.pose(asset, frame))
+        });
+        let rest = ("At rest".to_owned(), asset.rest_pose());
+        for (when, pose) in std::iter::once(rest).chain(posed) {
+            if let Ok(image) = self.portrait(*method, &pose, look, 460) {
+                let image = picture(&image, "The centers of rotation inside of the character")?;
+                let _ = write!(
+                    html,
+                    "<figure class=\"tile aside\"><figcaption><span>{}</span></figcaption>{image}</figure>",
+                    named(&when)
+                );
+            }
+        }
+        Ok(html + "</div>")
     }
 
     fn numbers(&self) -> String {

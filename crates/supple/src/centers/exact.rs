@@ -1,16 +1,20 @@
 //! The reference: eq. (4) summed over every triangle, in double precision.
 //!
 //! Only triangles that carry both joints of a pair count for that pair in eq. (1), so the sum is taken pair by pair, which leaves nothing out. It still takes
-//! as many steps as a pair has vertices times triangles: for tests, tables, and for parameters too fine for the grid.
+//! as many steps as a pair has vertices of different weights times triangles: for tests, for tables, for very small surfaces, for parameters too fine
+//! for the grid, and for the few vertices that would drown in its errors.
 
-use super::holdings::Holdings;
-use super::pieces::{Piece, Place, each_piece, weight_distances};
+use super::holdings::weight_distances;
+use super::pieces::{Cutter, Place};
+use super::surface::Surface;
 use super::{CenterError, CenterOptions, PLACES, check, mean_of};
 use crate::exec;
 use crate::mesh::Mesh;
 use crate::weights::Weights;
 use glam::DVec3;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 
 /// The centers of a surface by direct summation, `None` where a vertex has none.
 pub fn exact(
@@ -19,7 +23,8 @@ pub fn exact(
     options: &CenterOptions,
 ) -> Result<Vec<Option<DVec3>>, CenterError> {
     check(mesh, weights, options)?;
-    let sums = vertex_sums::<PLACES>(mesh, weights, options);
+    let surface = Surface::new(Cow::Borrowed(mesh), Cow::Borrowed(weights), options);
+    let sums = vertex_sums::<PLACES>(&surface, &surface.vertices());
     Ok(sums.iter().map(mean_of).collect())
 }
 
@@ -33,88 +38,118 @@ struct Source<const C: usize> {
     moments: [f64; C],
 }
 
-/// The sums of eq. (4) for every vertex.
+/// The sums of eq. (4) for some vertices.
 pub(super) fn vertex_sums<const C: usize>(
-    mesh: &Mesh,
-    weights: &Weights,
-    options: &CenterOptions,
+    surface: &Surface<'_>,
+    vertices: &[u32],
 ) -> Vec<[f64; C]> {
-    let holdings = Holdings::of(weights, mesh.triangles());
-    let mut sums = vec![[0.0; C]; mesh.vertex_count()];
-    for joint in 0..holdings.joint_count() {
-        let sources = sources_of::<C>(mesh, weights, options, &holdings, joint);
-        let held = &holdings.vertices[joint];
-        let chunks = exec::map_chunks(held.len(), |chunk| {
-            let vertices = held[chunk].iter();
-            let sums = vertices.map(|&vertex| sum_over(&sources, weights, options, joint, vertex));
-            sums.collect::<Vec<_>>()
-        });
-        for (&vertex, added) in held.iter().zip(chunks.iter().flatten()) {
-            for (sum, added) in sums[vertex as usize].iter_mut().zip(added) {
-                *sum += added;
-            }
+    let (distinct, index_of) = distinct_rows(surface, vertices);
+    // Which of them each joint moves.
+    let mut held: Vec<Vec<usize>> = vec![Vec::new(); surface.joint_count];
+    for (index, &vertex) in distinct.iter().enumerate() {
+        for &joint in surface.weights.row(vertex as usize).0 {
+            held[usize::from(joint)].push(index);
         }
     }
-    sums
+    let mut sums = vec![[0.0; C]; distinct.len()];
+    for (joint, held) in held.iter().enumerate().filter(|(_, held)| !held.is_empty()) {
+        each_block(surface, joint, |sources: &Sources<C>| {
+            let chunks = exec::map_chunks(held.len(), |chunk| {
+                let vertices = held[chunk].iter().map(|&index| distinct[index]);
+                let sums = vertices.map(|vertex| sum_over(sources, surface, joint, vertex));
+                sums.collect::<Vec<_>>()
+            });
+            for (&index, added) in held.iter().zip(chunks.iter().flatten()) {
+                for (sum, added) in sums[index].iter_mut().zip(added) {
+                    *sum += added;
+                }
+            }
+        });
+    }
+    index_of.into_iter().map(|index| sums[index]).collect()
 }
 
-/// Every pair's sources in which the joint is the lower one, by the higher one.
-fn sources_of<const C: usize>(
-    mesh: &Mesh,
-    weights: &Weights,
-    options: &CenterOptions,
-    holdings: &Holdings,
+/// One vertex for each row of weights that some vertices have, and which of them stands for each vertex.
+fn distinct_rows(surface: &Surface<'_>, vertices: &[u32]) -> (Vec<u32>, Vec<usize>) {
+    let mut known: HashMap<(&[u16], Vec<u32>), usize> = HashMap::new();
+    let mut distinct = Vec::new();
+    let index_of = vertices.iter().map(|&vertex| {
+        let (joints, values) = surface.weights.row(vertex as usize);
+        let values = values.iter().map(|value| value.to_bits()).collect();
+        *known.entry((joints, values)).or_insert_with(|| {
+            distinct.push(vertex);
+            distinct.len() - 1
+        })
+    });
+    let index_of = index_of.collect();
+    (distinct, index_of)
+}
+
+/// The sources of each pair, by its higher joint.
+type Sources<const C: usize> = BTreeMap<u16, Vec<Source<C>>>;
+
+/// Sources are handed on once there are this many: a large surface in small pieces has more than memory holds.
+const BLOCK: usize = 1 << 18;
+
+/// Goes through the sources of every pair in which the joint is the lower one, a block at a time.
+fn each_block<const C: usize>(
+    surface: &Surface<'_>,
     joint: usize,
-) -> BTreeMap<u16, Vec<Source<C>>> {
-    let mut table = vec![0.0; holdings.joint_count()];
-    let mut sources: BTreeMap<u16, Vec<Source<C>>> = BTreeMap::new();
-    for &triangle in &holdings.triangles[joint] {
-        let triangle = triangle as usize;
-        let corners = mesh.triangles()[triangle];
-        let place = Place::of(mesh, triangle);
-        // The weights of the three corners, joint by joint.
-        let mut of_joint: BTreeMap<u16, DVec3> = BTreeMap::new();
-        for (corner, vertex) in corners.into_iter().enumerate() {
-            for influence in weights.of(vertex as usize) {
-                let row = of_joint.entry(influence.joint as u16).or_default();
-                row[corner] = f64::from(influence.weight);
+    mut sum: impl FnMut(&Sources<C>),
+) {
+    let mut cutter = Cutter::new(surface.options.epsilon);
+    let mut sources = Sources::new();
+    let mut count = 0;
+    for &triangle in &surface.holdings.triangles[joint] {
+        let place = Place::of(&surface.mesh, triangle as usize);
+        let row = surface.rows.of_triangle(triangle as usize);
+        let (mut own, mut partners) = (DVec3::ZERO, Vec::new());
+        for held in row {
+            match usize::from(held.joint).cmp(&joint) {
+                Ordering::Less => {}
+                Ordering::Equal => own = held.weights(),
+                Ordering::Greater => partners.push((held.joint, held.weights())),
             }
         }
-        let own = of_joint[&(joint as u16)];
-        let distances = weight_distances(weights, corners, &mut table);
-        each_piece(distances, options.epsilon.powi(2), &mut |piece: &Piece| {
+        cutter.start(weight_distances(row));
+        while let Some(piece) = cutter.next_piece() {
             let middle = piece.middle();
             let low = own.dot(middle);
-            for (&other, theirs) in of_joint.range(joint as u16 + 1..) {
+            for &(partner, theirs) in &partners {
                 let high = theirs.dot(middle);
                 let factor = low * high * place.area * piece.share;
-                sources.entry(other).or_default().push(Source {
+                sources.entry(partner).or_default().push(Source {
                     low,
                     high,
-                    moments: place.moments(piece).map(|moment: f64| moment * factor),
+                    moments: place.moments(&piece).map(|moment: f64| moment * factor),
                 });
             }
-        });
+            count += partners.len();
+            if count >= BLOCK {
+                sum(&sources);
+                sources.clear();
+                count = 0;
+            }
+        }
     }
-    sources
+    sum(&sources);
 }
 
 /// What the pairs with `joint` as the lower one add to a vertex's sums: eq. (1), half of it, as every pair counts twice there.
 fn sum_over<const C: usize>(
-    sources: &BTreeMap<u16, Vec<Source<C>>>,
-    weights: &Weights,
-    options: &CenterOptions,
+    sources: &Sources<C>,
+    surface: &Surface<'_>,
     joint: usize,
     vertex: u32,
 ) -> [f64; C] {
     let mut sum = [0.0; C];
-    let row = || weights.of(vertex as usize);
+    let row = || surface.weights.of(vertex as usize);
     let own = row().find(|influence| influence.joint == joint);
     let low = own.map_or(0.0, |influence| f64::from(influence.weight));
     for influence in row().filter(|influence| influence.joint > joint) {
         let high = f64::from(influence.weight);
         for source in sources.get(&(influence.joint as u16)).into_iter().flatten() {
-            let distance = (low * source.high - high * source.low) / options.sigma;
+            let distance = (low * source.high - high * source.low) / surface.options.sigma;
             let similarity = low * high * (-distance * distance).exp();
             for (sum, moment) in sum.iter_mut().zip(&source.moments) {
                 *sum += similarity * moment;

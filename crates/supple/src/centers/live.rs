@@ -1,2 +1,508 @@
-//! Centers that follow a brush.
-pub struct LiveCenters;
+//! Centers that follow a brush, which the paper leaves open (§5).
+//!
+//! A change of weights at some vertices changes the triangles around them, and so the pairs of joints that those carried before or carry now. The old
+//! triangles are taken off those pairs and the new ones added; their fields are made anew, and the vertices that read any of them read again.
+//!
+//! What is taken off a sum leaves some of its rounding behind. So a pair is spread anew once the area taken off it has come to a million times what it holds, which
+//! keeps that below 1e-9 of it, however many strokes there are.
+
+use super::fast::grid_for;
+use super::fields::{self, JointFields, PairField};
+use super::grid::WeightGrid;
+use super::holdings::Held;
+use super::spread::{Change, PairSpread, Spreader};
+use super::surface::{Repainted, Surface};
+use super::{CenterError, CenterOptions, Centers, PLACES, check, exact, mean_of};
+use crate::exec;
+use crate::mesh::Mesh;
+use crate::weights::Weights;
+use std::borrow::Cow;
+
+/// The centers of a surface whose weights are being painted.
+///
+/// It keeps a copy of the surface, and about 23 kB for every pair of joints that share triangles.
+#[derive(Clone, Debug)]
+pub struct LiveCenters {
+    surface: Surface<'static>,
+    /// None where direct summation serves better than a grid: then every update is a bake.
+    gridded: Option<Gridded>,
+    /// The triangles around each vertex.
+    around: TrianglesAround,
+    centers: Centers,
+}
+
+/// What is kept of the fast path.
+#[derive(Clone, Debug)]
+struct Gridded {
+    grid: WeightGrid,
+    /// The pairs of each joint as the lower one.
+    joints: Vec<JointPairs>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct JointPairs {
+    spreads: Vec<PairSpread<PLACES>>,
+    fields: JointFields<PLACES>,
+}
+
+impl LiveCenters {
+    /// Bakes the centers and keeps what an update needs.
+    pub fn new(
+        mesh: &Mesh,
+        weights: &Weights,
+        options: &CenterOptions,
+    ) -> Result<LiveCenters, CenterError> {
+        check(mesh, weights, options)?;
+        let surface = Surface::new(
+            Cow::Owned(mesh.clone()),
+            Cow::Owned(weights.clone()),
+            options,
+        );
+        let gridded = grid_for(&surface).map(|grid| Gridded::new(&surface, grid));
+        let sums = match &gridded {
+            Some(gridded) => gridded.read(&surface, &surface.vertices()),
+            None => exact::vertex_sums(&surface, &surface.vertices()),
+        };
+        Ok(LiveCenters {
+            around: TrianglesAround::of(mesh),
+            surface,
+            gridded,
+            centers: Centers::of_sums(&sums),
+        })
+    }
+
+    /// The centers as of the last update.
+    pub fn centers(&self) -> &Centers {
+        &self.centers
+    }
+
+    /// Follows a change of weights: takes over the rows of the vertices named in `changed`, and no others. Gives the vertices whose
+    /// centers may have changed, rising.
+    pub fn update(
+        &mut self,
+        weights: &Weights,
+        changed: &[usize],
+    ) -> Result<Vec<usize>, CenterError> {
+        let vertices = self.surface.mesh.vertex_count();
+        check(&self.surface.mesh, weights, &self.surface.options)?;
+        if let Some(&vertex) = changed.iter().find(|&&vertex| vertex >= vertices) {
+            return Err(CenterError::NoSuchVertex { vertex, vertices });
+        }
+        let mut changed: Vec<u32> = changed.iter().map(|&vertex| vertex as u32).collect();
+        sort_out(&mut changed);
+        let mut triangles = self.around.of_all(&changed);
+        sort_out(&mut triangles);
+        let repainted = self.surface.repaint(weights, &changed, triangles);
+        let Some(gridded) = &mut self.gridded else {
+            let all = self.surface.vertices();
+            let sums = exact::vertex_sums::<PLACES>(&self.surface, &all);
+            self.centers = Centers::of_sums(&sums);
+            return Ok((0..vertices).collect());
+        };
+        let touched = TouchedPairs::of(&self.surface, &repainted, &changed);
+        gridded.refresh(&self.surface, &repainted, &changed, &touched);
+        let readers = touched.readers(&self.surface, &changed);
+        let sums = gridded.read(&self.surface, &readers);
+        for (&vertex, sum) in readers.iter().zip(&sums) {
+            self.centers.points[vertex as usize] = mean_of(sum).map(|center| center.as_vec3());
+        }
+        Ok(readers.into_iter().map(|vertex| vertex as usize).collect())
+    }
+}
+
+impl Gridded {
+    fn new(surface: &Surface<'_>, grid: WeightGrid) -> Gridded {
+        let joints = exec::map(surface.joint_count, |joint| JointPairs {
+            spreads: surface.spreads(&grid, joint, |_| true),
+            fields: JointFields::default(),
+        });
+        let mut gridded = Gridded { grid, joints };
+        let all = gridded.joints.iter();
+        let all = all.map(|pairs| pairs.spreads.iter().map(|pair| pair.partner).collect());
+        gridded.refresh_fields(surface, &all.collect::<Vec<_>>());
+        gridded
+    }
+
+    /// Moves triangles from the pairs that they had to those that they have, and makes the fields of these pairs anew.
+    fn refresh(
+        &mut self,
+        surface: &Surface<'_>,
+        repainted: &Repainted,
+        changed: &[u32],
+        touched: &TouchedPairs,
+    ) {
+        let Gridded { grid, joints } = self;
+        joints.resize_with(surface.joint_count, JointPairs::default);
+        exec::for_each_mut(joints, |joint, pairs| {
+            if !touched.partners[joint].is_empty() {
+                pairs.respread(surface, grid, joint, repainted);
+                pairs.widen(surface, joint, changed);
+            }
+        });
+        self.refresh_fields(surface, &touched.partners);
+    }
+
+    /// Makes the fields of some pairs anew; `partners` are those of each joint as the lower one.
+    fn refresh_fields(&mut self, surface: &Surface<'_>, partners: &[Vec<u16>]) {
+        // Pair by pair, as some joints have many.
+        let joints = self.joints.iter().zip(partners).enumerate();
+        let wanted = joints.flat_map(|(joint, (pairs, partners))| {
+            let wanted = pairs.spreads.iter();
+            let wanted = wanted.filter(|pair| partners.contains(&pair.partner));
+            wanted.map(move |pair| (joint, pair))
+        });
+        let wanted: Vec<(usize, &PairSpread<PLACES>)> = wanted.collect();
+        let fields = exec::map(wanted.len(), |index| {
+            let (joint, pair) = wanted[index];
+            let field = PairField::new(&self.grid, &surface.units, pair)?;
+            Some((joint, (pair.partner, field)))
+        });
+        let mut fresh = vec![Vec::new(); self.joints.len()];
+        for (joint, field) in fields.into_iter().flatten() {
+            fresh[joint].push(field);
+        }
+        for ((joint, partners), fresh) in self.joints.iter_mut().zip(partners).zip(fresh) {
+            if !partners.is_empty() {
+                joint.fields.replace(partners, fresh);
+            }
+        }
+    }
+
+    /// The sums of some vertices.
+    fn read(&self, surface: &Surface<'_>, vertices: &[u32]) -> Vec<[f64; PLACES]> {
+        let joints = self.joints.iter();
+        let fields: Vec<&JointFields<PLACES>> = joints.map(|pairs| &pairs.fields).collect();
+        fields::vertex_sums(surface, &self.grid, &fields, vertices)
+    }
+}
+
+impl JointPairs {
+    /// Takes triangles off the pairs that they had and adds them to those that they have.
+    fn respread(
+        &mut self,
+        surface: &Surface<'_>,
+        grid: &WeightGrid,
+        joint: usize,
+        repainted: &Repainted,
+    ) {
+        let triangles = || repainted.triangles.iter().copied();
+        let has_joint =
+            |(_, row): &(u32, &[Held])| row.iter().any(|held| usize::from(held.joint) == joint);
+        let before = repainted.before.iter().map(Vec::as_slice);
+        let now = triangles().map(|triangle| surface.rows.of_triangle(triangle as usize));
+        let spreads = std::mem::take(&mut self.spreads);
+        let mut spreader = Spreader::new(surface, grid, joint, spreads, |_| true);
+        spreader.spread(triangles().zip(before).filter(has_joint), Change::Removed);
+        spreader.spread(triangles().zip(now).filter(has_joint), Change::Added);
+        self.spreads = spreader.finish();
+        self.spreads.retain(|pair| pair.triangles > 0);
+        let worn = self.spreads.extract_if(.., |pair| pair.is_worn());
+        let worn: Vec<u16> = worn.map(|pair| pair.partner).collect();
+        if !worn.is_empty() {
+            let anew = surface.spreads(grid, joint, |partner| worn.contains(&partner));
+            self.spreads.extend(anew);
+        }
+    }
+
+    /// Notes which sums of weights changed vertices have; of a pair that is new, which any vertex has.
+    fn widen(&mut self, surface: &Surface<'_>, joint: usize, changed: &[u32]) {
+        let known = |pair: &PairSpread<PLACES>| pair.sums.start <= pair.sums.end;
+        self.spreads.sort_by_key(|pair| !known(pair));
+        let first_new = self.spreads.partition_point(known);
+        let (known, new) = self.spreads.split_at_mut(first_new);
+        fields::widen_sums(surface, joint, known, changed);
+        if !new.is_empty() {
+            fields::widen_sums(surface, joint, new, &surface.holdings.vertices[joint]);
+        }
+    }
+}
+
+/// Pairs of joints, by the lower one.
+struct TouchedPairs {
+    partners: Vec<Vec<u16>>,
+    /// The joints of the last row, since neighbours mostly have the same.
+    last: Vec<u16>,
+}
+
+impl TouchedPairs {
+    /// The pairs whose triangles changed, and those that a changed vertex reads.
+    fn of(surface: &Surface<'_>, repainted: &Repainted, changed: &[u32]) -> TouchedPairs {
+        let mut touched = TouchedPairs {
+            partners: vec![Vec::new(); surface.joint_count],
+            last: Vec::new(),
+        };
+        for row in &repainted.before {
+            touched.add(row.iter().map(|held| held.joint));
+        }
+        for &triangle in &repainted.triangles {
+            let row = surface.rows.of_triangle(triangle as usize);
+            touched.add(row.iter().map(|held| held.joint));
+        }
+        let mut joints = Vec::new();
+        for &vertex in changed {
+            joints.clear();
+            joints.extend(surface.weights.row(vertex as usize).0);
+            joints.sort_unstable();
+            touched.add(joints.iter().copied());
+        }
+        touched
+    }
+
+    /// Adds all pairs of some joints, which rise.
+    fn add(&mut self, joints: impl Iterator<Item = u16> + Clone) {
+        if self.last.iter().copied().eq(joints.clone()) {
+            return;
+        }
+        self.last.clear();
+        self.last.extend(joints);
+        for (index, &lower) in self.last.iter().enumerate() {
+            let partners = &mut self.partners[usize::from(lower)];
+            for higher in &self.last[index + 1..] {
+                if !partners.contains(higher) {
+                    partners.push(*higher);
+                }
+            }
+        }
+    }
+
+    /// The vertices that have both joints of some pair, and some more; all of them rising.
+    fn readers(&self, surface: &Surface<'_>, more: &[u32]) -> Vec<u32> {
+        let mut reads = vec![false; surface.mesh.vertex_count()];
+        for &vertex in more {
+            reads[vertex as usize] = true;
+        }
+        let mut is_partner = vec![false; surface.joint_count];
+        for (partners, held) in self.partners.iter().zip(&surface.holdings.vertices) {
+            if partners.is_empty() {
+                continue;
+            }
+            is_partner.fill(false);
+            for &partner in partners {
+                is_partner[usize::from(partner)] = true;
+            }
+            for &vertex in held {
+                let joints = surface.weights.row(vertex as usize).0;
+                reads[vertex as usize] |=
+                    joints.iter().any(|&joint| is_partner[usize::from(joint)]);
+            }
+        }
+        let readers = reads.iter().enumerate().filter(|(_, reads)| **reads);
+        readers.map(|(vertex, _)| vertex as u32).collect()
+    }
+}
+
+/// For each vertex the triangles that have it as a corner, in compressed rows.
+#[derive(Clone, Debug)]
+struct TrianglesAround {
+    starts: Vec<u32>,
+    triangles: Vec<u32>,
+}
+
+impl TrianglesAround {
+    fn of(mesh: &Mesh) -> TrianglesAround {
+        let mut starts = vec![0; mesh.vertex_count() + 1];
+        for &corner in mesh.triangles().as_flattened() {
+            starts[corner as usize + 1] += 1;
+        }
+        for vertex in 0..mesh.vertex_count() {
+            starts[vertex + 1] += starts[vertex];
+        }
+        let mut next = starts.clone();
+        let mut triangles = vec![0; mesh.triangles().len() * 3];
+        for (index, &corner) in mesh.triangles().as_flattened().iter().enumerate() {
+            triangles[next[corner as usize] as usize] = (index / 3) as u32;
+            next[corner as usize] += 1;
+        }
+        TrianglesAround { starts, triangles }
+    }
+
+    /// The triangles around some vertices, some perhaps more than once.
+    fn of_all(&self, vertices: &[u32]) -> Vec<u32> {
+        let around = vertices.iter().flat_map(|&vertex| {
+            let vertex = vertex as usize;
+            &self.triangles[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+        });
+        around.copied().collect()
+    }
+}
+
+fn sort_out(list: &mut Vec<u32>) {
+    list.sort_unstable();
+    list.dedup();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::characters::{Character, build};
+    use crate::weights::WeightsBuilder;
+    use glam::Vec3;
+
+    /// Weights that can be painted on, row by row.
+    struct Canvas {
+        rows: Vec<Vec<(usize, f32)>>,
+        joints: usize,
+    }
+
+    impl Canvas {
+        fn of(weights: &Weights, joints: usize) -> Canvas {
+            let row = |vertex| {
+                let row = weights.of(vertex);
+                row.map(|influence| (influence.joint, influence.weight))
+                    .collect()
+            };
+            Canvas {
+                rows: (0..weights.vertex_count()).map(row).collect(),
+                joints,
+            }
+        }
+
+        /// Adds or takes away some of a joint around a vertex, and tells which vertices that changed.
+        fn stroke(
+            &mut self,
+            mesh: &Mesh,
+            at: usize,
+            radius: f32,
+            joint: usize,
+            by: f32,
+        ) -> Vec<usize> {
+            let middle = mesh.positions()[at];
+            let near = |place: &Vec3| (1.0 - place.distance(middle) / radius).max(0.0);
+            let mut changed = Vec::new();
+            for (vertex, place) in mesh.positions().iter().enumerate() {
+                let share = by * near(place);
+                if share == 0.0 {
+                    continue;
+                }
+                let row = &mut self.rows[vertex];
+                match row.iter_mut().find(|(known, _)| *known == joint) {
+                    Some((_, weight)) => *weight = (*weight + share).max(0.0),
+                    None => row.push((joint, share.max(0.0))),
+                }
+                row.retain(|(_, weight)| *weight > 0.0);
+                if row.is_empty() {
+                    row.push((joint, 1.0));
+                }
+                changed.push(vertex);
+            }
+            changed
+        }
+
+        fn weights(&self) -> Weights {
+            let mut builder = WeightsBuilder::new(self.joints).unwrap();
+            for row in &self.rows {
+                builder.push(row.iter().copied(), 0).unwrap();
+            }
+            builder.finish().0
+        }
+    }
+
+    #[test]
+    fn after_any_number_of_strokes_centers_are_those_of_a_bake() {
+        let options = CenterOptions::default();
+        for (character, size, strokes) in [(Character::Arm, 2000, 60), (Character::Bar, 2000, 2000)]
+        {
+            let asset = build(character, size).unwrap();
+            let (mesh, joints) = (asset.rig.mesh(), asset.rig.skeleton().joints().len());
+            let mut canvas = Canvas::of(asset.rig.weights(), joints);
+            let mut live = LiveCenters::new(mesh, asset.rig.weights(), &options).unwrap();
+            let mut seed = 7_usize;
+            let mut random = |below: usize| {
+                seed = seed
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                (seed >> 33) % below
+            };
+            for stroke in 0..strokes {
+                let at = random(mesh.vertex_count());
+                let radius = mesh.bounds().unwrap().extent() * 0.01 * (1 + random(8)) as f32;
+                let by = [0.7, 0.2, -0.3, -2.0][random(4)];
+                let changed = canvas.stroke(mesh, at, radius, random(joints), by);
+                let weights = canvas.weights();
+                let before = live.centers().clone();
+                let told = live.update(&weights, &changed).unwrap();
+                for vertex in 0..mesh.vertex_count() {
+                    let same = before.of(vertex) == live.centers().of(vertex);
+                    assert!(same || told.binary_search(&vertex).is_ok());
+                }
+                if stroke % (strokes / 20) == 0 || stroke + 1 == strokes {
+                    let baked = Centers::bake(mesh, &weights, &options).unwrap();
+                    let most = 1e-6 * mesh.bounds().unwrap().extent();
+                    for vertex in 0..mesh.vertex_count() {
+                        match (live.centers().of(vertex), baked.of(vertex)) {
+                            (Some(live), Some(baked)) => assert!(live.distance(baked) < most),
+                            (live, baked) => assert_eq!(live, baked, "{character:?}, {stroke}"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_fine_for_a_grid_is_followed_too() {
+        let options = CenterOptions {
+            sigma: 0.02,
+            ..CenterOptions::default()
+        };
+        let asset = build(Character::Bar, 2000).unwrap();
+        let mesh = asset.rig.mesh();
+        let mut canvas = Canvas::of(asset.rig.weights(), 2);
+        let mut live = LiveCenters::new(mesh, asset.rig.weights(), &options).unwrap();
+        let changed = canvas.stroke(mesh, 5, mesh.bounds().unwrap().extent() * 0.3, 1, 0.5);
+        live.update(&canvas.weights(), &changed).unwrap();
+        let baked = Centers::bake(mesh, &canvas.weights(), &options).unwrap();
+        assert_eq!(*live.centers(), baked);
+    }
+
+    #[test]
+    fn joints_that_never_moved_anything_can_be_painted() {
+        let options = CenterOptions::default();
+        let asset = build(Character::Bar, 2000).unwrap();
+        let mesh = asset.rig.mesh();
+        let mut canvas = Canvas::of(asset.rig.weights(), 9);
+        let mut live = LiveCenters::new(mesh, asset.rig.weights(), &options).unwrap();
+        let changed = canvas.stroke(mesh, 5, mesh.bounds().unwrap().extent() * 0.3, 8, 0.5);
+        live.update(&canvas.weights(), &changed).unwrap();
+        let baked = Centers::bake(mesh, &canvas.weights(), &options).unwrap();
+        assert_eq!(*live.centers(), baked);
+    }
+
+    #[test]
+    fn rows_that_are_not_named_are_not_taken_over() {
+        let options = CenterOptions::default();
+        let asset = build(Character::Bar, 2000).unwrap();
+        let (mesh, weights) = (asset.rig.mesh(), asset.rig.weights());
+        let mut canvas = Canvas::of(weights, 2);
+        let mut live = LiveCenters::new(mesh, weights, &options).unwrap();
+        let changed = canvas.stroke(mesh, 5, mesh.bounds().unwrap().extent() * 0.3, 1, 0.5);
+        live.update(&canvas.weights(), &[]).unwrap();
+        assert_eq!(
+            *live.centers(),
+            Centers::bake(mesh, weights, &options).unwrap()
+        );
+        live.update(&canvas.weights(), &changed).unwrap();
+        let baked = Centers::bake(mesh, &canvas.weights(), &options).unwrap();
+        let far = |vertex: &usize| match (live.centers().of(*vertex), baked.of(*vertex)) {
+            (Some(live), Some(baked)) => live.distance(baked) > 1e-6,
+            (live, baked) => live != baked,
+        };
+        assert_eq!((0..mesh.vertex_count()).find(far), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_name() {
+        let asset = build(Character::Bar, 2000).unwrap();
+        let (mesh, weights) = (asset.rig.mesh(), asset.rig.weights());
+        let mut live = LiveCenters::new(mesh, weights, &CenterOptions::default()).unwrap();
+        let vertices = mesh.vertex_count();
+        assert_eq!(
+            live.update(weights, &[vertices]),
+            Err(CenterError::NoSuchVertex {
+                vertex: vertices,
+                vertices
+            })
+        );
+        assert!(live.update(weights, &[]).unwrap().is_empty());
+    }
+}

@@ -4,6 +4,7 @@
 //! the one above it. Each piece is small, so the blend of pieces remembers how often the chain has wound around, which
 //! neither a matrix nor a quaternion of the whole can. `Blend` is that of dual quaternions; a path that has ended adds the identity.
 
+use super::antipodality::Addend;
 use super::direct::Fields;
 use super::dual_quat::DualQuat;
 use super::rigid_motion::{BlendsMotions, RigidMotions};

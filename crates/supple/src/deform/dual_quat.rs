@@ -1,5 +1,6 @@
 //! Dual quaternions: rigid motions that can be added.
 
+use super::antipodality::Addend;
 use super::rigid_motion::RigidMotion;
 use crate::transform::Affine;
 use glam::{Quat, Vec3, Vec4};
@@ -13,14 +14,29 @@ pub(super) struct DualQuat {
     pub(super) dual: Quat,
 }
 
-impl DualQuat {
-    pub(super) const IDENTITY: DualQuat = DualQuat {
-        real: Quat::IDENTITY,
+impl Addend for DualQuat {
+    const ZERO: DualQuat = DualQuat {
+        real: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
         dual: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
     };
 
-    pub(super) const ZERO: DualQuat = DualQuat {
-        real: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+    #[inline]
+    fn rotation(&self) -> Quat {
+        self.real
+    }
+
+    #[inline]
+    fn add_scaled(&self, other: &DualQuat, weight: f32) -> DualQuat {
+        DualQuat {
+            real: self.real + other.real * weight,
+            dual: self.dual + other.dual * weight,
+        }
+    }
+}
+
+impl DualQuat {
+    pub(super) const IDENTITY: DualQuat = DualQuat {
+        real: Quat::IDENTITY,
         dual: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
     };
 
@@ -31,28 +47,6 @@ impl DualQuat {
             real: motion.rotation.as_quat(),
             dual: dual.as_quat(),
         }
-    }
-
-    /// `self + other * weight`.
-    #[inline]
-    #[must_use]
-    pub(super) fn add_scaled(&self, other: &DualQuat, weight: f32) -> DualQuat {
-        DualQuat {
-            real: self.real + other.real * weight,
-            dual: self.dual + other.dual * weight,
-        }
-    }
-
-    /// `self ⊕ other * weight`: as `other` and `−other` are the same motion, the one on the side of `self` is added.
-    #[inline]
-    #[must_use]
-    pub(super) fn add_nearer(&self, other: &DualQuat, weight: f32) -> DualQuat {
-        let side = if self.real.dot(other.real) < 0.0 {
-            -weight
-        } else {
-            weight
-        };
-        self.add_scaled(other, side)
     }
 
     /// `other` first, then `self`.

@@ -25,7 +25,7 @@ impl LinearSkin {
 
 /// `Σ w_j T_j`.
 #[inline]
-pub(super) fn blend(joints: &[u16], weights: &[f32], palette: &[Affine]) -> Affine {
+pub(crate) fn blend(joints: &[u16], weights: &[f32], palette: &[Affine]) -> Affine {
     let mut blend = Affine::ZERO;
     for (&joint, &weight) in joints.iter().zip(weights) {
         blend = blend.add_scaled(&palette[usize::from(joint)], weight);

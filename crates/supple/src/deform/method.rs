@@ -1,10 +1,13 @@
 //! The names of the methods, their options, and what to say about them.
 
-use super::dual_quaternion::{Antipodality, DualQuaternion};
+use super::antipodality::Antipodality;
+use super::centers_of_rotation::CentersOfRotation;
+use super::dual_quaternion::DualQuaternion;
 use super::dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 use super::linear_dual_blend::{DualShare, LinearDualBlend};
 use super::multi_linear::{AnimationSpaceWeights, MatrixWeights};
 use super::stretch_twist::StretchTwist;
+use crate::centers::CenterOptions;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -35,6 +38,10 @@ pub enum Method {
     StretchTwist(StretchTwist),
     /// Smooth curves through chains of joints (§5).
     Spline,
+    /// Rotations about baked centers (the paper on optimized centers of rotation).
+    CentersOfRotation(CentersOfRotation),
+    /// The same centers, with rotations by least squares (§5 of that paper).
+    CorProcrustes(CenterOptions),
     /// Four learned numbers per influence (§3); without them, linear blending.
     AnimationSpace(Option<Arc<AnimationSpaceWeights>>),
     /// Twelve learned numbers per influence (§3); without them, linear blending.
@@ -59,6 +66,8 @@ impl Method {
             endpoint_weights: None,
         }),
         Method::Spline,
+        Method::CentersOfRotation(CentersOfRotation::DEFAULT),
+        Method::CorProcrustes(CenterOptions::PAPER),
         Method::AnimationSpace(None),
         Method::MultiWeight(None),
     ];
@@ -135,6 +144,16 @@ impl Method {
                 aliases: &[],
                 summary: "limbs follow smooth curves through their joints; tails, necks, tentacles",
             },
+            Method::CentersOfRotation(_) => Words {
+                name: "cor",
+                aliases: &["centers-of-rotation"],
+                summary: "turns each vertex about a center baked from its weights; collapses and bulges less than most; may be patented",
+            },
+            Method::CorProcrustes(_) => Words {
+                name: "cor-procrustes",
+                aliases: &[],
+                summary: "cor with rotations fitted to linear blending; jumps near half a turn, for comparison",
+            },
             Method::AnimationSpace(_) => Words {
                 name: "animation-space",
                 aliases: &[],
@@ -153,6 +172,10 @@ impl Method {
         match self {
             Method::DualQuaternion(DualQuaternion {
                 antipodality: Antipodality::PerJoint,
+            })
+            | Method::CentersOfRotation(CentersOfRotation {
+                antipodality: Antipodality::PerJoint,
+                ..
             }) => Some("per-joint".to_owned()),
             Method::LinearDualBlend(LinearDualBlend {
                 dual: DualShare::Everywhere(share),
@@ -164,7 +187,7 @@ impl Method {
     /// What may follow the name after a colon.
     fn options(&self) -> &'static str {
         match self {
-            Method::DualQuaternion(_) => "per-vertex, per-joint",
+            Method::DualQuaternion(_) | Method::CentersOfRotation(_) => "per-vertex, per-joint",
             Method::LinearDualBlend(_) => "the share of dual quaternions, from 0 to 1",
             _ => "none",
         }
@@ -172,13 +195,22 @@ impl Method {
 
     /// The method with the option that follows its name after a colon.
     fn with_option(self, option: &str) -> Option<Method> {
+        let antipodality = match option {
+            "per-vertex" => Some(Antipodality::PerVertex),
+            "per-joint" => Some(Antipodality::PerJoint),
+            _ => None,
+        };
         match (self, option) {
-            (Method::DualQuaternion(_), "per-joint") => {
-                let antipodality = Antipodality::PerJoint;
+            (Method::DualQuaternion(_), _) => {
+                let antipodality = antipodality?;
                 Some(Method::DualQuaternion(DualQuaternion { antipodality }))
             }
-            (Method::DualQuaternion(_), "per-vertex") => {
-                Some(Method::DualQuaternion(DualQuaternion::default()))
+            (Method::CentersOfRotation(options), _) => {
+                let antipodality = antipodality?;
+                Some(Method::CentersOfRotation(CentersOfRotation {
+                    antipodality,
+                    ..options
+                }))
             }
             (Method::LinearDualBlend(_), share) => {
                 let share = share.parse::<f32>().ok();

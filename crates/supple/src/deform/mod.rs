@@ -5,6 +5,9 @@
 //! and the three kinds of normals exist once. To add a method: a file, an arm of [`Method`] with its words, an arm of [`Skin::bake`]; the
 //! property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
+mod antipodality;
+mod centers_of_rotation;
+mod cor_procrustes;
 mod differential;
 mod direct;
 mod dual_quat;
@@ -24,14 +27,18 @@ mod stretch_twist;
 mod swing_twist;
 mod world;
 
-pub use dual_quaternion::{Antipodality, DualQuaternion};
+pub use antipodality::Antipodality;
+pub use centers_of_rotation::{CenterSource, CentersOfRotation};
+pub use dual_quaternion::DualQuaternion;
 pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
+pub(crate) use linear::blend as linear_blend;
 pub use linear_dual_blend::{DUAL_SHARE, DualShare, LinearDualBlend};
 pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::{Normals, UnknownNormals};
 pub use stretch_twist::StretchTwist;
 
+use crate::centers::CenterError;
 use crate::mesh::Shape;
 use crate::normals::SmoothGroups;
 use crate::pose::Palette;
@@ -104,7 +111,7 @@ pub struct Output<'a> {
 }
 
 /// Why a surface could not be prepared or deformed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum DeformError {
     /// Sizes that do not fit the character.
     #[error("{what}: {found}, but the character has {expected}")]
@@ -124,6 +131,9 @@ pub enum DeformError {
         /// Whose.
         vertex: usize,
     },
+    /// Centers of rotation that cannot be had.
+    #[error(transparent)]
+    Centers(#[from] CenterError),
     /// Log-matrix skinning cannot blend this joint in this pose.
     #[error(
         "the matrix of joint {joint} '{name}' has no real logarithm in this pose: it mirrors, loses a dimension, or has two different negative eigenvalues"
@@ -168,6 +178,14 @@ impl Skin {
             Method::StretchTwist(options) => Arc::new(TwoPhases::around(
                 rig,
                 stretch_twist::StretchTwistSkin::bake(rig, options)?,
+            )),
+            Method::CentersOfRotation(options) => Arc::new(TwoPhases::around(
+                rig,
+                centers_of_rotation::CenterSkin::bake(rig, options)?,
+            )),
+            Method::CorProcrustes(options) => Arc::new(TwoPhases::around(
+                rig,
+                cor_procrustes::ProcrustesSkin::bake(rig, options)?,
             )),
             Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
             Method::AnimationSpace(given) => Arc::new(multi_linear::AnimationSpaceSkin::bake(

@@ -1,5 +1,6 @@
 //! Skinning weights: any number of influences per vertex, in compressed rows.
 
+use std::ops::Range;
 use thiserror::Error;
 
 /// Weights lie on a grid of this many steps, so that every sum of them is exact in `f32`.
@@ -242,6 +243,38 @@ impl Weights {
     pub fn row(&self, vertex: usize) -> (&[u16], &[f32]) {
         let row = self.row_starts[vertex] as usize..self.row_starts[vertex + 1] as usize;
         (&self.joints[row.clone()], &self.values[row])
+    }
+
+    /// These weights, with some rows taken from others, whose vertices rise. Both have as many vertices.
+    pub(crate) fn with_rows_of(&self, others: &Weights, vertices: &[u32]) -> Weights {
+        let mut weights = Weights {
+            row_starts: Vec::with_capacity(self.row_starts.len()),
+            joints: Vec::with_capacity(self.joints.len()),
+            values: Vec::with_capacity(self.values.len()),
+        };
+        let mut next = 0;
+        for &vertex in vertices {
+            weights.append_rows(self, next..vertex as usize);
+            weights.append_rows(others, vertex as usize..vertex as usize + 1);
+            next = vertex as usize + 1;
+        }
+        weights.append_rows(self, next..self.vertex_count());
+        weights.row_starts.push(weights.joints.len() as u32);
+        weights
+    }
+
+    /// Appends a run of rows, all but the last start.
+    fn append_rows(&mut self, from: &Weights, vertices: Range<usize>) {
+        let starts = &from.row_starts[vertices.start..=vertices.end];
+        let (first, last) = (starts[0], starts[starts.len() - 1]);
+        let shift = (self.joints.len() as u32).wrapping_sub(first);
+        let rows = starts[..starts.len() - 1].iter();
+        self.row_starts
+            .extend(rows.map(|start| start.wrapping_add(shift)));
+        self.joints
+            .extend_from_slice(&from.joints[first as usize..last as usize]);
+        self.values
+            .extend_from_slice(&from.values[first as usize..last as usize]);
     }
 
     /// The largest number of influences at any vertex.

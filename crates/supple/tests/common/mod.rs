@@ -5,7 +5,9 @@
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use supple::deform::{Antipodality, DualQuaternion};
+use std::sync::LazyLock;
+use supple::centers::CenterOptions;
+use supple::deform::{Antipodality, CenterSource, CentersOfRotation, DualQuaternion};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Affine, Local, Trs};
 use supple::weights::WeightsBuilder;
@@ -126,23 +128,55 @@ pub fn rest_palette(rig: &Rig) -> Palette {
     rig.skeleton().palette(&rig.skeleton().rest_pose())
 }
 
+/// Every method, with centers of rotation that are quick to have. What must hold, holds for any centers; and over surfaces as small as these a
+/// grid in the space of weights would be nearly all of the work.
+pub static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
+    let quick = |method: &Method| match method {
+        Method::CentersOfRotation(_) => Method::CentersOfRotation(CentersOfRotation {
+            antipodality: Antipodality::PerVertex,
+            centers: CenterSource::Computed(QUICK),
+        }),
+        Method::CorProcrustes(_) => Method::CorProcrustes(QUICK),
+        other => other.clone(),
+    };
+    Method::ALL.iter().map(quick).collect()
+});
+
+/// So accurate that centers are summed directly.
+pub const SUMMED_DIRECTLY: CenterOptions = CenterOptions {
+    accuracy: 1e-9,
+    ..CenterOptions::PAPER
+};
+
+/// The same over few, coarse pieces.
+const QUICK: CenterOptions = CenterOptions {
+    epsilon: 0.5,
+    ..SUMMED_DIRECTLY
+};
+
 /// The methods whose blend does not depend on where the character stands. Log-matrix skinning takes its logarithms at the identity, so it
 /// changes as the character turns: the flaw that the course describes.
 pub fn methods_that_follow() -> impl Iterator<Item = &'static Method> {
-    let defaults = Method::ALL.iter();
+    let defaults = METHODS.iter();
     let defaults = defaults.filter(|method| **method != Method::LogMatrix);
-    defaults.chain(&[SIGNS_PER_JOINT])
+    defaults.chain(SIGNS_PER_JOINT)
 }
 
 /// The one option that decides something for all joints together.
-pub const SIGNS_PER_JOINT: Method = Method::DualQuaternion(DualQuaternion {
-    antipodality: Antipodality::PerJoint,
-});
+pub const SIGNS_PER_JOINT: &[Method] = &[
+    Method::DualQuaternion(DualQuaternion {
+        antipodality: Antipodality::PerJoint,
+    }),
+    Method::CentersOfRotation(CentersOfRotation {
+        antipodality: Antipodality::PerJoint,
+        centers: CenterSource::Computed(QUICK),
+    }),
+];
 
 /// The methods by which a vertex with one influence moves with that joint alone. Bones that stretch and twist, and curves, also look at
 /// the joints around: that is their purpose.
 pub fn methods_that_look_at_one_joint() -> impl Iterator<Item = &'static Method> {
-    Method::ALL
+    METHODS
         .iter()
         .filter(|method| !looks_at_joints_around(method))
 }

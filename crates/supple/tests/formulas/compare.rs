@@ -78,7 +78,7 @@ pub fn compare_scene(
         rows.any(|joints| joints.contains(&(joint as u16)))
     };
     let world = common_scale(&scene.palette, in_use);
-    let posed = Posed::shrunk(scene.rig.skeleton(), &scene.palette, world);
+    let posed = Posed::shrunk(&scene.rig, &scene.palette, world);
     for (vertex, position) in scene.rig.mesh().positions().iter().enumerate() {
         let position = position.as_dvec3();
         let frame = frame_of(&posed, vertex);
@@ -116,14 +116,25 @@ pub fn compare_scene(
 
 /// Positions and transported normals over many scenes, most of whose vertices must be comparable.
 pub fn compare(name: &str, formula: Formula, scenes: impl Strategy<Value = Scene>, rounding: f64) {
-    let method = method(name);
+    compare_method(&method(name), formula, scenes, rounding, config().cases);
+}
+
+/// The same for a method with options of its own.
+pub fn compare_method(
+    method: &Method,
+    formula: Formula,
+    scenes: impl Strategy<Value = Scene>,
+    rounding: f64,
+    cases: u32,
+) {
+    let config = ProptestConfig { cases, ..config() };
     let count = Count::default();
-    let result = TestRunner::new(config()).run(&scenes, |scene| {
+    let result = TestRunner::new(config).run(&scenes, |scene| {
         let frame_of = |posed: &Posed, vertex: usize| {
             let position = scene.rig.mesh().positions()[vertex].as_dvec3();
             formula(posed, position, &influences(&scene.rig, vertex))
         };
-        compare_scene(&scene, &method, frame_of, rounding, &count)
+        compare_scene(&scene, method, frame_of, rounding, &count)
     });
     if let Err(failure) = result {
         panic!("{failure}");

@@ -1,7 +1,12 @@
 //! Every method against its formula, on random rigs in random poses.
 
-use crate::common::palette;
-use crate::compare::{Count, compare, compare_scene, config, deform, influences, method};
+use crate::common::{SUMMED_DIRECTLY, palette};
+use crate::compare::{
+    Count, compare, compare_method, compare_scene, config, deform, influences, method,
+};
+use crate::plain::centers_of_rotation::{
+    centers_of_rotation, centers_of_rotation_per_joint, cor_procrustes,
+};
 use crate::plain::differential::differential;
 use crate::plain::direct::{animation_space, linear, linear_dual_blend, multi_weight, rigid};
 use crate::plain::dual_quaternion::{
@@ -12,12 +17,15 @@ use crate::plain::spherical::spherical;
 use crate::plain::spline::spline;
 use crate::plain::stretch_twist::{stretch_twist, stretch_twist_by};
 use crate::plain::swing_twist::swing_twist;
-use crate::plain::{Frame, Posed};
+use crate::plain::{Formula, Frame, Posed};
 use crate::scenes::{Scene, chain, chained, curl, loose, points};
 use glam::{DVec3, DVec4};
 use proptest::prelude::*;
 use std::sync::Arc;
-use supple::deform::{DualShare, LinearDualBlend, MultiWeights, StretchTwist};
+use supple::deform::{
+    Antipodality, CenterSource, CentersOfRotation, DualShare, LinearDualBlend, MultiWeights,
+    StretchTwist,
+};
 use supple::{Method, Normals};
 
 /// A few roundings of `f32`, as a share of the largest coordinate on the way.
@@ -26,6 +34,9 @@ const ROUNDING: f64 = 5e-7;
 const MORE_ROUNDING: f64 = 1e-6;
 /// Curves and the frames along them are sampled.
 const SAMPLING: f64 = 4e-4;
+
+/// Baked centers may be this share of the extent away from exact ones.
+const BAKING: f64 = 3e-5;
 
 /// Any turn at all.
 const ANY_TURN: f64 = 3.1;
@@ -103,6 +114,52 @@ fn spline_is_its_formula() {
     compare("spline", spline, chained(0.6, 1.3), SAMPLING);
 }
 
+/// Fewer scenes: their formulas go through the whole surface for every vertex.
+fn compare_centers(
+    method: &Method,
+    formula: Formula,
+    scenes: impl Strategy<Value = Scene>,
+    rounding: f64,
+) {
+    compare_method(method, formula, scenes, rounding, 50);
+}
+
+/// Exact centers: what is left is the method at run time.
+#[test]
+fn cor_is_its_formula() {
+    let with = |antipodality| {
+        Method::CentersOfRotation(CentersOfRotation {
+            antipodality,
+            centers: CenterSource::Computed(SUMMED_DIRECTLY),
+        })
+    };
+    let (method, formula) = (with(Antipodality::PerVertex), centers_of_rotation);
+    compare_centers(&method, formula, loose(ANY_TURN, 2.0), ROUNDING);
+    compare_centers(&method, formula, chained(STRONG_TURN, 1.0), ROUNDING);
+    let (method, formula) = (with(Antipodality::PerJoint), centers_of_rotation_per_joint);
+    compare_centers(&method, formula, loose(STRONG_TURN, 2.0), ROUNDING);
+}
+
+#[test]
+fn cor_procrustes_is_its_formula() {
+    let (method, formula) = (Method::CorProcrustes(SUMMED_DIRECTLY), cor_procrustes);
+    compare_centers(&method, formula, loose(STRONG_TURN, 2.0), MORE_ROUNDING);
+    compare_centers(&method, formula, chained(STRONG_TURN, 1.0), MORE_ROUNDING);
+}
+
+/// With centers from the grid, as methods have them by default.
+#[test]
+fn baked_centers_serve_as_well_as_exact_ones() {
+    let (cor, procrustes) = (method("cor"), method("cor-procrustes"));
+    compare_centers(&cor, centers_of_rotation, loose(STRONG_TURN, 2.0), BAKING);
+    compare_centers(
+        &procrustes,
+        cor_procrustes,
+        chained(STRONG_TURN, 1.0),
+        BAKING,
+    );
+}
+
 /// A point beside the middle one of three bones, held by the other two: its place on the curve is between those.
 #[test]
 fn splines_leave_no_gap_between_the_bones_that_hold_a_vertex() {
@@ -114,7 +171,7 @@ fn splines_leave_no_gap_between_the_bones_that_hold_a_vertex() {
         rig: points(skeleton, &[(point, joints.clone())]),
         palette: palette(&motions),
     };
-    let posed = Posed::new(scene.rig.skeleton(), &scene.palette);
+    let posed = Posed::new(&scene.rig, &scene.palette);
     let frame = spline(&posed, point, &influences(&scene.rig, 0));
     let expected = frame.map.transform_point3(point);
     let found = deform(&scene, &method("spline"), Normals::Transported).positions[0].as_dvec3();
@@ -171,7 +228,7 @@ proptest! {
         let mut offsets = offsets.iter().cycle();
         let mut weights = MultiWeights::<4>::default();
         let mut expected = Vec::new();
-        let posed = Posed::new(scene.rig.skeleton(), &scene.palette);
+        let posed = Posed::new(&scene.rig, &scene.palette);
         for vertex in 0..scene.rig.mesh().vertex_count() {
             let position = scene.rig.mesh().positions()[vertex];
             let (mut joints, mut numbers) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! What must hold by the formulas alone: mirrors, common motions, and poses whose answer is known.
 
-use crate::common::{deform_skin, methods_that_follow, palette, rigid, size};
+use crate::common::{bake, deform_skin, methods_that_follow, palette, rigid, size};
 use crate::compare::{deform, influences, method};
 use crate::plain::algebra::logarithm;
 use crate::plain::{Influences, Posed};
@@ -31,10 +31,11 @@ proptest! {
         prop_assume!(normal.length() > 0.1);
         let mirror = mirror_at(normal, distance);
         let mirrored = scene.moved(mirror);
+        let posed = Posed::new(&scene.rig, &scene.palette);
         for method in methods_that_follow() {
-            let plain = deform(&scene, method, Normals::Transported);
-            let found = deform(&mirrored, method, Normals::Transported);
-            let posed = Posed::new(scene.rig.skeleton(), &scene.palette);
+            let skin = bake(&scene.rig, method);
+            let plain = deform_skin(&skin, &scene.palette);
+            let found = deform_skin(&skin, &mirrored.palette);
             let heads = posed.heads.iter().map(|head| head.as_vec3()).collect::<Vec<_>>();
             let size = 2.0 * size(plain.positions.iter().chain(&heads)) + 2.0;
             for vertex in 0..found.positions.len() {
@@ -59,9 +60,9 @@ proptest! {
     /// The formulas themselves: the rest pose stays, single joints carry their vertices, a common motion carries all.
     #[test]
     fn the_formulas_are_sound(scene in chained(0.6, 1.5), after in rigid(3.0)) {
-        let posed = Posed::new(scene.rig.skeleton(), &scene.palette);
-        let moved = Posed::new(scene.rig.skeleton(), &scene.moved(after).palette);
-        let still = Posed::new(scene.rig.skeleton(), &supple::Palette::identity(posed.parents.len()));
+        let posed = Posed::new(&scene.rig, &scene.palette);
+        let moved = posed.again(&scene.rig, &scene.moved(after).palette);
+        let still = posed.again(&scene.rig, &supple::Palette::identity(posed.parents.len()));
         for &(name, formula) in FORMULAS {
             for vertex in 0..4 {
                 let position = scene.rig.mesh().positions()[vertex].as_dvec3();
@@ -94,7 +95,7 @@ proptest! {
     #[test]
     fn the_intrinsic_middle_is_a_fixed_point(scene in loose(0.8, 1.0)) {
         let method = method("dual-quaternion-intrinsic");
-        let posed = Posed::new(scene.rig.skeleton(), &scene.palette);
+        let posed = Posed::new(&scene.rig, &scene.palette);
         for vertex in 0..8 {
             let joints = influences(&scene.rig, vertex);
             let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|corner| (corner, joints.clone()));

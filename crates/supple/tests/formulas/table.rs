@@ -1,6 +1,7 @@
 //! Which formula belongs to which method, with its default options.
 
 use crate::plain::Formula;
+use crate::plain::centers_of_rotation::{centers_of_rotation, cor_procrustes};
 use crate::plain::differential::differential;
 use crate::plain::direct::{linear, linear_dual_blend, rigid};
 use crate::plain::dual_quaternion::{dual_quaternion, dual_quaternion_intrinsic};
@@ -25,6 +26,8 @@ pub const FORMULAS: &[(&str, Formula)] = &[
     ("differential", differential),
     ("stretch-twist", stretch_twist),
     ("spline", spline),
+    ("cor", centers_of_rotation),
+    ("cor-procrustes", cor_procrustes),
     // Without weights of their own, these are linear.
     ("animation-space", linear),
     ("multi-weight", linear),

@@ -1,6 +1,6 @@
 //! Matrices: polar rotations, square roots, logarithms, exponentials; by iterations and series that can be checked at sight.
 
-use glam::{DAffine3, DMat3, DMat4, DVec3};
+use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, DVec4};
 
 /// `Σ w A`, entry by entry.
 pub fn weighted_sum(terms: impl IntoIterator<Item = (f64, DAffine3)>) -> DAffine3 {
@@ -23,6 +23,49 @@ pub fn polar_rotation(matrix: DMat3) -> DMat3 {
         x = (x + x.inverse().transpose()) * 0.5;
     }
     x
+}
+
+/// The rotation `R` that maximises `tr(Rᵀ M)`, for any matrix; and how well it is determined: 1 for a rotation, 0 where others serve as well.
+///
+/// As a quaternion it is the eigenvector of the largest eigenvalue of a symmetric 4×4 matrix (Horn 1987), which is all that is left of a high power of it.
+pub fn nearest_rotation(matrix: DMat3) -> (DMat3, f64) {
+    let m = matrix * (1.0 / frobenius(matrix));
+    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis];
+    let trace = x.x + y.y + z.z;
+    // The axis of the antisymmetric part, and the symmetric part.
+    let v = DVec3::new(y.z - z.y, z.x - x.z, x.y - y.x);
+    let s = m + m.transpose() - DMat3::from_diagonal(DVec3::splat(trace));
+    let horn = DMat4::from_cols(
+        s.x_axis.extend(v.x),
+        s.y_axis.extend(v.y),
+        s.z_axis.extend(v.z),
+        v.extend(trace),
+    );
+    // Its eigenvalues are within ±3, so that these are positive.
+    let mut power = horn + DMat4::IDENTITY * 4.0;
+    for _ in 0..24 {
+        power *= power;
+        let largest = power.to_cols_array().into_iter();
+        power *= 1.0 / largest.fold(0.0, |a: f64, b| a.max(b.abs()));
+    }
+    let columns = [power.x_axis, power.y_axis, power.z_axis, power.w_axis];
+    let longest =
+        columns.into_iter().fold(
+            DVec4::ZERO,
+            |a, b| if b.length() > a.length() { b } else { a },
+        );
+    let rotation = DMat3::from_quat(DQuat::from_vec4(longest.normalize()));
+    // Of a small turn x more, tr(Rᵀ M) loses xᵀ (tr P − P) x / 2 with the stretch P.
+    let stretch = rotation.transpose() * m;
+    let trace = stretch.x_axis.x + stretch.y_axis.y + stretch.z_axis.z;
+    let stiffness = DMat3::from_diagonal(DVec3::splat(trace)) - stretch;
+    let margin = 1.0 / frobenius(stiffness.inverse());
+    (rotation, if margin > 0.0 { margin.min(1.0) } else { 0.0 })
+}
+
+fn frobenius(matrix: DMat3) -> f64 {
+    let squares = matrix.to_cols_array().map(|entry| entry * entry);
+    squares.into_iter().sum::<f64>().sqrt()
 }
 
 /// The principal square root: Denman and Beavers' iteration.
@@ -112,6 +155,21 @@ mod tests {
         let stretch = rotation.transpose() * matrix;
         assert!((rotation.transpose() * rotation).abs_diff_eq(DMat3::IDENTITY, 1e-14));
         assert!(stretch.abs_diff_eq(stretch.transpose(), 1e-14));
+    }
+
+    #[test]
+    fn the_nearest_rotation_is_the_polar_one_and_survives_a_lost_dimension() {
+        let matrix = DMat3::from_cols_array(&[1.0, 0.3, -0.2, 0.7, 1.4, 0.1, 0.0, 0.6, 0.9]);
+        let (rotation, margin) = nearest_rotation(matrix);
+        assert!(rotation.abs_diff_eq(polar_rotation(matrix), 1e-13));
+        assert!(margin > 0.1);
+        let turn = DMat3::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 2.8);
+        for factors in [DVec3::new(2.0, 1.0, 0.0), DVec3::new(2.0, -0.4, 1.0)] {
+            let (rotation, _) = nearest_rotation(turn * DMat3::from_diagonal(factors));
+            assert!(rotation.abs_diff_eq(turn, 1e-13), "{factors}");
+        }
+        let line = nearest_rotation(turn * DMat3::from_diagonal(DVec3::X));
+        assert!(line.1 < 1e-6);
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub fn dual_quaternion(posed: &Posed, _: DVec3, influences: Influences<'_>) -> F
 }
 
 /// Signs once per joint, each on the side of its parent, further roots on the side of the first; then a plain sum.
-pub fn dual_quaternion_per_joint(posed: &Posed, _: DVec3, influences: Influences<'_>) -> Frame {
+pub fn signed_per_joint(posed: &Posed, influences: Influences<'_>) -> (DualQuat, f64) {
     let mut margin: f64 = 1.0;
     let mut signed: Vec<DualQuat> = Vec::new();
     for joint in 0..posed.parents.len() {
@@ -98,9 +98,14 @@ pub fn dual_quaternion_per_joint(posed: &Posed, _: DVec3, influences: Influences
     for &(joint, weight) in influences {
         sum = sum.add_scaled(signed[joint], weight);
     }
+    (sum, margin.min(sum.real.length()))
+}
+
+pub fn dual_quaternion_per_joint(posed: &Posed, _: DVec3, influences: Influences<'_>) -> Frame {
+    let (sum, margin) = signed_per_joint(posed, influences);
     Frame {
         map: sum.motion() * posed.phase_one(influences),
-        margin: margin.min(sum.real.length()),
+        margin,
     }
 }
 

@@ -4,6 +4,7 @@
 //! position, and the inverse transpose of its linear part carries the normal.
 
 pub mod algebra;
+pub mod centers_of_rotation;
 pub mod curve;
 pub mod differential;
 pub mod direct;
@@ -15,8 +16,10 @@ pub mod stretch_twist;
 pub mod swing_twist;
 
 use algebra::{polar_rotation, weighted_sum};
+use centers_of_rotation::RestSurface;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use supple::{Palette, Skeleton};
+use std::rc::Rc;
+use supple::{Palette, Rig};
 
 /// A joint and its weight, heaviest first.
 pub type Influences<'a> = &'a [(usize, f64)];
@@ -38,9 +41,11 @@ impl Frame {
     }
 }
 
-/// A skeleton in a pose.
+/// A rig in a pose.
 #[derive(Debug)]
 pub struct Posed {
+    /// What it moves, for formulas that look at all of it.
+    pub surface: Rc<RestSurface>,
     pub parents: Vec<Option<usize>>,
     /// Where each joint rests, `x_j`.
     pub heads: Vec<DVec3>,
@@ -55,12 +60,23 @@ pub struct Posed {
 }
 
 impl Posed {
-    pub fn new(skeleton: &Skeleton, palette: &Palette) -> Posed {
-        Posed::shrunk(skeleton, palette, 1.0)
+    pub fn new(rig: &Rig, palette: &Palette) -> Posed {
+        Posed::shrunk(rig, palette, 1.0)
     }
 
     /// In a world that is smaller by a factor.
-    pub fn shrunk(skeleton: &Skeleton, palette: &Palette, factor: f64) -> Posed {
+    pub fn shrunk(rig: &Rig, palette: &Palette, factor: f64) -> Posed {
+        let surface = RestSurface::new(rig.mesh(), rig.weights());
+        Posed::on(Rc::new(surface), rig, palette, factor)
+    }
+
+    /// The same rig in another pose.
+    pub fn again(&self, rig: &Rig, palette: &Palette) -> Posed {
+        Posed::on(self.surface.clone(), rig, palette, 1.0)
+    }
+
+    fn on(surface: Rc<RestSurface>, rig: &Rig, palette: &Palette, factor: f64) -> Posed {
+        let skeleton = rig.skeleton();
         let bones = skeleton.bind_bones();
         let palette = palette.posed_from_bind.iter();
         let shrink = DAffine3::from_scale(DVec3::splat(1.0 / factor));
@@ -77,6 +93,7 @@ impl Posed {
             .map(|(transform, rotation)| rotation.transpose() * transform.matrix3)
             .collect();
         Posed {
+            surface,
             parents: skeleton.joints().iter().map(|joint| joint.parent).collect(),
             heads: bones.iter().map(|bone| bone.head).collect(),
             tails: bones.iter().map(|bone| bone.tail).collect(),

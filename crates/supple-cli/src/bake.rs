@@ -1,0 +1,102 @@
+//! `supple bake`: what a method computes once per character, stored in the character's file.
+
+use crate::args::{BakeOptions, CenterArguments};
+use crate::convert::DocumentKind;
+use crate::failure::Failure;
+use crate::progress;
+use crate::source::Source;
+use crate::wording::{many, why_no_centers};
+use supple::centers::{CenterOptions, Centers};
+use supple::{Method, Rig};
+use supple_io::gltf::{CENTER_ATTRIBUTE, Document};
+
+/// What can be baked into a file.
+#[derive(Clone, Copy)]
+pub(crate) enum Bakeable {
+    /// Centers of rotation.
+    Centers,
+}
+
+impl Bakeable {
+    /// What a method has to bake: most have nothing that a file could hold.
+    pub(crate) fn of(method: &Method) -> Option<Bakeable> {
+        match method {
+            Method::CentersOfRotation(_) => Some(Bakeable::Centers),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn run(options: &BakeOptions) -> Result<(), Failure> {
+    let kind = DocumentKind::wanted(&options.out)?;
+    let centers = center_options(&options.centers)?;
+    Failure::unless_writable(&options.out)?;
+    let source = Source::open(&options.file)?;
+    let mut document = source.document()?.into_owned();
+    let told = match options.method {
+        Bakeable::Centers => bake_centers(&mut document, &source.asset.rig, &centers)?,
+    };
+    kind.write(&mut document, &options.out)?;
+    crate::tell(&told);
+    Ok(())
+}
+
+fn center_options(wanted: &CenterArguments) -> Result<CenterOptions, Failure> {
+    let options = CenterOptions {
+        sigma: wanted.sigma,
+        epsilon: wanted.epsilon,
+        accuracy: wanted.accuracy,
+    };
+    options
+        .check()
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(options)
+}
+
+/// Stores the centers of rotation; returns what to tell about it.
+fn bake_centers(
+    document: &mut Document,
+    rig: &Rig,
+    options: &CenterOptions,
+) -> Result<String, Failure> {
+    let spinner = progress::spinner("computing centers of rotation");
+    let centers = Centers::bake(rig.mesh(), rig.weights(), options);
+    spinner.finish_and_clear();
+    let centers = centers?;
+    document.set_centers(rig, &centers, options)?;
+    Ok(summary(rig, &centers))
+}
+
+/// One line on the vertices that have a center, and one on those that have none, or on what that means if these are all.
+fn summary(rig: &Rig, centers: &Centers) -> String {
+    let all = rig.mesh().vertex_count();
+    let found = centers.points().iter().flatten().count();
+    let mut text = format!(
+        "note: {found} of {} have a center of rotation, in the attribute {CENTER_ATTRIBUTE}",
+        many(all, "vertex")
+    );
+    if found == 0 {
+        let why = why_no_centers(rig);
+        return text + &format!("\nnote: {why}; 'cor' moves this character about as 'linear' does");
+    }
+    let follows_one = |&vertex: &usize| rig.weights().of(vertex).len() == 1;
+    let simple = (0..all).filter(follows_one).count();
+    let reasons = [
+        (simple, "follow one joint and need none"),
+        (
+            all - found - simple,
+            "have weights unlike those of any triangle",
+        ),
+    ];
+    let reasons = reasons.iter().filter(|(count, _)| *count > 0);
+    let reasons: Vec<String> = reasons
+        .map(|(count, why)| format!("{count} {why}"))
+        .collect();
+    if !reasons.is_empty() {
+        text += &format!(
+            "\nnote: the others hold their own place: {}",
+            reasons.join(", ")
+        );
+    }
+    text
+}

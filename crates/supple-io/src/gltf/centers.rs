@@ -1,0 +1,283 @@
+//! Centers of rotation that a file holds: a vertex attribute, and in the mesh's extras how and from what they were computed.
+//!
+//! ```json
+//! "extras": { "supple": { "centerOfRotation": { "sigma": 0.1, "epsilon": 0.1, "accuracy": 3e-5, "source": "0123456789abcdef" } } }
+//! ```
+//!
+//! `source` is [`CenterOptions::fingerprint`] of the whole character: what does not fit it any more is stale.
+
+use super::read::{File, MeshNode};
+use super::store::{Accessor, flatten};
+use super::surface::CenterPoints;
+use super::{Document, Fault, SaveError};
+use glam::Vec3;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use supple::centers::{CenterOptions, Centers};
+use supple::deform::{CenterSource, CentersOfRotation};
+use supple::{Method, Rig};
+
+/// The vertex attribute that holds centers of rotation: three floats, in the space of `POSITION`. A vertex without a center holds its own place.
+pub const CENTER_ATTRIBUTE: &str = "_CENTER_OF_ROTATION";
+
+/// Where a mesh's extras keep what is Supple's …
+const OWN: &str = "supple";
+/// … and what of that is about centers.
+const RECORD: &str = "centerOfRotation";
+
+/// Nodes that share a mesh share its centers if these differ by no more than this share of the extent.
+const SAME_CENTERS: f32 = 1e-6;
+
+/// Centers of rotation that came with a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredCenters {
+    /// The centers, as far as there are any that can be read.
+    pub centers: Arc<Centers>,
+    /// How they were computed, as far as the file says.
+    pub options: Option<CenterOptions>,
+    /// Whether they are of use.
+    pub state: CenterState,
+}
+
+/// What can be said of stored centers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CenterState {
+    /// They were computed from this surface and these weights.
+    Fit,
+    /// The surface or the weights have changed since.
+    Stale,
+    /// Some of the character's primitives have none.
+    Incomplete,
+    /// The file does not say what they were computed from.
+    UnknownOrigin,
+    /// Some cannot be read.
+    Broken {
+        /// Where in the file: a JSON path.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+    },
+}
+
+impl StoredCenters {
+    /// These centers where they fit; else those that can be computed by the same options, as far as the file says.
+    pub fn source(&self) -> CenterSource {
+        match (&self.state, self.options) {
+            (CenterState::Fit, _) => CenterSource::Known(self.centers.clone()),
+            (_, Some(options)) => CenterSource::Computed(options),
+            (_, None) => CenterSource::default(),
+        }
+    }
+
+    /// The method, and if it turns about centers, these ones where they fit. A method that has to compute its own does so by the same options.
+    ///
+    /// A method that asks for options other than the paper's, or has centers already, stays as it is.
+    pub fn prepare(&self, method: &Method) -> Method {
+        match method {
+            Method::CentersOfRotation(CentersOfRotation {
+                antipodality,
+                centers: CenterSource::Computed(CenterOptions::PAPER),
+            }) => Method::CentersOfRotation(CentersOfRotation {
+                antipodality: *antipodality,
+                centers: self.source(),
+            }),
+            Method::CorProcrustes(CenterOptions::PAPER) => {
+                Method::CorProcrustes(self.options.unwrap_or_default())
+            }
+            _ => method.clone(),
+        }
+    }
+}
+
+/// The centers that a file stores for its character.
+pub(super) fn stored(
+    file: &File<'_>,
+    bound: &[&MeshNode],
+    CenterPoints { points, fault }: CenterPoints,
+    rig: &Rig,
+) -> Result<Option<StoredCenters>, Fault> {
+    if points.is_empty() && fault.is_none() {
+        return Ok(None);
+    }
+    let places = rig.mesh().positions();
+    let centers: Vec<Vec3> = (0..places.len())
+        .map(|vertex| {
+            points
+                .get(vertex)
+                .copied()
+                .flatten()
+                .unwrap_or(places[vertex])
+        })
+        .collect();
+    let centers = Centers::from_points(&centers, rig.mesh(), rig.weights())
+        .map_err(|error| Fault::new(CENTER_ATTRIBUTE, error.to_string()))?;
+    let mut records = bound
+        .iter()
+        .map(|node| Record::of(&file.json["meshes"][node.mesh]));
+    let first = records.next().flatten();
+    let complete = points.len() == places.len() && points.iter().all(Option::is_some);
+    let alike = records.all(|record| record == first);
+    let state = match (fault, &first) {
+        (Some(Fault { place, problem }), _) => CenterState::Broken { place, problem },
+        _ if !complete => CenterState::Incomplete,
+        (None, None) => CenterState::UnknownOrigin,
+        (None, Some(first)) if alike && first.fits(rig) => CenterState::Fit,
+        (None, Some(_)) => CenterState::Stale,
+    };
+    Ok(Some(StoredCenters {
+        centers: Arc::new(centers),
+        options: first.map(|record| record.options),
+        state,
+    }))
+}
+
+/// How centers were computed, and from what.
+#[derive(Clone, Debug, PartialEq)]
+struct Record {
+    options: CenterOptions,
+    source: String,
+}
+
+impl Record {
+    fn new(options: &CenterOptions, rig: &Rig) -> Record {
+        let source = options.fingerprint(rig.mesh(), rig.weights());
+        Record {
+            options: *options,
+            source: format!("{source:016x}"),
+        }
+    }
+
+    /// What a mesh says; nothing if it does not make sense.
+    fn of(mesh: &Value) -> Option<Record> {
+        let json = mesh.get("extras")?.get(OWN)?.get(RECORD)?;
+        let number = |key: &str| json.get(key)?.as_f64();
+        let options = CenterOptions {
+            sigma: number("sigma")?,
+            epsilon: number("epsilon")?,
+            accuracy: number("accuracy")?,
+        };
+        options.check().ok()?;
+        Some(Record {
+            options,
+            source: json.get("source")?.as_str()?.to_owned(),
+        })
+    }
+
+    fn fits(&self, rig: &Rig) -> bool {
+        self.source == Record::new(&self.options, rig).source
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "sigma": self.options.sigma,
+            "epsilon": self.options.epsilon,
+            "accuracy": self.options.accuracy,
+            "source": self.source,
+        })
+    }
+
+    fn write(&self, mesh: &mut Value) {
+        let own = extras_of(mesh).map(|extras| extras.entry(OWN).or_insert(Value::Null));
+        let Some(own) = own else {
+            return;
+        };
+        if !own.is_object() {
+            *own = json!({});
+        }
+        own[RECORD] = self.to_json();
+    }
+}
+
+/// The extras of a mesh, made if there are none; none if they are something else than an object.
+fn extras_of(mesh: &mut Value) -> Option<&mut Map<String, Value>> {
+    let extras = mesh.as_object_mut()?.entry("extras").or_insert(Value::Null);
+    if extras.is_null() {
+        *extras = json!({});
+    }
+    extras.as_object_mut()
+}
+
+impl Document {
+    /// Stores centers of rotation, and that they were computed from `rig` by `options`; all else stays as it was. `rig` must be this file's character.
+    ///
+    /// Nodes that share a mesh but not their centers get a mesh each.
+    pub fn set_centers(
+        &mut self,
+        rig: &Rig,
+        centers: &Centers,
+        options: &CenterOptions,
+    ) -> Result<(), SaveError> {
+        self.check_vertex_count("centers", centers.points().len())?;
+        self.check_vertex_count("positions", rig.mesh().vertex_count())?;
+        let instances = self.binding.instances.iter();
+        let skinned = instances.filter(|instance| instance.skinned);
+        let meshes: Vec<usize> = skinned.map(|instance| instance.mesh).collect();
+        if meshes.is_empty() {
+            return Err(SaveError::NoSkin);
+        }
+        // Before anything is changed: on an error the document stays as it was.
+        let odd = |extras: &Value| !extras.is_object() && !extras.is_null();
+        let mesh_with_odd_extras = |&&mesh: &&usize| odd(&self.json["meshes"][mesh]["extras"]);
+        if let Some(&mesh) = meshes.iter().find(mesh_with_odd_extras) {
+            return Err(SaveError::ExtrasNotAnObject { mesh });
+        }
+        let points = centers.points_or_places(rig.mesh());
+        let record = Record::new(options, rig);
+        let extent = rig.mesh().bounds().map_or(0.0, |bounds| bounds.extent());
+        let same = |a: &Vec<&[Vec3]>, b: &Vec<&[Vec3]>| {
+            let mut pairs = a.iter().copied().flatten().zip(b.iter().copied().flatten());
+            pairs.all(|(a, b)| a.distance(*b) <= SAME_CENTERS * extent)
+        };
+        let contents = self.binding.instances.iter().map(|instance| {
+            let primitives = instance.primitives.iter();
+            let of_primitives = primitives.map(|vertices| &points[vertices.clone()]);
+            instance.skinned.then(|| of_primitives.collect())
+        });
+        let contents: Vec<Option<Vec<&[Vec3]>>> = contents.collect();
+        // Primitives that share their vertices share the centers too.
+        let mut accessors: HashMap<Vec<u32>, usize> = HashMap::new();
+        self.write_versions(contents, same, |document, mesh, primitives| {
+            for (primitive, points) in primitives.iter().enumerate() {
+                let numbers = flatten(points);
+                let bits = numbers.iter().map(|number| number.to_bits()).collect();
+                let accessor = *accessors.entry(bits).or_insert_with(|| {
+                    document.append(Accessor::floats("VEC3", 3, &numbers).vertex_data())
+                });
+                document.forget_compressed(mesh, primitive);
+                document.json["meshes"][mesh]["primitives"][primitive]["attributes"]
+                    [CENTER_ATTRIBUTE] = json!(accessor);
+            }
+            record.write(&mut document.json["meshes"][mesh]);
+        });
+        self.drop_unused();
+        Ok(())
+    }
+}
+
+/// Removes stored centers from a mesh, with what is said of them.
+pub(super) fn forget_centers(mesh: &mut Value) {
+    let primitives = mesh.get_mut("primitives").and_then(Value::as_array_mut);
+    for primitive in primitives.into_iter().flatten() {
+        if let Some(attributes) = primitive["attributes"].as_object_mut() {
+            attributes.shift_remove(CENTER_ATTRIBUTE);
+        }
+    }
+    remove_member(mesh, &["extras", OWN, RECORD]);
+}
+
+/// Removes what is at the end of a path of keys, and on the way back what became empty by that. Tells whether it was there.
+fn remove_member(json: &mut Value, path: &[&str]) -> bool {
+    let (Some((key, rest)), Some(object)) = (path.split_first(), json.as_object_mut()) else {
+        return false;
+    };
+    let Some(member) = object.get_mut(*key) else {
+        return false;
+    };
+    let removed = rest.is_empty() || remove_member(member, rest);
+    let emptied = member.as_object().is_some_and(Map::is_empty);
+    if removed && (rest.is_empty() || emptied) {
+        object.shift_remove(*key);
+    }
+    removed
+}

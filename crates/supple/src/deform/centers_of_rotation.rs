@@ -1,0 +1,200 @@
+//! Skinning with optimized centers of rotation: each vertex turns by blended rotations about its own baked center.
+//!
+//! `centers-of-rotation.txt`, Algorithm 1: `R` is the normalised sum of the joints' quaternions, `[R̃ t̃]` their matrices blended linearly, and the translation
+//! carries the center as linear blending does: `t = R̃p* + t̃ − Rp*` (eq. 3b). The centers are baked in `centers/`.
+//!
+//! Under scale and shear (§3.3, two phases) the second phase starts from a stretched surface. A vertex and all that is similar to it are stretched alike, so
+//! the center of that surface is the stretched center.
+//!
+//! A vertex of one influence moves with its joint, for any center. One to which no triangle is similar has itself as the only thing to match: it is its own
+//! center, and moves as linear blending moves it. Neither leaves a step to its neighbours: as the second weight vanishes, `R̃ → R`, and the center
+//! stops to matter.
+
+use super::DeformError;
+use super::antipodality::{Antipodality, Signs};
+use super::direct::{Elsewhere, FieldKey, Fields};
+use super::linear_blend;
+use super::rigid_motion::{BlendsMotions, RigidMotions};
+use crate::centers::{CenterError, CenterOptions, Centers};
+use crate::rig::Rig;
+use crate::transform::Affine;
+use glam::{Mat3, Quat, Vec3};
+use std::sync::Arc;
+
+/// The options of skinning with centers of rotation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CentersOfRotation {
+    /// Where the signs of quaternions are chosen.
+    pub antipodality: Antipodality,
+    /// Where the centers come from.
+    pub centers: CenterSource,
+}
+
+/// Where centers of rotation come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CenterSource {
+    /// They are computed.
+    Computed(CenterOptions),
+    /// They are known already.
+    Known(Arc<Centers>),
+}
+
+impl Default for CenterSource {
+    fn default() -> CenterSource {
+        CenterSource::Computed(CenterOptions::PAPER)
+    }
+}
+
+impl CentersOfRotation {
+    pub(super) const DEFAULT: CentersOfRotation = CentersOfRotation {
+        antipodality: Antipodality::PerVertex,
+        centers: CenterSource::Computed(CenterOptions::PAPER),
+    };
+}
+
+/// The centers, and how rotations are added.
+#[derive(Clone, Debug)]
+pub(super) struct CenterSkin {
+    signs: Signs,
+    centers: Vec<BakedCenter>,
+    frame: BakedFrame,
+}
+
+/// A center in units of the surface, so that it varies over the surface about as weights do.
+#[derive(Clone, Copy, Debug)]
+struct BakedCenter {
+    place: [f32; 3],
+    /// False if the vertex stands for its center.
+    found: bool,
+}
+
+/// The middle and the size of the rest surface: the units in which centers are kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BakedFrame {
+    middle: Vec3,
+    extent: f32,
+}
+
+impl BakedFrame {
+    pub(super) fn of(rig: &Rig) -> BakedFrame {
+        let bounds = rig.mesh().bounds();
+        let extent = bounds.map_or(0.0, |bounds| bounds.extent());
+        BakedFrame {
+            middle: bounds.map_or(Vec3::ZERO, |bounds| bounds.center()),
+            extent: if extent > 0.0 { extent } else { 1.0 },
+        }
+    }
+
+    pub(super) fn keep(&self, point: Vec3) -> [f32; 3] {
+        ((point - self.middle) / self.extent).to_array()
+    }
+
+    #[inline]
+    pub(super) fn point(&self, kept: [f32; 3]) -> Vec3 {
+        self.middle + Vec3::from_array(kept) * self.extent
+    }
+}
+
+impl CenterSkin {
+    pub(super) fn bake(rig: &Rig, options: &CentersOfRotation) -> Result<CenterSkin, DeformError> {
+        let mesh = rig.mesh();
+        let computed;
+        let centers = match &options.centers {
+            CenterSource::Known(centers) => centers,
+            CenterSource::Computed(options) => {
+                computed = Centers::bake(mesh, rig.weights(), options)?;
+                &computed
+            }
+        };
+        if centers.points().len() != mesh.vertex_count() {
+            return Err(DeformError::Centers(CenterError::VertexCount {
+                what: "centers",
+                found: centers.points().len(),
+                expected: mesh.vertex_count(),
+            }));
+        }
+        let frame = BakedFrame::of(rig);
+        let baked = centers.points().iter().zip(mesh.positions());
+        let baked = baked.map(|(center, &own)| BakedCenter {
+            place: frame.keep(center.unwrap_or(own)),
+            found: center.is_some(),
+        });
+        Ok(CenterSkin {
+            signs: Signs::bake(rig, options.antipodality),
+            centers: baked.collect(),
+            frame,
+        })
+    }
+}
+
+/// The joints of a pose.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PosedJoints {
+    rotations: Vec<Quat>,
+    matrices: Vec<Affine>,
+}
+
+/// Eq. (3b): turned by `rotation`, and with `center` carried to where `blend` takes it.
+#[inline]
+pub(super) fn turned_about(center: Vec3, rotation: Mat3, blend: &Affine) -> Affine {
+    let translation = blend.transform_point(center) - rotation * center;
+    Affine::from_mat3_translation(rotation, translation)
+}
+
+/// The kind of the centers among the fields of a vertex.
+pub(super) const CENTER: u16 = 1;
+
+impl BlendsMotions for CenterSkin {
+    type Posed = PosedJoints;
+
+    fn pose(&self, motions: &RigidMotions, posed: &mut PosedJoints) {
+        posed.rotations.clear();
+        posed.matrices.clear();
+        for motion in &motions.motions {
+            let rotation = motion.rotation.as_quat();
+            self.signs.push(&mut posed.rotations, rotation);
+            posed.matrices.push(motion.to_affine());
+        }
+    }
+
+    #[inline]
+    fn extras(&self, vertex: usize) -> &[f32] {
+        &self.centers[vertex].place
+    }
+
+    fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        // A vertex that stands for its center has no place among its neighbours' centers.
+        let kind = if self.centers[vertex].found {
+            CENTER
+        } else {
+            CENTER + 1
+        };
+        keys.extend((0..3).map(|owner| FieldKey {
+            kind,
+            owner,
+            elsewhere: Elsewhere::Unknown,
+        }));
+    }
+
+    #[inline]
+    fn frame(
+        &self,
+        _vertex: usize,
+        joints: &[u16],
+        fields: Fields<'_>,
+        motions: &RigidMotions,
+        posed: &PosedJoints,
+    ) -> Affine {
+        let &[x, y, z] = fields.extras else {
+            return Affine::ZERO;
+        };
+        let center = self.frame.point([x, y, z]);
+        let center = match motions.stretch_blend(joints, fields.weights) {
+            Some(stretch) => stretch.transform_point(center),
+            None => center,
+        };
+        let rotation = self.signs.sum(joints, fields.weights, &posed.rotations);
+        let blend = linear_blend(joints, fields.weights, &posed.matrices);
+        turned_about(center, Mat3::from_quat(rotation.normalize()), &blend)
+    }
+}
