@@ -86,7 +86,8 @@ impl<const C: usize> PairField<C> {
             return None;
         }
         let sources = spread.iter().enumerate();
-        let sources = sources.filter(|(_, moments)| moments[0] != 0.0);
+        // What strokes took away may leave its rounding behind.
+        let sources = sources.filter(|(_, moments)| moments[0].abs() > ROUNDING * measure);
         let sources: Vec<(usize, [f32; C])> = sources
             .map(|(node, moments)| (node, units.shrink(moments, scale)))
             .collect();
@@ -115,6 +116,9 @@ impl<const C: usize> PairField<C> {
         mixed
     }
 }
+
+/// A node with less than this share of a pair has nothing but rounding.
+const ROUNDING: f64 = 1e-15;
 
 /// All moments of four nodes: one register of sixteen for four moments each, three for twelve.
 type Registers<S> = [f32x16<S>; SPREADS / 4];
