@@ -597,6 +597,29 @@ fn what_cannot_be_baked_is_explained() {
 }
 
 #[test]
+fn bench_tells_programs_what_it_tells_people() {
+    let folder = folder();
+    let rows = succeeds(&["bench", "@bar:2000", "--exact", "--json"], folder.path());
+    let rows: serde_json::Value = serde_json::from_str(&rows).expect("JSON");
+    let rows = rows.as_array().expect("an array");
+    let whats: Vec<_> = rows.iter().map(|row| row["what"].as_str()).collect();
+    let expected = ["bake", "crowded weights", "brush stroke"].map(Some);
+    assert_eq!(whats, expected);
+    for row in rows {
+        assert!(row["ms"].as_f64().expect("a time") > 0.0);
+        assert!(row["vertices"].as_u64().expect("a count") > 1000);
+    }
+    let number = |name: &str| rows[0][name].as_f64().expect("a number");
+    assert!(number("largest_error") < 3e-5 && number("exact_ms") > 0.0);
+    assert!(rows[2]["slowest_ms"].as_f64() >= rows[2]["ms"].as_f64());
+
+    let table = succeeds(&["bench", "@bar:2000"], folder.path());
+    for what in whats.into_iter().flatten() {
+        assert!(table.contains(&format!("| {what} ")), "{table}");
+    }
+}
+
+#[test]
 fn info_tells_programs_what_it_tells_people() {
     let folder = folder();
     let json: serde_json::Value =

@@ -108,7 +108,7 @@ fn time_bake(
     let mesh = rig.mesh();
     let options = CenterOptions::default();
     let centers = Centers::bake(mesh, weights, &options)?;
-    let time = best_of(|| {
+    let time = best_of(MOMENT, || {
         let start = Instant::now();
         Centers::bake(mesh, weights, &options)?;
         Ok(start.elapsed())
@@ -151,7 +151,7 @@ fn stroke_row(file: &Path, rig: &Rig) -> Result<Row, Failure> {
     let mut live = LiveCenters::new(rig.mesh(), rig.weights(), &CenterOptions::default())?;
     let mut times = Vec::new();
     for stroke in scenes::strokes(rig, STROKES)? {
-        times.push(best_of(|| {
+        times.push(best_of(SHORT_MOMENT, || {
             let start = Instant::now();
             live.update(&stroke.weights, &stroke.painted)?;
             let time = start.elapsed();
@@ -175,13 +175,21 @@ fn stroke_row(file: &Path, rig: &Rig) -> Result<Row, Failure> {
     Ok(row)
 }
 
+/// How long a bake is timed, over and over.
+const MOMENT: Duration = Duration::from_millis(400);
+
+/// The same for one of many strokes.
+const SHORT_MOMENT: Duration = Duration::from_millis(50);
+
 /// The shortest of some runs: at least three, and as many as a moment allows.
-fn best_of(mut run: impl FnMut() -> Result<Duration, Failure>) -> Result<Duration, Failure> {
-    const MOMENT: Duration = Duration::from_millis(400);
+fn best_of(
+    moment: Duration,
+    mut run: impl FnMut() -> Result<Duration, Failure>,
+) -> Result<Duration, Failure> {
     let begin = Instant::now();
     let mut best = run()?;
     let mut runs = 1;
-    while runs < 3 || begin.elapsed() < MOMENT {
+    while runs < 3 || begin.elapsed() < moment {
         best = best.min(run()?);
         runs += 1;
     }
