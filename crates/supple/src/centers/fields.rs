@@ -45,33 +45,6 @@ pub(super) struct PairField<const C: usize> {
     measure: f64,
 }
 
-/// Widens the range of sums of both weights of some pairs with one lower joint, by some of the vertices that the joint moves.
-pub(super) fn widen_sums<const C: usize>(
-    surface: &Surface<'_>,
-    joint: usize,
-    pairs: &mut [PairSpread<C>],
-    vertices: &[u32],
-) {
-    let mut slot_of = vec![None; surface.joint_count];
-    for (slot, pair) in pairs.iter().enumerate() {
-        slot_of[usize::from(pair.partner)] = Some(slot);
-    }
-    for &vertex in vertices {
-        let (joints, values) = surface.weights.row(vertex as usize);
-        let Some(own) = joints.iter().position(|&other| usize::from(other) == joint) else {
-            continue;
-        };
-        let own = f64::from(values[own]);
-        for (&other, &value) in joints.iter().zip(values) {
-            if let Some(slot) = slot_of[usize::from(other)] {
-                let sum = own + f64::from(value);
-                let sums = &mut pairs[slot].sums;
-                *sums = sums.start.min(sum)..sums.end.max(sum);
-            }
-        }
-    }
-}
-
 impl<const C: usize> PairField<C> {
     /// From what was spread over the nodes; none if that was nothing, or nobody asks.
     pub(super) fn new(

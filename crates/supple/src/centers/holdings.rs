@@ -30,9 +30,7 @@ impl Holdings {
         }
         holdings
     }
-}
 
-impl Holdings {
     /// Room for joints that held nothing before.
     pub(super) fn make_room(&mut self, joint_count: usize) {
         self.vertices.resize(joint_count, Vec::new());

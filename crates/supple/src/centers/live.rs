@@ -10,7 +10,7 @@ use super::fast::grid_for;
 use super::fields::{self, JointFields, PairField};
 use super::grid::WeightGrid;
 use super::holdings::Held;
-use super::spread::{Change, PairSpread, Spreader};
+use super::spread::{Change, PairSpread, Spreader, widen_sums};
 use super::surface::{Repainted, Surface};
 use super::{CenterError, CenterOptions, Centers, PLACES, check, exact, mean_of};
 use crate::exec;
@@ -210,9 +210,9 @@ impl JointPairs {
         self.spreads.sort_by_key(|pair| !known(pair));
         let first_new = self.spreads.partition_point(known);
         let (known, new) = self.spreads.split_at_mut(first_new);
-        fields::widen_sums(surface, joint, known, changed);
+        widen_sums(surface, joint, known, changed);
         if !new.is_empty() {
-            fields::widen_sums(surface, joint, new, &surface.holdings.vertices[joint]);
+            widen_sums(surface, joint, new, &surface.holdings.vertices[joint]);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Triangles spread over the nodes of the grid, for the pairs of one joint at a time.
 
-use super::fields::widen_sums;
 use super::grid::WeightGrid;
 use super::holdings::{Held, weight_distances};
 use super::pieces::{Cutter, Piece, Place};
@@ -244,6 +243,33 @@ impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
                         pattern.mul_add(factor, sum).store_slice(sums);
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Widens the range of sums of both weights of some pairs with one lower joint, by some of the vertices that the joint moves.
+pub(super) fn widen_sums<const C: usize>(
+    surface: &Surface<'_>,
+    joint: usize,
+    pairs: &mut [PairSpread<C>],
+    vertices: &[u32],
+) {
+    let mut slot_of = vec![None; surface.joint_count];
+    for (slot, pair) in pairs.iter().enumerate() {
+        slot_of[usize::from(pair.partner)] = Some(slot);
+    }
+    for &vertex in vertices {
+        let (joints, values) = surface.weights.row(vertex as usize);
+        let Some(own) = joints.iter().position(|&other| usize::from(other) == joint) else {
+            continue;
+        };
+        let own = f64::from(values[own]);
+        for (&other, &value) in joints.iter().zip(values) {
+            if let Some(slot) = slot_of[usize::from(other)] {
+                let sum = own + f64::from(value);
+                let sums = &mut pairs[slot].sums;
+                *sums = sums.start.min(sum)..sums.end.max(sum);
             }
         }
     }
