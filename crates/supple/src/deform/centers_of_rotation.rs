@@ -142,7 +142,19 @@ pub(super) fn turned_about(center: Vec3, rotation: Mat3, blend: &Affine) -> Affi
 }
 
 /// The kind of the centers among the fields of a vertex.
-pub(super) const CENTER: u16 = 1;
+const CENTER: u16 = 1;
+
+/// The kind of the places of vertices that stand for their centers: they have nothing to do with their neighbours' centers.
+const OWN_PLACE: u16 = 2;
+
+/// The keys of a center and what is kept with it, `count` numbers in all.
+pub(super) fn center_keys(found: bool, count: u32, keys: &mut Vec<FieldKey>) {
+    keys.extend((0..count).map(|owner| FieldKey {
+        kind: if found { CENTER } else { OWN_PLACE },
+        owner,
+        elsewhere: Elsewhere::Unknown,
+    }));
+}
 
 impl BlendsMotions for CenterSkin {
     type Posed = PosedJoints;
@@ -163,17 +175,7 @@ impl BlendsMotions for CenterSkin {
     }
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        // A vertex that stands for its center has no place among its neighbours' centers.
-        let kind = if self.centers[vertex].found {
-            CENTER
-        } else {
-            CENTER + 1
-        };
-        keys.extend((0..3).map(|owner| FieldKey {
-            kind,
-            owner,
-            elsewhere: Elsewhere::Unknown,
-        }));
+        center_keys(self.centers[vertex].found, 3, keys);
     }
 
     #[inline]

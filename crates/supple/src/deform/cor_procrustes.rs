@@ -7,8 +7,8 @@
 //! `C` is symmetric, so six of the nine numbers that the paper counts are enough. Of a flat or straight surrounding, the rotation of what is left counts.
 
 use super::DeformError;
-use super::centers_of_rotation::{BakedFrame, CENTER, turned_about};
-use super::direct::{Elsewhere, FieldKey, Fields};
+use super::centers_of_rotation::{BakedFrame, center_keys, turned_about};
+use super::direct::{FieldKey, Fields};
 use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::centers::{self, CenterOptions, Surroundings};
@@ -87,16 +87,7 @@ impl BlendsMotions for ProcrustesSkin {
     }
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        let kind = if self.spreads[vertex].found {
-            CENTER
-        } else {
-            CENTER + 1
-        };
-        keys.extend((0..9).map(|owner| FieldKey {
-            kind,
-            owner,
-            elsewhere: Elsewhere::Unknown,
-        }));
+        center_keys(self.spreads[vertex].found, 9, keys);
     }
 
     fn frame(
