@@ -5,10 +5,6 @@
     reason = "the macros of the harness write no documentation"
 )]
 #![allow(
-    unsafe_code,
-    reason = "a global allocator that counts can only be written with unsafe"
-)]
-#![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a bench prints, and may stop"
@@ -17,41 +13,17 @@
 #[path = "../src/bench/scenes.rs"]
 #[allow(
     dead_code,
-    reason = "the times of the paper are for the command's table"
+    reason = "direct delta mush has scenes of its own, and the times of the papers are for the command's tables"
 )]
 mod scenes;
 
+mod counting;
+
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use supple::centers::{CenterOptions, Centers, LiveCenters};
 use supple::characters::{self, CharacterSpec};
 use supple::{Rig, Weights};
-
-struct Counting;
-
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn rig(spec: &str) -> Rig {
     let spec: CharacterSpec = spec.parse().unwrap();
@@ -66,10 +38,9 @@ fn bake(rig: &Rig, weights: &Weights) -> Centers {
 
 /// The most memory that a bake holds at any time, for each vertex and triangle.
 fn bytes_per_element(rig: &Rig, weights: &Weights) -> f64 {
-    let before = IN_USE.load(Ordering::Relaxed);
-    PEAK.store(before, Ordering::Relaxed);
-    black_box(bake(rig, weights));
-    let bytes = PEAK.load(Ordering::Relaxed) - before;
+    let bytes = counting::peak(|| {
+        black_box(bake(rig, weights));
+    });
     bytes as f64 / (rig.mesh().vertex_count() + rig.mesh().triangles().len()) as f64
 }
 

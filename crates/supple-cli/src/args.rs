@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::bake::Bakeable;
+use crate::mush::MushArguments;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsStr;
@@ -124,20 +125,32 @@ space of POSITION, which any engine can read. All else stays as it was, so that 
 the file as before. The extras of the mesh say how and from what the centers were computed: deform,
 render and compare use them as long as they fit, and tell when they are stale.
 
+-m ddm stores what direct delta mush computes, for all its variants, in the extension
+SUPPLE_direct_delta_mush of the mesh primitives, about 24 bytes per joint of a vertex. The ordinary
+skin becomes that of ddm-v5, at most 4 joints per vertex (or --max-influences), so that a program
+that does not know the extension shows an approximation. Any skin will do to start from, also one
+in which each vertex follows a single joint. Keep the original file: its weights are replaced.
+-m ddm-v5 --as-skin stores the skin alone.
+
 Examples:
   supple bake hero.glb -m cor -o hero-cor.glb
   supple bake @figure:20000 -m cor --sigma 0.2 -o figure.glb
-  supple deform hero-cor.glb -m cor --clip Run --time 0.4 -o run.obj")]
+  supple deform hero-cor.glb -m cor --clip Run --time 0.4 -o run.obj
+  supple bake hero.glb -m ddm --rigid -o hero-ddm.glb
+  supple bake hero.glb -m ddm-v5 --as-skin --rigid -o hero-smooth.glb")]
     Bake(BakeOptions),
 
-    /// How long things take on this machine: baking centers of rotation, and following a brush
+    /// How long things take on this machine: baking centers of rotation and direct delta mush,
+    /// brush strokes, frames
     #[command(after_help = "\
-Without FILE, built-in characters of the sizes in the paper on centers of rotation, whose times
-stand beside. Every time is the best of several runs on all cores. The table is Markdown.
+Without FILE, built-in characters of the sizes in the papers, whose times stand beside. Every time
+is the best of several runs: on all cores for bakes and strokes, on one thread for frames. Direct
+delta mush starts from a rigid bind, with the default options, and with --radius-from-bones off. The
+tables are Markdown.
 
 Examples:
   supple bench
-  supple bench --exact                       also the direct sum, and how far from it the fast path is
+  supple bench --exact                       also the slow ways, and how far off the fast ones are
   supple bench hero.glb --json")]
     Bench(BenchOptions),
 
@@ -188,6 +201,8 @@ pub(crate) struct DeformOptions {
     /// Where to write; the ending chooses the format
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) mush: MushArguments,
 }
 
 #[derive(Args)]
@@ -222,6 +237,8 @@ pub(crate) struct RenderOptions {
     /// Where to write: .png for one moment, .gif for a clip
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) mush: MushArguments,
 }
 
 /// What can be drawn over a surface.
@@ -262,6 +279,8 @@ pub(crate) struct CompareOptions {
     /// The folder to write into; made if it is not there
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) mush: MushArguments,
 }
 
 #[derive(Args)]
@@ -282,16 +301,22 @@ pub(crate) struct BakeOptions {
     pub(crate) method: Bakeable,
     #[command(flatten)]
     pub(crate) centers: CenterArguments,
+    /// ddm-v5: store nothing but the weights, as the ordinary skin of the file
+    #[arg(long)]
+    pub(crate) as_skin: bool,
     /// Where to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) mush: MushArguments,
 }
 
 #[derive(Args)]
 pub(crate) struct BenchOptions {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: Option<PathBuf>,
-    /// Also time the direct sum (minutes), and tell how far from it the baked centers are
+    /// Also time the direct sum of centers, and direct delta mush with every joint solved everywhere
+    /// (minutes), and tell how far from them the bakes are; without FILE, also bake 200,000 vertices
     #[arg(long)]
     pub(crate) exact: bool,
     /// One JSON array with an object per row, for programs

@@ -1,12 +1,14 @@
 //! `supple bake`: what a method computes once per character, stored in the character's file.
 
 use crate::args::{BakeOptions, CenterArguments};
+use crate::bake_mush;
 use crate::convert::DocumentKind;
 use crate::failure::Failure;
 use crate::progress;
 use crate::source::Source;
 use crate::wording::{many, why_no_centers};
 use supple::centers::{CenterOptions, Centers};
+use supple::deform::{CentersOfRotation, DirectDeltaMush, MushSource, MushVariant};
 use supple::{Method, Rig};
 use supple_io::gltf::{CENTER_ATTRIBUTE, Document};
 
@@ -15,6 +17,8 @@ use supple_io::gltf::{CENTER_ATTRIBUTE, Document};
 pub(crate) enum Bakeable {
     /// Centers of rotation.
     Centers,
+    /// Direct delta mush: the same for all its variants.
+    Mush(MushVariant),
 }
 
 impl Bakeable {
@@ -22,7 +26,19 @@ impl Bakeable {
     pub(crate) fn of(method: &Method) -> Option<Bakeable> {
         match method {
             Method::CentersOfRotation(_) => Some(Bakeable::Centers),
+            Method::DirectDeltaMush(options) => Some(Bakeable::Mush(options.variant)),
             _ => None,
+        }
+    }
+
+    /// The method that it is for.
+    fn method(self) -> Method {
+        match self {
+            Bakeable::Centers => Method::CentersOfRotation(CentersOfRotation::default()),
+            Bakeable::Mush(variant) => Method::DirectDeltaMush(DirectDeltaMush {
+                variant,
+                source: MushSource::default(),
+            }),
         }
     }
 }
@@ -30,11 +46,22 @@ impl Bakeable {
 pub(crate) fn run(options: &BakeOptions) -> Result<(), Failure> {
     let kind = DocumentKind::wanted(&options.out)?;
     let centers = center_options(&options.centers)?;
+    let method = options.method.method();
+    options.mush.check(std::slice::from_ref(&method))?;
+    if options.as_skin && !matches!(options.method, Bakeable::Mush(MushVariant::V5)) {
+        let message =
+            format!("--as-skin is for 'ddm-v5': '{method}' is not what an ordinary skin can do");
+        return Err(Failure::usage(message));
+    }
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
-    let mut document = source.document()?.into_owned();
+    let (source, mut document) = source.with_document()?;
     let told = match options.method {
         Bakeable::Centers => bake_centers(&mut document, &source.asset.rig, &centers)?,
+        Bakeable::Mush(_) if options.as_skin => {
+            bake_mush::store_as_skin(&mut document, &source, &options.mush)?
+        }
+        Bakeable::Mush(_) => bake_mush::store(&mut document, &source, &options.mush)?,
     };
     kind.write(&mut document, &options.out)?;
     crate::tell(&told);

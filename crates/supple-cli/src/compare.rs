@@ -12,6 +12,11 @@ use supple_render::report::{ReportError, ReportOptions, Subject, default_methods
 const STEPS: usize = 200;
 
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
+    let mut methods = match options.method.is_empty() {
+        true => default_methods(),
+        false => options.method.clone(),
+    };
+    options.mush.check(&methods)?;
     let source = Source::open(&options.file)?;
     let asset = &source.asset;
     let mut clips = Vec::new();
@@ -35,11 +40,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
         asset,
         clips,
     };
-    let mut methods = match options.method.is_empty() {
-        true => default_methods(),
-        false => options.method.clone(),
-    };
-    source.prepare(&mut methods);
+    source.prepare(&mut methods, &options.mush)?;
     let wanted = ReportOptions {
         methods,
         picture_size: options.size,

@@ -7,12 +7,15 @@ use crate::posing;
 use crate::source::Source;
 use crate::wording::many;
 use std::path::Path;
-use supple::deform::MultiWeights;
+use supple::deform::{DirectDeltaMush, MultiWeights, MushVariant};
 use supple::{Affine, Method, Palette, Player};
 use supple_io::{npy, obj, ply, write_whole};
 
 pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;
+    options
+        .mush
+        .check(std::slice::from_ref(&options.method.method))?;
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
     let pose = posing::wanted_pose(&source.asset, &options.moment)?;
@@ -20,13 +23,20 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
         Some(path) => with_learned_weights(&options.method.method, path, &source)?,
         None => options.method.method.clone(),
     };
-    source.prepare(std::slice::from_mut(&mut method));
+    source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
     let mut player = Player::new(&source.asset, &method, options.normals.normals)?;
     player.pose(&pose)?;
     if let Some(path) = &options.palette {
         player.pose_by_palette(&read_palette(path, &source)?)?;
     }
     posing::check_finite(&player)?;
+    if let Method::DirectDeltaMush(DirectDeltaMush {
+        variant: MushVariant::V1,
+        ..
+    }) = method
+    {
+        tell_of_inverted(&mut player)?;
+    }
     let (positions, normals, triangles) =
         (player.positions(), player.normals(), player.triangles());
     let out = &options.out;
@@ -44,6 +54,18 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
         let props = many(source.asset.props.len(), "mesh");
         crate::tell(&format!(
             "note: without {props} that have no skin; .glb keeps them"
+        ));
+    }
+    Ok(())
+}
+
+/// Tells which vertices 'ddm-v1' turns inside out in this pose.
+fn tell_of_inverted(player: &mut Player<'_>) -> Result<(), Failure> {
+    let inverted = player.inverted()?;
+    if let Some(first) = inverted.first() {
+        let count = many(inverted.len(), "vertex");
+        crate::tell(&format!(
+            "note: 'ddm-v1' turns {count} inside out in this pose, the first is vertex {first}; 'ddm' does not have this flaw"
         ));
     }
     Ok(())

@@ -6,6 +6,8 @@ use std::path::Path;
 use supple::centers::CenterError;
 use supple::characters::CharacterError;
 use supple::deform::DeformError;
+use supple::mush::MushError;
+use supple::rig::RigError;
 use supple::weights::WeightsError;
 use supple_io::gltf::SaveError;
 use supple_io::{LoadError, check_writable};
@@ -93,6 +95,21 @@ impl From<CharacterError> for Failure {
 impl From<WeightsError> for Failure {
     fn from(error: WeightsError) -> Failure {
         Failure::new(error.to_string())
+    }
+}
+
+impl From<RigError> for Failure {
+    fn from(error: RigError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}
+
+impl From<MushError> for Failure {
+    fn from(error: MushError) -> Failure {
+        match error {
+            MushError::Option { .. } => Failure::usage(error.to_string()),
+            _ => Failure::new(error.to_string()),
+        }
     }
 }
 

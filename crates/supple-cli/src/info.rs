@@ -3,27 +3,27 @@
 use crate::args::InfoOptions;
 use crate::failure::Failure;
 use crate::source::Source;
-use crate::wording::{center_options, many, printable, unusable_centers};
+use crate::wording::{
+    bytes, center_options, many, mush_influences, mush_options, printable, unusable,
+};
 use anstyle::Style;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use supple::adjacency::{Topology, weld_positions};
 use supple::findings::Findings;
-use supple::{Asset, Prop};
-use supple_io::gltf::{CENTER_ATTRIBUTE, CenterState, Notes, StoredCenters};
+use supple::{Asset, Prop, Weights};
+use supple_io::gltf::{
+    CENTER_ATTRIBUTE, MUSH_EXTENSION, Notes, StoredCenters, StoredMush, StoredState,
+};
 
 pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let file = options.file.to_string_lossy();
     let findings = Findings::of(&source.asset.rig);
-    let centers = source.stored_centers.as_ref();
-    let oddities = oddities(&source.asset, &source.notes, centers, &findings);
+    let oddities = oddities(&source, &findings);
     let text = match options.json {
-        true => format!(
-            "{:#}\n",
-            report_json(&file, &source.asset, centers, &findings, &oddities)
-        ),
-        false => report_text(&file, &source.asset, centers, &findings, &oddities),
+        true => format!("{:#}\n", report_json(&file, &source, &findings, &oddities)),
+        false => report_text(&file, &source, &findings, &oddities),
     };
     crate::print(&text)
 }
@@ -37,12 +37,8 @@ struct Oddity {
     message: String,
 }
 
-fn oddities(
-    asset: &Asset,
-    notes: &Notes,
-    centers: Option<&StoredCenters>,
-    findings: &Findings,
-) -> Vec<Oddity> {
+fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
+    let (asset, notes) = (&source.asset, &source.notes);
     let mut found = Vec::new();
     let mut note = |kind, count: usize, message: String| {
         if count > 0 {
@@ -65,13 +61,15 @@ fn oddities(
             "no skin: every mesh follows its own node".to_owned(),
         );
     }
-    let unusable = centers.and_then(|centers| unusable_centers(&centers.state));
-    if let Some((word, why)) = unusable {
-        note(
-            "unusable_centers",
-            1,
-            format!("the stored centers of rotation are {word}: {why}"),
-        );
+    let centers = source.stored_centers.as_ref().map(|stored| &stored.state);
+    let mush = source.stored_mush.as_ref().map(|stored| &stored.state);
+    for (kind, what, state) in [
+        ("unusable_centers", "centers of rotation", centers),
+        ("unusable_mush", "numbers of direct delta mush", mush),
+    ] {
+        if let Some((word, why)) = state.and_then(unusable) {
+            note(kind, 1, format!("the stored {what} are {word}: {why}"));
+        }
     }
     let ignored = notes.ignored_channels;
     note(
@@ -317,13 +315,8 @@ fn mean_influences(asset: &Asset) -> f64 {
     weights.influence_count() as f64 / weights.vertex_count().max(1) as f64
 }
 
-fn report_text(
-    file: &str,
-    asset: &Asset,
-    centers: Option<&StoredCenters>,
-    findings: &Findings,
-    oddities: &[Oddity],
-) -> String {
+fn report_text(file: &str, source: &Source, findings: &Findings, oddities: &[Oddity]) -> String {
+    let asset = &source.asset;
     let bold = Style::new().bold();
     let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
     let mut text = String::new();
@@ -385,14 +378,17 @@ fn report_text(
             mean_influences(asset)
         ),
     );
-    if let Some(centers) = centers {
+    if let Some(centers) = &source.stored_centers {
         let how = centers.options.as_ref().map(center_options);
         let how = how.unwrap_or_else(|| "parameters unknown".to_owned());
-        let state = match unusable_centers(&centers.state) {
+        let state = match unusable(&centers.state) {
             None => "they fit".to_owned(),
             Some((word, _)) => format!("{word}, bake again"),
         };
         row("centers", format!("of rotation, stored ({how}): {state}"));
+    }
+    if let Some(stored) = &source.stored_mush {
+        row("ddm", mush_text(stored));
     }
     let targets: usize = asset.rest_morph_weights.len();
     if targets > 0 {
@@ -430,13 +426,8 @@ fn report_text(
     format!("{bold}{}{bold:#}\n{text}", printable(file))
 }
 
-fn report_json(
-    file: &str,
-    asset: &Asset,
-    centers: Option<&StoredCenters>,
-    findings: &Findings,
-    oddities: &[Oddity],
-) -> Value {
+fn report_json(file: &str, source: &Source, findings: &Findings, oddities: &[Oddity]) -> Value {
+    let asset = &source.asset;
     let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
     let topology = &findings.topology;
     let clips = asset.clips.iter().map(|clip| {
@@ -464,7 +455,8 @@ fn report_json(
         "max_influences": weights.max_influences(),
         "mean_influences": mean_influences(asset),
         "influence_counts": findings.influence_counts,
-        "stored_centers": centers.map(centers_json),
+        "stored_centers": source.stored_centers.as_ref().map(centers_json),
+        "stored_mush": source.stored_mush.as_ref().map(mush_json),
         "morph_targets": asset.rest_morph_weights.len(),
         "props": asset.props.iter().map(|prop| prop.name.as_str()).collect::<Vec<_>>(),
         "clips": clips.collect::<Vec<_>>(),
@@ -484,15 +476,63 @@ fn centers_json(centers: &StoredCenters) -> Value {
     let options = centers.options;
     json!({
         "attribute": CENTER_ATTRIBUTE,
-        "state": match &centers.state {
-            CenterState::Fit => "fit",
-            CenterState::Stale => "stale",
-            CenterState::Incomplete => "incomplete",
-            CenterState::UnknownOrigin => "unknown_origin",
-            CenterState::Broken { .. } => "broken",
-        },
+        "state": state_word(&centers.state),
         "sigma": options.map(|options| options.sigma),
         "epsilon": options.map(|options| options.epsilon),
         "accuracy": options.map(|options| options.accuracy),
     })
+}
+
+fn mush_text(stored: &StoredMush) -> String {
+    let how = stored.options.as_ref().map(mush_options);
+    let how = how.unwrap_or_else(|| "parameters unknown".to_owned());
+    let state = match unusable(&stored.state) {
+        None => "it fits".to_owned(),
+        Some((word, _)) => format!("{word}, bake again"),
+    };
+    let rows = stored.mush.as_ref();
+    let rows = rows.map(|mush| mush_influences(mush.weights()) + ", ");
+    format!(
+        "direct delta mush, baked ({how}): {state}; {}{}",
+        rows.unwrap_or_default(),
+        bytes(stored.byte_count)
+    )
+}
+
+fn mush_json(stored: &StoredMush) -> Value {
+    let weights = stored.mush.as_ref().map(|mush| mush.weights());
+    let mean =
+        |weights: &Weights| weights.influence_count() as f64 / weights.vertex_count().max(1) as f64;
+    json!({
+        "extension": MUSH_EXTENSION,
+        "state": state_word(&stored.state),
+        "bytes": stored.byte_count,
+        "influence_count": weights.map(Weights::influence_count),
+        "max_influences": weights.map(Weights::max_influences),
+        "mean_influences": weights.map(mean),
+        "options": stored.options.as_ref().map(|options| json!({
+            "iterations": options.iterations,
+            "lambda": options.lambda,
+            "kappa": options.kappa,
+            "alpha": options.alpha,
+            "laplacian": options.edge_weights.name(),
+            "smoothing": options.steps.name(),
+            "radius_from_bones": options.radius_from_bones,
+            "rigid": options.rigid,
+            "max_influences": options.max_influences,
+            "prune": options.prune,
+            "alpha_at_joints": options.alpha_at_joints,
+        })),
+    })
+}
+
+/// The state of something stored, for programs.
+fn state_word(state: &StoredState) -> &'static str {
+    match state {
+        StoredState::Fit => "fit",
+        StoredState::Stale => "stale",
+        StoredState::Incomplete => "incomplete",
+        StoredState::UnknownOrigin => "unknown_origin",
+        StoredState::Broken { .. } => "broken",
+    }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod bake;
+mod bake_mush;
 mod bench;
 mod compare;
 mod convert;
@@ -9,6 +10,7 @@ mod deform;
 mod demo;
 mod failure;
 mod info;
+mod mush;
 mod posing;
 mod progress;
 mod render;

@@ -41,10 +41,13 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
             return Err(Failure::usage(message));
         }
     };
+    options
+        .mush
+        .check(std::slice::from_ref(&options.method.method))?;
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
     let mut method = options.method.method.clone();
-    source.prepare(std::slice::from_mut(&mut method));
+    source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
     let centers = options.overlay.contains(&Overlay::Centers);
     let centers = centers.then(|| source.centers_beside(&method));
     let picture = Picture {

@@ -1,6 +1,7 @@
 //! Where characters come from: a file, or `@name` for a built-in one.
 
 use crate::failure::Failure;
+use crate::mush::MushArguments;
 use crate::progress;
 use crate::wording;
 use std::borrow::Cow;
@@ -9,13 +10,14 @@ use supple::centers::CenterOptions;
 use supple::characters::{self, CharacterSpec};
 use supple::deform::CenterSource;
 use supple::{Asset, Method};
-use supple_io::gltf::{self, CenterState, Document, Notes, StoredCenters};
+use supple_io::gltf::{self, Document, Loaded, Notes, StoredCenters, StoredMush, StoredState};
 
 /// A character, and its file if it has one.
 pub(crate) struct Source {
     pub(crate) asset: Asset,
     pub(crate) notes: Notes,
     pub(crate) stored_centers: Option<StoredCenters>,
+    pub(crate) stored_mush: Option<StoredMush>,
     document: Option<Document>,
 }
 
@@ -23,15 +25,17 @@ impl Source {
     pub(crate) fn open(file: &Path) -> Result<Source, Failure> {
         match file.to_str().and_then(|file| file.strip_prefix('@')) {
             Some(spec) => Source::built_in(spec),
-            None => {
-                let loaded = gltf::load(file)?;
-                Ok(Source {
-                    asset: loaded.asset,
-                    notes: loaded.notes,
-                    stored_centers: loaded.stored_centers,
-                    document: Some(loaded.document),
-                })
-            }
+            None => Ok(Source::loaded(gltf::load(file)?)),
+        }
+    }
+
+    fn loaded(loaded: Loaded) -> Source {
+        Source {
+            asset: loaded.asset,
+            notes: loaded.notes,
+            stored_centers: loaded.stored_centers,
+            stored_mush: loaded.stored_mush,
+            document: Some(loaded.document),
         }
     }
 
@@ -46,6 +50,7 @@ impl Source {
             asset,
             notes: Notes::default(),
             stored_centers: None,
+            stored_mush: None,
             document: None,
         })
     }
@@ -58,6 +63,17 @@ impl Source {
         }
     }
 
+    /// The character as its file has it, and the file: a built-in one is rounded as files round, so that what is computed from it fits the file.
+    pub(crate) fn with_document(self) -> Result<(Source, Document), Failure> {
+        let document = self.document()?.into_owned();
+        if self.document.is_some() {
+            return Ok((self, document));
+        }
+        let loaded = gltf::from_slice(&document.to_glb()?, &self.asset.name)?;
+        let document = loaded.document.clone();
+        Ok((Source::loaded(loaded), document))
+    }
+
     /// The file with the character's clean weights.
     pub(crate) fn into_document(self) -> Result<Document, Failure> {
         let Some(mut document) = self.document else {
@@ -67,8 +83,18 @@ impl Source {
         Ok(document)
     }
 
-    /// Gives the methods that turn about centers those of the file, if they fit, and tells what came of it.
-    pub(crate) fn prepare(&self, methods: &mut [Method]) {
+    /// Gives methods what they need beside the rig, from the file where it has what fits, and tells what came of it.
+    pub(crate) fn prepare(
+        &self,
+        methods: &mut [Method],
+        mush: &MushArguments,
+    ) -> Result<(), Failure> {
+        self.prepare_centers(methods);
+        self.prepare_mush(methods, mush)
+    }
+
+    /// Gives the methods that turn about centers those of the file, if they fit.
+    fn prepare_centers(&self, methods: &mut [Method]) {
         let Some(stored) = &self.stored_centers else {
             return;
         };
@@ -103,7 +129,7 @@ impl Source {
         };
         let by = unusual_options(stored);
         match stored.state {
-            CenterState::Fit => crate::tell(&format!(
+            StoredState::Fit => crate::tell(&format!(
                 "note: using the centers of rotation stored in the file{by}"
             )),
             _ => self.tell_of_unusable_centers(&format!("computed anew{by}")),
@@ -113,7 +139,7 @@ impl Source {
     /// Where the centers of the file are of no use, tells why, what is done instead, and how to mend that.
     pub(crate) fn tell_of_unusable_centers(&self, done: &str) {
         let stored = self.stored_centers.as_ref();
-        let unusable = stored.and_then(|stored| wording::unusable_centers(&stored.state));
+        let unusable = stored.and_then(|stored| wording::unusable(&stored.state));
         if let Some((word, why)) = unusable {
             crate::tell(&format!(
                 "note: the centers of rotation stored in the file are {word} ({why}); {done}; 'supple bake -m cor' stores new ones"

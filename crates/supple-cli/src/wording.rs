@@ -1,8 +1,11 @@
 //! Words for people: counts, and text that came from files.
 
-use supple::Rig;
 use supple::centers::CenterOptions;
-use supple_io::gltf::CenterState;
+use supple::laplacian::EdgeWeights;
+use supple::mush::MushOptions;
+use supple::smoothing::Steps;
+use supple::{Rig, Weights};
+use supple_io::gltf::StoredState;
 
 /// "1 vertex", "2 vertices".
 pub(crate) fn many(count: usize, noun: &str) -> String {
@@ -18,20 +21,20 @@ pub(crate) fn many(count: usize, noun: &str) -> String {
     }
 }
 
-/// What is wrong with stored centers of rotation: a word, and why. Nothing if they fit.
-pub(crate) fn unusable_centers(state: &CenterState) -> Option<(&'static str, String)> {
+/// What is wrong with stored numbers: a word, and why. Nothing if they fit.
+pub(crate) fn unusable(state: &StoredState) -> Option<(&'static str, String)> {
     let (word, why) = match state {
-        CenterState::Fit => return None,
-        CenterState::Stale => (
+        StoredState::Fit => return None,
+        StoredState::Stale => (
             "stale",
             "the surface or the weights have changed since they were computed",
         ),
-        CenterState::Incomplete => ("incomplete", "some of the meshes have none"),
-        CenterState::UnknownOrigin => (
+        StoredState::Incomplete => ("incomplete", "some of the meshes have none"),
+        StoredState::UnknownOrigin => (
             "of unknown origin",
             "nothing says what they were computed from",
         ),
-        CenterState::Broken { place, problem } => {
+        StoredState::Broken { place, problem } => {
             return Some(("broken", printable(&format!("{place}: {problem}"))));
         }
     };
@@ -63,6 +66,59 @@ pub(crate) fn center_options(options: &CenterOptions) -> String {
         accuracy,
     } = options;
     format!("sigma {sigma}, epsilon {epsilon}, accuracy {accuracy}")
+}
+
+/// How direct delta mush is baked.
+pub(crate) fn mush_options(options: &MushOptions) -> String {
+    let MushOptions {
+        iterations,
+        lambda,
+        kappa,
+        alpha,
+        ..
+    } = options;
+    let mut words = vec![format!(
+        "{iterations} iterations, lambda {lambda}, kappa {kappa}, alpha {alpha}"
+    )];
+    let mut word_if = |is_so: bool, word: &str| words.extend(is_so.then(|| word.to_owned()));
+    word_if(options.radius_from_bones, "radius from bones");
+    word_if(options.rigid, "from a rigid bind");
+    word_if(options.edge_weights == EdgeWeights::Cotangent, "cotangent");
+    word_if(options.steps == Steps::Explicit, "explicit");
+    word_if(!options.alpha_at_joints.is_empty(), "alpha set at joints");
+    if let Some(most) = options.max_influences {
+        words.push(format!("at most {}", many(most, "joint")));
+    }
+    if options.prune != MushOptions::DEFAULT.prune {
+        words.push(format!("pruned at {}", options.prune));
+    }
+    words.join(", ")
+}
+
+/// How many influences there are, and per vertex.
+pub(crate) fn mush_influences(weights: &Weights) -> String {
+    let (count, vertices) = (weights.influence_count(), weights.vertex_count());
+    let mean = count as f64 / vertices.max(1) as f64;
+    format!("{} ({mean:.1} per vertex)", many(count, "influence"))
+}
+
+/// A number of bytes that can be read at a glance.
+pub(crate) fn bytes(count: u64) -> String {
+    match count {
+        0..10_000 => format!("{count} bytes"),
+        10_000..1_000_000 => format!("{} kB", count / 1000),
+        _ => format!("{:.1} MB", count as f64 / 1e6),
+    }
+}
+
+/// A share of the size of a character, in percent.
+pub(crate) fn share_of_size(share: f32) -> String {
+    let percent = 100.0 * f64::from(share);
+    match percent {
+        0.0..0.001 => format!("{percent:.5} %"),
+        0.001..0.1 => format!("{percent:.4} %"),
+        _ => format!("{percent:.2} %"),
+    }
 }
 
 /// Text that may come from a file, with its control characters made visible, so that it cannot speak to the terminal.

@@ -554,12 +554,12 @@ fn what_cannot_be_baked_is_explained() {
         (
             2,
             &["@bar", "-m", "linear", "-o", "o.glb"],
-            "'linear' has nothing to bake; those that have: cor",
+            "'linear' has nothing to bake; those that have: cor, ddm, ddm-v1, ddm-v2, ddm-v3, ddm-v4, ddm-v5",
         ),
         (
             2,
             &["@bar", "-m", "wobbly", "-o", "o.glb"],
-            "[possible values: cor]",
+            "[possible values: cor, ddm, ddm-v1, ddm-v2, ddm-v3, ddm-v4, ddm-v5]",
         ),
         (
             2,
@@ -587,6 +587,26 @@ fn what_cannot_be_baked_is_explained() {
             &["static.glb", "-m", "cor", "-o", "o.glb"],
             "no mesh of the file has a skin",
         ),
+        (
+            1,
+            &["static.glb", "-m", "ddm", "-o", "o.glb"],
+            "no mesh of the file has a skin",
+        ),
+        (
+            2,
+            &["@bar", "-m", "ddm", "--as-skin", "-o", "o.glb"],
+            "--as-skin is for 'ddm-v5'",
+        ),
+        (
+            2,
+            &["@bar", "-m", "cor", "--rigid", "-o", "o.glb"],
+            "--rigid means nothing to 'cor'",
+        ),
+        (
+            2,
+            &["@bar", "-m", "ddm", "--alpha", "1", "-o", "o.glb"],
+            "alpha is 1, but it must be from 0 up to, but not including, 1",
+        ),
     ];
     for (expected, arguments, phrase) in cases {
         let arguments = [&["bake"], *arguments].concat();
@@ -597,24 +617,398 @@ fn what_cannot_be_baked_is_explained() {
 }
 
 #[test]
+fn a_baked_mush_is_used_as_long_as_it_fits() {
+    let folder = folder();
+    let bake = |more: &[&str]| {
+        let arguments = [&["bake", "@bar:2000", "-m", "ddm", "--rigid"], more].concat();
+        told(&arguments, folder.path())
+    };
+    let notes = bake(&["-o", "bar.gltf"]);
+    for words in [
+        "in the extension SUPPLE_direct_delta_mush",
+        "numbers of 16 bits move the surface by at most 0.00",
+        "16 poses of bend-90, bend-120, ",
+        "the ordinary skin is now that of 'ddm-v5' with at most 2 joints per vertex",
+    ] {
+        assert!(notes.contains(words), "{notes}");
+    }
+    let moment = ["--clip", "bend-120", "--time", "1.0", "-o"];
+    let deform = |file: &str, more: &[&str], out: &str| {
+        let arguments = [&["deform", file], more, &moment, &[out]].concat();
+        let notes = told(&arguments, folder.path());
+        (notes, npy_rows(&folder.path().join(out)))
+    };
+    let how = "20 iterations, lambda 3, kappa 1, alpha 0.8, radius from bones, from a rigid bind";
+    let using = format!("note: using the bake of direct delta mush stored in the file ({how})\n");
+    for variant in ["ddm", "ddm-v1", "ddm-v2", "ddm-v3", "ddm-v4", "ddm-v5"] {
+        let (before, expected) = deform("@bar:2000", &["-m", variant, "--rigid"], "a.npy");
+        let (notes, found) = deform("bar.gltf", &["-m", variant], "b.npy");
+        assert_eq!(notes, format!("{using}{before}"), "{variant}");
+        let pairs = expected.iter().flatten().zip(found.iter().flatten());
+        let off = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(off < 2e-4, "{variant}: {off}");
+    }
+    // The options that it was baked by, asked for by name.
+    let (notes, _) = deform(
+        "bar.gltf",
+        &["-m", "ddm", "--radius-from-bones", "on"],
+        "b.npy",
+    );
+    assert_eq!(notes, using);
+    let (notes, _) = deform("bar.gltf", &["-m", "ddm", "--alpha", "0.5"], "b.npy");
+    let other =
+        format!("stored in the file is by other options ({how}); baked anew by those given\n");
+    assert!(notes.ends_with(&other), "{notes}");
+    // The ordinary skin is what any program shows.
+    let (_, v5) = deform("bar.gltf", &["-m", "ddm-v5"], "v5.npy");
+    let (notes, linear) = deform("bar.gltf", &["-m", "linear"], "linear.npy");
+    assert_eq!((notes.as_str(), linear), ("", v5));
+    // Baking it once more changes nothing that matters.
+    let again = ["bake", "bar.gltf", "-m", "ddm", "-o", "again.gltf"];
+    let notes = told(&again, folder.path());
+    assert!(
+        notes.contains("the file holds this bake already"),
+        "{notes}"
+    );
+
+    move_a_vertex(
+        &folder.path().join("bar.gltf"),
+        &folder.path().join("moved.gltf"),
+    );
+    let stale = |done: &str| {
+        format!(
+            "note: the numbers of direct delta mush stored in the file are stale (the surface or the weights have changed since they were computed); {done}; 'supple bake -m ddm' stores new ones\n"
+        )
+    };
+    let (notes, _) = deform("moved.gltf", &["-m", "ddm-v2"], "b.npy");
+    assert_eq!(notes, stale(&format!("baked anew ({how})")));
+    let convert = ["convert", "moved.gltf", "-o", "converted.glb"];
+    assert_eq!(told(&convert, folder.path()), stale("kept as they are"));
+
+    let info = |file: &str| {
+        let json = succeeds(&["info", file, "--json"], folder.path());
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        (json["stored_mush"].clone(), json["odd"].clone())
+    };
+    let (mush, _) = info("bar.gltf");
+    assert_eq!(mush["state"], "fit");
+    assert_eq!(mush["options"]["rigid"], true);
+    assert!(mush["bytes"].as_u64() > Some(10_000) && mush["mean_influences"].as_f64() > Some(1.0));
+    let (mush, odd) = info("moved.gltf");
+    assert_eq!(mush["state"], "stale");
+    assert!(odd.to_string().contains("unusable_mush"), "{odd}");
+    let text = succeeds(&["info", "bar.gltf"], folder.path());
+    let row = format!("direct delta mush, baked ({how}): it fits; ");
+    assert!(text.contains(&row), "{text}");
+}
+
+#[test]
+fn the_skin_alone_is_baked_where_it_is_asked_for() {
+    let folder = folder();
+    let bake = ["bake", "@bar:2000", "-m", "ddm-v5", "--as-skin", "--rigid"];
+    let notes = told(&[&bake[..], &["-o", "skin.glb"]].concat(), folder.path());
+    assert_eq!(
+        notes,
+        "note: the skin is now that of 'ddm-v5' with at most 2 joints per vertex; nothing else is stored\n"
+    );
+    let moment = ["--clip", "bend-120", "--time", "1.0", "-o"];
+    for (file, method, out) in [
+        ("skin.glb", &["linear"][..], "a.npy"),
+        ("@bar:2000", &["ddm-v5", "--rigid"], "b.npy"),
+    ] {
+        succeeds(
+            &[&["deform", file, "-m"], method, &moment, &[out]].concat(),
+            folder.path(),
+        );
+    }
+    let rows = |name: &str| npy_rows(&folder.path().join(name)).concat();
+    let off = rows("a.npy")
+        .iter()
+        .zip(rows("b.npy"))
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max);
+    assert!(off < 1e-5, "{off}");
+    let text = succeeds(&["info", "skin.glb", "--json"], folder.path());
+    assert!(text.contains("\"stored_mush\": null"), "{text}");
+}
+
+#[test]
+fn options_of_smoothing_are_explained_where_they_are_wrong() {
+    let folder = folder();
+    let takers = "delta-mush, ddm, ddm-v1, ddm-v2, ddm-v3, ddm-v4, ddm-v5";
+    let cases: &[(i32, &[&str], &[&str])] = &[
+        (
+            2,
+            &["-m", "linear", "--kappa", "1"],
+            &["--kappa means nothing to 'linear'", takers],
+        ),
+        (2, &["-m", "ddm", "--lambda", "-1"], &["the lambda is -1"]),
+        (
+            2,
+            &["-m", "ddm", "--max-influences", "0"],
+            &["number of influences is 0"],
+        ),
+        (
+            2,
+            &["-m", "ddm", "--prune", "nan"],
+            &["error of pruning is NaN"],
+        ),
+        (
+            2,
+            &["-m", "ddm", "--laplacian", "rough"],
+            &["uniform, cotangent"],
+        ),
+        (
+            2,
+            &["-m", "ddm", "--alpha-at", "second=2"],
+            &["share of alpha at a joint is 2"],
+        ),
+        (
+            2,
+            &["-m", "ddm", "--alpha-at", "second"],
+            &["a joint and a share"],
+        ),
+        (
+            2,
+            &["-m", "ddm", "--alpha-at", "secund=0.5"],
+            &["there is no joint 'secund'", "second"],
+        ),
+        (
+            2,
+            &["-m", "ddm", "--alpha-at", "7=0.5"],
+            &["there is no joint '7'"],
+        ),
+        (
+            1,
+            &["-m", "ddm", "--smoothing", "explicit", "--lambda", "3"],
+            &["steps of at most 1"],
+        ),
+        (
+            1,
+            &["-m", "ddm", "--lambda", "10000", "--iterations", "100"],
+            &["100 steps of 10000", "too much smoothing", "at most 200000"],
+        ),
+    ];
+    for (expected, options, phrases) in cases {
+        let arguments = [&["deform", "@bar:2000", "-o", "o.npy"], *options].concat();
+        let (status, error) = fails(&arguments, folder.path());
+        assert_eq!(status, *expected, "{arguments:?}: {error}");
+        for phrase in *phrases {
+            assert!(error.contains(phrase), "{arguments:?}: {error}");
+        }
+    }
+    // By name and by number; all kinds together; a comparison takes them if one of its methods does.
+    let good: &[&[&str]] = &[
+        &[
+            "deform",
+            "@bar:2000",
+            "-m",
+            "ddm",
+            "--alpha-at",
+            "second=0.5",
+            "--alpha-at",
+            "0=0.1",
+            "-o",
+            "o.npy",
+        ],
+        &[
+            "deform",
+            "@bar:2000",
+            "-m",
+            "delta-mush",
+            "--smoothing",
+            "explicit",
+            "--iterations",
+            "9",
+            "-o",
+            "o.npy",
+        ],
+        &[
+            "deform",
+            "@bar:2000",
+            "-m",
+            "ddm-v3",
+            "--laplacian",
+            "cotangent",
+            "--prune",
+            "0",
+            "-o",
+            "o.npy",
+        ],
+        &[
+            "render",
+            "@bar:2000",
+            "-m",
+            "ddm",
+            "--alpha",
+            "0",
+            "--size",
+            "20x20",
+            "-o",
+            "o.png",
+        ],
+    ];
+    for arguments in good {
+        succeeds(arguments, folder.path());
+    }
+    // Nothing to smooth is no reason to fail; deform refuses what is not finite.
+    let nothing: &[&[&str]] = &[
+        &["--lambda", "0", "--radius-from-bones", "on"],
+        &["--lambda", "0"],
+        &["--kappa", "0"],
+        &["--iterations", "0"],
+        &["--iterations", "0", "--radius-from-bones", "on"],
+    ];
+    for options in nothing {
+        for method in ["delta-mush", "ddm", "ddm-v1", "ddm-v3"] {
+            let pose = ["--clip", "bend-90", "--time", "1", "-o", "o.npy"];
+            let deform = ["deform", "@bar:2000", "-m", method];
+            succeeds(&[&deform, *options, &pose].concat(), folder.path());
+        }
+    }
+    let methods = [
+        "-m",
+        "linear,ddm,ddm-v4",
+        "--clip",
+        "bend-90",
+        "--size",
+        "20x20",
+    ];
+    let compare = [
+        &["compare", "@bar:2000", "--rigid", "-o", "report"],
+        &methods[..],
+    ]
+    .concat();
+    succeeds(&compare, folder.path());
+}
+
+#[test]
+fn one_piece_needs_no_words_and_what_is_turned_inside_out_is_told() {
+    let folder = folder();
+    // Two primitives with half of the triangles each: one piece, so that there is nothing to tell.
+    succeeds(&["convert", "@bar:2000", "-o", "bar.gltf"], folder.path());
+    let path = folder.path().join("bar.gltf");
+    let text = std::fs::read_to_string(&path).expect("written");
+    let mut json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let primitive = json["meshes"][0]["primitives"][0].clone();
+    let indices = primitive["indices"].as_u64().expect("an accessor") as usize;
+    let count = json["accessors"][indices]["count"]
+        .as_u64()
+        .expect("a count");
+    let half = count / 6 * 3;
+    let mut second = json["accessors"][indices].clone();
+    json["accessors"][indices]["count"] = half.into();
+    second["count"] = (count - half).into();
+    second["byteOffset"] = (4 * half).into();
+    let accessors = json["accessors"].as_array_mut().expect("a list");
+    accessors.push(second);
+    let mut other = primitive;
+    other["indices"] = (accessors.len() - 1).into();
+    json["meshes"][0]["primitives"]
+        .as_array_mut()
+        .expect("a list")
+        .push(other);
+    std::fs::write(folder.path().join("halves.gltf"), json.to_string()).expect("writable");
+    let deform = ["deform", "halves.gltf", "-m", "ddm", "-o", "o.npy"];
+    assert_eq!(told(&deform, folder.path()), "");
+
+    let pose = ["--clip", "squat", "--time", "1.0", "-o", "o.npy"];
+    let deform = [
+        &["deform", "@figure:2000", "--rigid", "-m", "ddm-v1"],
+        &pose[..],
+    ]
+    .concat();
+    let notes = told(&deform, folder.path());
+    let words = " inside out in this pose, the first is vertex ";
+    assert!(
+        notes.starts_with("note: 'ddm-v1' turns ") && notes.contains(words),
+        "{notes}"
+    );
+    assert!(
+        notes.ends_with("; 'ddm' does not have this flaw\n"),
+        "{notes}"
+    );
+    let deform = [
+        &["deform", "@figure:2000", "--rigid", "-m", "ddm"],
+        &pose[..],
+    ]
+    .concat();
+    assert_eq!(told(&deform, folder.path()), "");
+}
+
+#[test]
+fn pieces_that_are_connected_are_counted() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
+    let knight = models.join("characters/KayKit_Knight.glb");
+    if !knight.exists() {
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "{} is not there",
+            knight.display()
+        );
+        return;
+    }
+    let folder = folder();
+    let file = knight.to_str().expect("UTF-8");
+    let notes = |method: &str| {
+        let deform = ["deform", file, "-m", method, "-o", "o.npy"];
+        told(&deform, folder.path())
+    };
+    assert_eq!(notes("delta-mush"), notes("ddm"));
+    let notes = notes("ddm");
+    let words = " pieces, ";
+    assert!(
+        notes.starts_with("note: ") && notes.contains(words),
+        "{notes}"
+    );
+    assert!(
+        notes.contains(" pairs of close points connected; "),
+        "{notes}"
+    );
+}
+
+#[test]
 fn bench_tells_programs_what_it_tells_people() {
     let folder = folder();
     let rows = succeeds(&["bench", "@bar:2000", "--exact", "--json"], folder.path());
     let rows: serde_json::Value = serde_json::from_str(&rows).expect("JSON");
-    let rows = rows.as_array().expect("an array");
+    let all = rows.as_array().expect("an array");
+    let (mush, rows): (Vec<_>, Vec<_>) = all.iter().partition(|row| row["bench"] == "mush");
     let whats: Vec<_> = rows.iter().map(|row| row["what"].as_str()).collect();
     let expected = ["bake", "crowded weights", "brush stroke"].map(Some);
     assert_eq!(whats, expected);
-    for row in rows {
+    for row in all {
         assert!(row["ms"].as_f64().expect("a time") > 0.0);
         assert!(row["vertices"].as_u64().expect("a count") > 1000);
     }
     let number = |name: &str| rows[0][name].as_f64().expect("a number");
     assert!(number("largest_error") < 3e-5 && number("exact_ms") > 0.0);
     assert!(rows[2]["slowest_ms"].as_f64() >= rows[2]["ms"].as_f64());
+    let (bakes, frames): (Vec<&serde_json::Value>, Vec<_>) =
+        mush.into_iter().partition(|row| row["what"] == "bake");
+    let radii: Vec<_> = bakes.iter().map(|row| &row["radius_from_bones"]).collect();
+    assert_eq!(
+        radii,
+        [&false.into(), &true.into()] as [&serde_json::Value; 2]
+    );
+    for row in bakes {
+        assert!(
+            row["largest_difference"].as_f64().expect("a number") < 1e-5,
+            "{row}"
+        );
+    }
+    let methods: Vec<_> = frames.iter().map(|row| row["method"].as_str()).collect();
+    let variants = ["ddm", "ddm-v1", "ddm-v2", "ddm-v3", "ddm-v4", "ddm-v5"];
+    let expected: Vec<_> = ["linear"]
+        .into_iter()
+        .chain(variants)
+        .chain(["delta-mush"])
+        .map(Some)
+        .collect();
+    assert_eq!(methods, expected);
 
     let table = succeeds(&["bench", "@bar:2000"], folder.path());
-    for what in whats.into_iter().flatten() {
+    for what in whats.into_iter().chain(methods).flatten() {
         assert!(table.contains(&format!("| {what} ")), "{table}");
     }
 }

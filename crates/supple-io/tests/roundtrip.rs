@@ -17,6 +17,7 @@ use std::path::Path;
 use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
 use supple::mesh::MorphedShape;
+use supple::mush::{Mush, MushOptions};
 use supple::weights::{WeightsBuilder, WeightsReport};
 use supple::{Asset, Method, Normals, Player, Pose, Weights};
 use supple_io::gltf::{self, CENTER_ATTRIBUTE, Document, Loaded, SaveError};
@@ -187,6 +188,23 @@ fn every_model_frozen_in_a_pose_loads_as_a_static_file_in_that_pose() {
     }
 }
 
+/// The file with a bake of direct delta mush, unless it has no skin.
+fn with_mush(document: &Document, asset: &Asset) -> Option<Document> {
+    let options = MushOptions {
+        rigid: true,
+        ..MushOptions::DEFAULT
+    };
+    let mush = Mush::bake(&asset.rig, &options).unwrap().mush;
+    let mut baked = document.clone();
+    match baked.set_mush(&asset.rig, &mush, &options, 4) {
+        Ok(()) => Some(baked),
+        Err(error) => {
+            assert_eq!(error, SaveError::NoSkin);
+            None
+        }
+    }
+}
+
 /// The document with centers of rotation, if the character has a skin.
 fn with_centers(document: &Document, asset: &Asset) -> Option<Document> {
     let options = CenterOptions::PAPER;
@@ -221,6 +239,7 @@ fn models_are_written_out_where_a_folder_is_given() {
         let original = path.canonicalize().unwrap();
         let mut documents = vec![(rewritten, "glb"), (posed, "posed.glb")];
         documents.extend(with_centers(&document, &asset).map(|baked| (baked, "baked.glb")));
+        documents.extend(with_mush(&document, &asset).map(|baked| (baked, "mush.glb")));
         for (document, ending) in documents {
             let written = folder.join(format!("{}.{ending}", asset.name));
             std::fs::write(&written, document.to_glb().unwrap()).unwrap();
@@ -236,7 +255,13 @@ fn models_are_written_out_where_a_folder_is_given() {
         let new = Document::from_asset(&asset).unwrap();
         let posed = new.posed(&player, &pose).unwrap();
         let baked = with_centers(&new, &asset).unwrap();
-        for (document, ending) in [(new, "glb"), (posed, "posed.glb"), (baked, "baked.glb")] {
+        let mush = with_mush(&new, &asset).unwrap();
+        for (document, ending) in [
+            (new, "glb"),
+            (posed, "posed.glb"),
+            (baked, "baked.glb"),
+            (mush, "mush.glb"),
+        ] {
             let written = folder.join(format!("built-in-{}.{ending}", asset.name));
             std::fs::write(&written, document.to_glb().unwrap()).unwrap();
             list += &format!("-\t{}\n", written.display());

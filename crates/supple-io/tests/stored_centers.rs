@@ -14,7 +14,7 @@ use supple::characters::{self, Character};
 use supple::deform::{CenterSource, CentersOfRotation};
 use supple::weights::WeightsBuilder;
 use supple::{Asset, Bounds, Method, Normals, Player, Pose, Rig};
-use supple_io::gltf::{self, CENTER_ATTRIBUTE, CenterState, Document, Loaded, SaveError};
+use supple_io::gltf::{self, CENTER_ATTRIBUTE, Document, Loaded, SaveError, StoredState};
 use tiny::{INDICES, POSITION, Tiny, UNSIGNED_BYTE, WEIGHTS, changed, load, open_glb};
 
 const PAPER: CenterOptions = CenterOptions::PAPER;
@@ -28,7 +28,7 @@ fn bake(document: &mut Document, rig: &Rig, options: &CenterOptions) {
     document.set_centers(rig, &centers, options).unwrap();
 }
 
-fn state(loaded: &Loaded) -> Option<CenterState> {
+fn state(loaded: &Loaded) -> Option<StoredState> {
     Some(loaded.stored_centers.as_ref()?.state.clone())
 }
 
@@ -54,7 +54,7 @@ fn check_round_trip(asset: &Asset, document: &Document) {
     for bytes in [baked.to_glb().unwrap(), baked.to_gltf()] {
         let mut again = gltf::from_slice(&bytes, name).unwrap();
         let stored = again.stored_centers.clone().unwrap();
-        assert_eq!(stored.state, CenterState::Fit, "{name}");
+        assert_eq!(stored.state, StoredState::Fit, "{name}");
         assert_eq!(stored.options, Some(PAPER), "{name}");
         let prepared = stored.prepare(&cor);
         assert!(matches!(&prepared, Method::CentersOfRotation(options)
@@ -68,7 +68,7 @@ fn check_round_trip(asset: &Asset, document: &Document) {
             .set_weights(again.asset.rig.weights())
             .unwrap();
         let converted = gltf::from_slice(&again.document.to_glb().unwrap(), name).unwrap();
-        assert_eq!(state(&converted), Some(CenterState::Fit), "{name}");
+        assert_eq!(state(&converted), Some(StoredState::Fit), "{name}");
         // Once more: nothing is left of the first time.
         let mut twice = gltf::from_slice(&bytes, name).unwrap().document;
         bake(&mut twice, &again.asset.rig, &PAPER);
@@ -248,11 +248,11 @@ fn centers_are_stale_once_anything_changed_that_they_depend_on() {
     ];
     for (what, change) in changes {
         let mut file = baked_tiny();
-        assert_eq!(state(&load(&file).unwrap()), Some(CenterState::Fit));
+        assert_eq!(state(&load(&file).unwrap()), Some(StoredState::Fit));
         change(&mut file);
         assert_eq!(
             state(&load(&file).unwrap()),
-            Some(CenterState::Stale),
+            Some(StoredState::Stale),
             "{what}"
         );
     }
@@ -260,7 +260,7 @@ fn centers_are_stale_once_anything_changed_that_they_depend_on() {
     let mut file = baked_tiny();
     file.json["nodes"][1]["translation"] = json!([0.0, 3.0, 0.0]);
     file.json["animations"] = json!([]);
-    assert_eq!(state(&load(&file).unwrap()), Some(CenterState::Fit));
+    assert_eq!(state(&load(&file).unwrap()), Some(StoredState::Fit));
     // Other weights, written by Supple itself.
     let mut loaded = load(&baked_tiny()).unwrap();
     let mut builder = WeightsBuilder::new(2).unwrap();
@@ -270,7 +270,7 @@ fn centers_are_stale_once_anything_changed_that_they_depend_on() {
     }
     loaded.document.set_weights(&builder.finish().0).unwrap();
     let again = gltf::from_slice(&loaded.document.to_glb().unwrap(), "tiny").unwrap();
-    assert_eq!(state(&again), Some(CenterState::Stale));
+    assert_eq!(state(&again), Some(StoredState::Stale));
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_method_takes_stored_centers_only_if_they_serve_it() {
     assert_eq!(fit.prepare(&others), others, "asked for");
     // Stale: computed by the options of the file.
     let stale = stored(&Tiny::rich());
-    assert_eq!(stale.state, CenterState::Stale);
+    assert_eq!(stale.state, StoredState::Stale);
     let options = stale.options.unwrap();
     assert_eq!(stale.prepare(&cor), of(CenterSource::Computed(options)));
     // What never is in a file is computed by its options, too.
@@ -325,7 +325,7 @@ fn baking_again_replaces_centers_and_options_and_keeps_other_extras() {
     assert_eq!(accessors(&loaded.document), once);
     let bytes = loaded.document.to_glb().unwrap();
     let again = gltf::from_slice(&bytes, "rich").unwrap();
-    assert_eq!(state(&again), Some(CenterState::Fit));
+    assert_eq!(state(&again), Some(StoredState::Fit));
     let stored = again.stored_centers.unwrap();
     assert_eq!(stored.options, Some(wider));
     assert!(*stored.centers == centers_of(&loaded.asset.rig, &wider));
@@ -378,7 +378,7 @@ fn nodes_that_share_a_mesh_share_centers_unless_these_differ() {
     assert_eq!(open_glb(&bytes).0["meshes"].as_array().unwrap().len(), 1);
     assert_eq!(
         state(&gltf::from_slice(&bytes, "twins").unwrap()),
-        Some(CenterState::Fit)
+        Some(StoredState::Fit)
     );
 
     let mut loaded = load(&twins()).unwrap();
@@ -391,7 +391,7 @@ fn nodes_that_share_a_mesh_share_centers_unless_these_differ() {
     let again = gltf::from_slice(&bytes, "twins").unwrap();
     assert!(again.asset.rig == loaded.asset.rig);
     let stored = again.stored_centers.unwrap();
-    assert_eq!(stored.state, CenterState::Fit);
+    assert_eq!(stored.state, StoredState::Fit);
     assert!(*stored.centers == centers);
 }
 
@@ -421,7 +421,7 @@ fn primitives_that_share_vertices_share_their_centers() {
             true => json!([bare, baked]),
             false => json!([baked, bare]),
         };
-        assert_eq!(state(&load(&file).unwrap()), Some(CenterState::Incomplete));
+        assert_eq!(state(&load(&file).unwrap()), Some(StoredState::Incomplete));
     }
 }
 
@@ -455,7 +455,7 @@ fn broken_centers_are_told_by_name_and_replaced_and_the_file_is_read() {
         assert!(loaded.asset == whole.asset);
         let stored = loaded.stored_centers.as_ref().unwrap();
         match &stored.state {
-            CenterState::Broken { place, problem } => {
+            StoredState::Broken { place, problem } => {
                 assert!(
                     place.contains("meshes[0].primitives[0]._CENTER_OF_ROTATION"),
                     "{place}"
@@ -490,7 +490,7 @@ fn centers_from_elsewhere_are_read_but_of_unknown_origin() {
     let stored = loaded.stored_centers.unwrap();
     assert_eq!(
         (stored.state, stored.options),
-        (CenterState::UnknownOrigin, None)
+        (StoredState::UnknownOrigin, None)
     );
     assert_eq!(stored.centers.of(2), Some(Vec3::new(0.2, 0.4, 0.0)));
 
@@ -536,7 +536,7 @@ fn centers_from_elsewhere_are_read_but_of_unknown_origin() {
         });
         assert_eq!(
             state(&loaded.unwrap()),
-            Some(CenterState::UnknownOrigin),
+            Some(StoredState::UnknownOrigin),
             "{extras}"
         );
     }
@@ -544,7 +544,7 @@ fn centers_from_elsewhere_are_read_but_of_unknown_origin() {
         plain(file);
         file.json["meshes"][0]["extras"] = json!({ "supple": { "centerOfRotation": record } });
     });
-    assert_eq!(state(&loaded.unwrap()), Some(CenterState::Stale));
+    assert_eq!(state(&loaded.unwrap()), Some(StoredState::Stale));
 }
 
 #[test]

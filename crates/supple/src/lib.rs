@@ -41,9 +41,14 @@ pub mod weights;
 
 pub mod rig;
 
+pub mod laplacian;
+pub mod smoothing;
+
 pub mod centers;
 pub mod deform;
 pub mod exec;
+mod fingerprint;
+pub mod mush;
 pub mod player;
 
 pub mod metrics;

@@ -189,6 +189,11 @@ impl<'a> Player<'a> {
             .position(|position| !position.is_finite())
     }
 
+    /// Which vertices the method turns inside out in this pose: see [`Skin::inverted`].
+    pub fn inverted(&mut self) -> Result<Vec<usize>, DeformError> {
+        self.skin.inverted(&self.palette, &mut self.workspace)
+    }
+
     /// The props where the pose puts them.
     pub fn props(&self) -> &[PosedProp<'a>] {
         &self.props

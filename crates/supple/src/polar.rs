@@ -1,5 +1,6 @@
 //! The polar decomposition of a 3×3 matrix: a rotation after a stretch.
 
+use fearless_simd::{Simd, SimdBase, SimdFloat, f64x8};
 use glam::{DMat3, DQuat, DVec3};
 
 /// `A = rotation · stretch`, exactly (the stretch is `rotationᵀ · A`).
@@ -54,20 +55,51 @@ impl Polar {
     }
 }
 
+/// The rotation `R` for which `tr(RᵀM)` is greatest, by the eigenvectors of `MᵀM`.
+struct Fitted {
+    rotation: DMat3,
+    /// Falling; zero along lost dimensions.
+    singular: DVec3,
+    axes: DMat3,
+}
+
+impl Fitted {
+    /// To a matrix whose largest entry is 1.
+    fn to(matrix: &DMat3) -> Fitted {
+        let (squares, axes) = symmetric_eigen(&(matrix.transpose() * *matrix));
+        let singular = squares.max(DVec3::ZERO).map(f64::sqrt);
+        let Some(first) = (*matrix * axes.x_axis).try_normalize() else {
+            return Fitted {
+                rotation: DMat3::IDENTITY,
+                singular: DVec3::ZERO,
+                axes,
+            };
+        };
+        let second = *matrix * axes.y_axis;
+        let second = (second - first * first.dot(second)).try_normalize();
+        let Some(second) = second.filter(|_| singular.y > LOST * singular.x) else {
+            return Fitted {
+                rotation: DMat3::from_quat(DQuat::from_rotation_arc(axes.x_axis, first)),
+                singular: DVec3::X * singular.x,
+                axes,
+            };
+        };
+        let images = DMat3::from_cols(first, second, first.cross(second));
+        Fitted {
+            rotation: images * axes.transpose(),
+            singular,
+            axes,
+        }
+    }
+}
+
 /// The rotation of a matrix whose largest entry is 1.
 fn proper_rotation(matrix: &DMat3) -> DMat3 {
-    let (squares, axes) = symmetric_eigen(&(matrix.transpose() * *matrix));
-    let singular = squares.max(DVec3::ZERO).map(f64::sqrt);
-    let Some(first) = (*matrix * axes.x_axis).try_normalize() else {
-        return DMat3::IDENTITY;
-    };
-    let second = *matrix * axes.y_axis;
-    let second = (second - first * first.dot(second)).try_normalize();
-    let Some(second) = second.filter(|_| singular.y > LOST * singular.x) else {
-        return DMat3::from_quat(DQuat::from_rotation_arc(axes.x_axis, first));
-    };
-    let images = DMat3::from_cols(first, second, first.cross(second));
-    let rotation = images * axes.transpose();
+    let Fitted {
+        rotation,
+        singular,
+        axes,
+    } = Fitted::to(matrix);
     let mirrors = matrix.determinant() < 0.0;
     let alike = |a: f64, b: f64| a - b <= ALIKE * singular.x;
     if !mirrors || singular.z <= LOST * singular.x || !alike(singular.y, singular.z) {
@@ -86,6 +118,177 @@ fn proper_rotation(matrix: &DMat3) -> DMat3 {
     };
     let direction = symmetric_eigen(&choice).1.z_axis;
     orthogonal * reflect(direction)
+}
+
+/// The rotation nearest to a matrix, `argmax tr(RᵀM)`: never a reflection, and continuous as the smallest singular value passes through zero.
+///
+/// The largest root `λ` of the characteristic polynomial of Davenport's 4×4 matrix is the sum of the singular values, the last one with the sign of the determinant. With it the
+/// rotation has a closed form. Where that is near 0/0 the rotation is hardly determined, and eigenvectors tell it.
+#[inline]
+pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
+    let norm = frobenius_squared(matrix).sqrt();
+    let m = *matrix * norm.recip();
+    let cofactors = DMat3::from_cols(
+        m.y_axis.cross(m.z_axis),
+        m.z_axis.cross(m.x_axis),
+        m.x_axis.cross(m.y_axis),
+    );
+    let determinant = m.x_axis.dot(cofactors.x_axis);
+    let cofactor_squares = frobenius_squared(&cofactors);
+    // With unit norm: λ⁴ − 2λ² − 8 det λ + 1 − 4|cof|² = 0. Newton falls towards the largest root from any bound above it, and
+    // λ² = 1 + 2(σ₁σ₂ + σ₂σ₃ + σ₃σ₁) is such a bound with √3|cof| for the sum.
+    let mut lambda = (1.0 + 2.0 * 3f64.sqrt() * cofactor_squares.sqrt()).sqrt();
+    for _ in 0..40 {
+        let square = lambda * lambda;
+        let value =
+            (square - 2.0) * square - 8.0 * determinant * lambda + 1.0 - 4.0 * cofactor_squares;
+        let slope = 4.0 * (square - 1.0) * lambda - 8.0 * determinant;
+        let step = value / slope;
+        lambda -= step;
+        // Newton doubles the digits.
+        if step <= CLOSE_ENOUGH || step.is_nan() {
+            break;
+        }
+    }
+    let half = 0.5 * (lambda * lambda - 1.0);
+    // (σ₁ + σ₂)(σ₂ + σ₃)(σ₃ + σ₁)
+    let gap = half * lambda - determinant;
+    if is_doubtful(gap) {
+        let size = largest_entry(matrix);
+        return match size > 0.0 && size.is_finite() {
+            true => Fitted::to(&(*matrix * size.recip())).rotation,
+            false => DMat3::IDENTITY,
+        };
+    }
+    let rotation = m * (half + 1.0) + cofactors * lambda - m * (m.transpose() * m);
+    rotation * gap.recip()
+}
+
+/// Where the closed form of a rotation has no more digits than `f32`: the root that it starts from is nearly a double one, so they are lost twice as fast as the gap closes.
+const UNDETERMINED: f64 = 1e-4;
+
+/// True if a rotation is hardly determined, or is not of finite numbers.
+#[inline(always)]
+fn is_doubtful(gap: f64) -> bool {
+    gap <= UNDETERMINED || gap.is_nan()
+}
+
+/// A step of Newton's method after which the next one would be lost in rounding.
+const CLOSE_ENOUGH: f64 = 1e-10;
+
+/// Rotations side by side, row by row.
+pub(crate) struct RotationLanes<S: Simd> {
+    pub(crate) rotation: [f64x8<S>; 9],
+    /// Where the closed form does not hold, and [`nearest_rotation`] is to be asked.
+    pub(crate) doubtful: [bool; 8],
+}
+
+/// The cofactors of matrices side by side, row by row.
+#[inline(always)]
+pub(crate) fn cofactor_lanes<S: Simd>(m: &[f64x8<S>; 9]) -> [f64x8<S>; 9] {
+    let [a, b, c, d, e, f, g, h, i] = *m;
+    [
+        e * i - f * h,
+        f * g - d * i,
+        d * h - e * g,
+        c * h - b * i,
+        a * i - c * g,
+        b * g - a * h,
+        b * f - c * e,
+        c * d - a * f,
+        a * e - b * d,
+    ]
+}
+
+/// [`nearest_rotation`] of eight matrices at once, row by row.
+#[inline(always)]
+pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> RotationLanes<S> {
+    let splat = |number: f64| f64x8::splat(simd, number);
+    let mut squares = splat(0.0);
+    for entry in matrix {
+        squares = entry.mul_add(*entry, squares);
+    }
+    let per_norm = splat(1.0) / squares.sqrt();
+    let mut m = *matrix;
+    for entry in &mut m {
+        *entry *= per_norm;
+    }
+    let cofactors = cofactor_lanes(&m);
+    let determinant = m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2];
+    let mut cofactor_squares = splat(0.0);
+    for entry in &cofactors {
+        cofactor_squares = entry.mul_add(*entry, cofactor_squares);
+    }
+    let (one, two, four, eight) = (splat(1.0), splat(2.0), splat(4.0), splat(8.0));
+    let constant = one - four * cofactor_squares;
+    let mut lambda = (cofactor_squares
+        .sqrt()
+        .mul_add(splat(2.0 * 3f64.sqrt()), one))
+    .sqrt();
+    for _ in 0..40 {
+        let square = lambda * lambda;
+        let linear = eight * determinant;
+        let value = (square - two).mul_add(square, constant - linear * lambda);
+        let slope = four * (square - one) * lambda - linear;
+        let step = value / slope;
+        lambda -= step;
+        let mut steps = [0.0; 8];
+        step.store_slice(&mut steps);
+        let mut largest: f64 = 0.0;
+        for step in steps {
+            largest = largest.max(step);
+        }
+        if largest <= CLOSE_ENOUGH {
+            break;
+        }
+    }
+    let half = (lambda * lambda - one) * splat(0.5);
+    let gap = half * lambda - determinant;
+    let mut gaps = [0.0; 8];
+    gap.store_slice(&mut gaps);
+    let per_gap = one / gap;
+    // Mᵀ M is symmetric.
+    let dot = |a: usize, b: usize| m[a] * m[b] + m[a + 3] * m[b + 3] + m[a + 6] * m[b + 6];
+    let [xx, xy, xz, yy, yz, zz] = [
+        dot(0, 0),
+        dot(0, 1),
+        dot(0, 2),
+        dot(1, 1),
+        dot(1, 2),
+        dot(2, 2),
+    ];
+    let gram = [xx, xy, xz, xy, yy, yz, xz, yz, zz];
+    let mut rotation = m;
+    for row in 0..3 {
+        for column in 0..3 {
+            let at = 3 * row + column;
+            let cube = m[3 * row] * gram[column]
+                + m[3 * row + 1] * gram[3 + column]
+                + m[3 * row + 2] * gram[6 + column];
+            let sum = m[at].mul_add(half + one, cofactors[at] * lambda) - cube;
+            rotation[at] = sum * per_gap;
+        }
+    }
+    RotationLanes {
+        rotation,
+        doubtful: gaps.map(is_doubtful),
+    }
+}
+
+#[inline]
+fn frobenius_squared(matrix: &DMat3) -> f64 {
+    matrix.x_axis.length_squared() + matrix.y_axis.length_squared() + matrix.z_axis.length_squared()
+}
+
+/// The sum of the eigenvalues.
+pub(crate) fn trace(matrix: &DMat3) -> f64 {
+    matrix.x_axis.x + matrix.y_axis.y + matrix.z_axis.z
+}
+
+/// The sum of the principal minors: of the products of two eigenvalues each.
+pub(crate) fn minors(matrix: &DMat3) -> f64 {
+    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    x.x * y.y - x.y * y.x + y.y * z.z - y.z * z.y + z.z * x.x - z.x * x.z
 }
 
 /// `a bᵀ`.
@@ -180,6 +383,29 @@ mod tests {
             // Also none close by, where a mere guess would be beaten.
             let near = DQuat::from_scaled_axis(DVec3::from_array(axis) * 1e-3) * best;
             prop_assert!(nearness(near, m) <= nearness(best, m) + 1e-9);
+        }
+
+        #[test]
+        fn the_closed_form_finds_the_same_rotation(m in matrix()) {
+            let found = nearest_rotation(&m);
+            prop_assert!(close(&(found * found.transpose()), &DMat3::IDENTITY, 1e-9));
+            prop_assert!(found.determinant() > 0.0);
+            let best = Polar::of(m).rotation;
+            prop_assert!(nearness(DQuat::from_mat3(&found), m) >= nearness(best, m) - 1e-9);
+        }
+
+        #[test]
+        fn the_closed_form_stays_a_rotation_where_it_is_hardly_determined(
+            left in rotation(), right in rotation(), middle in 0.01..0.99f64, least in -9.0..0.0f64, thin in any::<bool>()
+        ) {
+            let least = 10f64.powf(least);
+            let factors = if thin { DVec3::new(1.0, least, 0.3 * least) } else { DVec3::new(1.0, middle, least - middle) };
+            let m = DMat3::from_quat(left) * DMat3::from_diagonal(factors) * DMat3::from_quat(right);
+            let found = nearest_rotation(&m);
+            prop_assert!(close(&(found * found.transpose()), &DMat3::IDENTITY, 1e-6), "{:?}", found);
+            prop_assert!(found.determinant() > 0.0);
+            let expected = DMat3::from_quat(left) * DMat3::from_quat(right);
+            prop_assert!(least < 2e-6 || close(&found, &expected, 1e-6 + 1e-14 / least.powi(2)), "{found:?} for {expected:?}");
         }
 
         #[test]

@@ -1,7 +1,8 @@
-//! What is timed: characters of the paper's sizes, crowded weights, brush strokes. Shared by `supple bench` and `cargo bench`.
+//! What is timed: characters of the papers' sizes, crowded weights, brush strokes, poses. Shared by `supple bench` and `cargo bench`.
 
+use supple::mush::MushOptions;
 use supple::weights::{WeightsBuilder, WeightsError};
-use supple::{Mesh, Rig, Weights};
+use supple::{Asset, Mesh, Palette, Rig, Weights};
 
 /// A row of the paper's Table 1, and the built-in character that comes nearest to it.
 pub struct PaperModel {
@@ -114,4 +115,42 @@ fn nearest(mesh: &Mesh, at: usize) -> Vec<(f32, usize)> {
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
     near.truncate(PAINTED);
     near
+}
+
+/// The characters on which direct delta mush is baked: one of a few dozen joints, then a body of growing size.
+pub const MUSHED: [&str; 4] = ["arm:10000", "figure:10000", "figure:20000", "figure:55000"];
+
+/// The character whose frames are timed, as large as the paper's Brute.
+pub const POSED: &str = "figure:55000";
+
+/// The largest character to bake: for those who have a minute.
+pub const LARGE: &str = "figure:200000";
+
+/// From a rigid bind, with steps that are the same everywhere or follow the thickness of limbs.
+pub fn mush_options(radius_from_bones: bool) -> MushOptions {
+    MushOptions {
+        rigid: true,
+        radius_from_bones,
+        ..MushOptions::DEFAULT
+    }
+}
+
+/// Table 3 of the paper on direct delta mush: a vertex of the Brute by v0 to v5, in microseconds on one thread.
+pub const BRUTE: [f64; 6] = [3.2, 2.3, 2.9, 3.2, 2.6, 1.6];
+
+/// How many clips are looked at.
+const CLIPS: usize = 4;
+
+/// The middle of the first clips; the rest pose where there are none.
+pub fn poses(asset: &Asset) -> Vec<Palette> {
+    let middle = |clip: &supple::Clip| (clip.start() + clip.duration()) / 2.0;
+    let clips = asset.clips.iter().take(CLIPS);
+    let mut poses: Vec<_> = clips
+        .map(|clip| asset.pose_at(clip, middle(clip)))
+        .collect();
+    if poses.is_empty() {
+        poses.push(asset.rest_pose());
+    }
+    let skeleton = asset.rig.skeleton();
+    poses.iter().map(|pose| skeleton.palette(pose)).collect()
 }

@@ -147,6 +147,18 @@ impl<'a> Accessors<'a> {
         Ok(())
     }
 
+    /// How many bytes the elements of an accessor take; none where it makes no sense.
+    pub(super) fn byte_length(&self, index: usize) -> u64 {
+        let length = |accessor: &Accessor| match (accessor.component_type, accessor.type_) {
+            (Checked::Valid(GenericComponentType(component)), Checked::Valid(kind)) => {
+                let element = component.size() * kind.multiplicity();
+                accessor.count.0.saturating_mul(element as u64)
+            }
+            _ => 0,
+        };
+        self.accessors.get(index).map_or(0, length)
+    }
+
     fn get(&self, index: usize, place: &str) -> Result<&Accessor, Fault> {
         let missing = || {
             let problem = format!(

@@ -9,7 +9,7 @@
 use super::read::{File, MeshNode};
 use super::store::{Accessor, flatten};
 use super::surface::CenterPoints;
-use super::{Document, Fault, SaveError};
+use super::{Document, Fault, SaveError, StoredState};
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -37,34 +37,14 @@ pub struct StoredCenters {
     /// How they were computed, as far as the file says.
     pub options: Option<CenterOptions>,
     /// Whether they are of use.
-    pub state: CenterState,
-}
-
-/// What can be said of stored centers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CenterState {
-    /// They were computed from this surface and these weights.
-    Fit,
-    /// The surface or the weights have changed since.
-    Stale,
-    /// Some of the character's primitives have none.
-    Incomplete,
-    /// The file does not say what they were computed from.
-    UnknownOrigin,
-    /// Some cannot be read.
-    Broken {
-        /// Where in the file: a JSON path.
-        place: String,
-        /// What is wrong there.
-        problem: String,
-    },
+    pub state: StoredState,
 }
 
 impl StoredCenters {
     /// These centers where they fit; else those that can be computed by the same options, as far as the file says.
     pub fn source(&self) -> CenterSource {
         match (&self.state, self.options) {
-            (CenterState::Fit, _) => CenterSource::Known(self.centers.clone()),
+            (StoredState::Fit, _) => CenterSource::Known(self.centers.clone()),
             (_, Some(options)) => CenterSource::Computed(options),
             (_, None) => CenterSource::default(),
         }
@@ -119,11 +99,11 @@ pub(super) fn stored(
     let complete = points.len() == places.len() && points.iter().all(Option::is_some);
     let alike = records.all(|record| record == first);
     let state = match (fault, &first) {
-        (Some(Fault { place, problem }), _) => CenterState::Broken { place, problem },
-        _ if !complete => CenterState::Incomplete,
-        (None, None) => CenterState::UnknownOrigin,
-        (None, Some(first)) if alike && first.fits(rig) => CenterState::Fit,
-        (None, Some(_)) => CenterState::Stale,
+        (Some(Fault { place, problem }), _) => StoredState::Broken { place, problem },
+        _ if !complete => StoredState::Incomplete,
+        (None, None) => StoredState::UnknownOrigin,
+        (None, Some(first)) if alike && first.fits(rig) => StoredState::Fit,
+        (None, Some(_)) => StoredState::Stale,
     };
     Ok(Some(StoredCenters {
         centers: Arc::new(centers),

@@ -1,6 +1,7 @@
 //! Dropping what nothing in a document uses any more.
 
-use super::Document;
+use super::mush::mush_accessors;
+use super::{Document, MUSH_EXTENSION};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -22,9 +23,10 @@ impl Document {
     pub(super) fn drop_unused(&mut self) {
         let used = self.json.get("extensionsUsed").and_then(Value::as_array);
         let harmless = |name: &str| {
-            WITHOUT_REFERENCES
-                .iter()
-                .any(|known| name.starts_with(known))
+            name == MUSH_EXTENSION
+                || WITHOUT_REFERENCES
+                    .iter()
+                    .any(|known| name.starts_with(known))
         };
         let mut names = used.into_iter().flatten().filter_map(Value::as_str);
         if !names.all(harmless) {
@@ -121,6 +123,7 @@ fn accessor_references(json: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
                 .get_mut("indices")
                 .into_iter()
                 .for_each(&mut *visit);
+            mush_accessors(primitive).for_each(&mut *visit);
             for target in elements(primitive, "targets") {
                 let offsets = target
                     .as_object_mut()

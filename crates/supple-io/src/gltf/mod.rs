@@ -15,6 +15,9 @@ mod read;
 mod centers;
 mod clips;
 mod joints;
+mod mush;
+mod packed_mush;
+mod stored;
 mod surface;
 mod tree;
 
@@ -24,7 +27,9 @@ mod save;
 mod store;
 mod write;
 
-pub use centers::{CENTER_ATTRIBUTE, CenterState, StoredCenters};
+pub use centers::{CENTER_ATTRIBUTE, StoredCenters};
+pub use mush::{MUSH_EXTENSION, StoredMush};
+pub use stored::StoredState;
 pub use write::SaveError;
 
 use crate::LoadError;
@@ -44,6 +49,8 @@ pub struct Loaded {
     pub document: Document,
     /// Centers of rotation that came with the file.
     pub stored_centers: Option<StoredCenters>,
+    /// A bake of direct delta mush that came with the file.
+    pub stored_mush: Option<StoredMush>,
     /// What had to be mended or passed over.
     pub notes: Notes,
 }
@@ -129,6 +136,7 @@ fn from_bytes(bytes: &[u8], folder: Option<PathBuf>, name: &str) -> Result<Loade
     Ok(Loaded {
         asset: character.asset,
         stored_centers: character.stored_centers,
+        stored_mush: character.stored_mush,
         notes: character.notes,
         document: Document {
             json: container.json,

@@ -5,9 +5,10 @@ use super::centers;
 use super::clips::clips;
 use super::container::Container;
 use super::joints::Joints;
+use super::mush;
 use super::surface::{MorphWeights, SurfaceReader};
 use super::tree::Tree;
-use super::{Binding, Fault, Instance, Notes, PropBinding, StoredCenters};
+use super::{Binding, Fault, Instance, Notes, PropBinding, StoredCenters, StoredMush};
 use glam::Vec3;
 use gltf_json::{Mesh as FileMesh, Node as FileNode, Skin as FileSkin};
 use serde::de::DeserializeOwned;
@@ -19,6 +20,7 @@ use supple::{Asset, Prop, Rig, Skeleton};
 pub(super) struct Character {
     pub(super) asset: Asset,
     pub(super) stored_centers: Option<StoredCenters>,
+    pub(super) stored_mush: Option<StoredMush>,
     pub(super) notes: Notes,
     pub(super) binding: Binding,
 }
@@ -102,6 +104,8 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
     let rig = Rig::new(surface.mesh, skeleton, surface.weights)
         .map_err(|error| Fault::new("meshes", error.to_string()))?;
     let stored_centers = centers::stored(&file, &bound, surface.centers, &rig)?;
+    // Last: what it takes of the budget is missed by nothing else.
+    let stored_mush = mush::stored(&file, &instances, &rig);
     Ok(Character {
         asset: Asset {
             name: name.to_owned(),
@@ -113,6 +117,7 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
             props,
         },
         stored_centers,
+        stored_mush,
         notes,
         binding: Binding {
             file_node: tree.file_node,

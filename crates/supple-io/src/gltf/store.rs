@@ -8,6 +8,7 @@ use std::sync::Arc;
 pub(super) const FLOAT: u32 = 5126;
 pub(super) const UNSIGNED_INT: u32 = 5125;
 pub(super) const UNSIGNED_SHORT: u32 = 5123;
+pub(super) const SHORT: u32 = 5122;
 pub(super) const UNSIGNED_BYTE: u32 = 5121;
 const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
@@ -95,6 +96,17 @@ impl Accessor {
         accessor.json["min"] = json!([times.first()]);
         accessor.json["max"] = json!([times.last()]);
         accessor
+    }
+
+    /// What tells it from others: its type and its bytes.
+    pub(super) fn content(&self) -> (String, Vec<u8>) {
+        (self.json.to_string(), self.bytes.clone())
+    }
+
+    /// Whole numbers that mean fractions.
+    pub(super) fn normalized(mut self) -> Accessor {
+        self.json["normalized"] = json!(true);
+        self
     }
 
     /// Marks the data as vertex attributes.

@@ -2,6 +2,7 @@
 
 use super::Document;
 use super::centers::forget_centers;
+use super::mush::forget_mush;
 use super::store::{
     Accessor, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT, flatten, remove_extensions,
 };
@@ -10,12 +11,13 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use supple::mesh::Part;
+use supple::mush::MushError;
 use supple::transform::Local;
 use supple::{Asset, Player, Pose, Weights};
 use thiserror::Error;
 
 /// Why a document could not be changed or written.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum SaveError {
     /// Something has another number of vertices than the character.
     #[error("{what} for {found} vertices, but the character in the file has {expected}")]
@@ -39,8 +41,20 @@ pub enum SaveError {
         /// The file's node with the skin.
         node: usize,
     },
+    /// A vertex is bound to a node otherwise than its skin binds that node.
+    #[error(
+        "smoothing binds vertex {vertex} to '{joint}' by another matrix than the skin of node {node} has for it, and a skin can list a joint only once"
+    )]
+    NodeBoundTwice {
+        /// Which vertex of the character.
+        vertex: usize,
+        /// The name of the joint.
+        joint: String,
+        /// The file's node with the skin.
+        node: usize,
+    },
     /// No mesh has a skin.
-    #[error("no mesh of the file has a skin, so there is nothing to turn about centers")]
+    #[error("no mesh of the file has a skin, so there is nothing to bake for")]
     NoSkin,
     /// There is no place to keep something in.
     #[error(
@@ -50,6 +64,9 @@ pub enum SaveError {
         /// The file's mesh.
         mesh: usize,
     },
+    /// Numbers of a bake that make no sense.
+    #[error(transparent)]
+    Mush(#[from] MushError),
     /// A posed vertex is NaN or infinite, which no file can hold.
     #[error("vertex {0} of the posed surface is not finite")]
     NotFinite(usize),
@@ -163,7 +180,9 @@ impl Document {
         }
         for mesh in posed.json["meshes"].as_array_mut().into_iter().flatten() {
             forget_centers(mesh);
+            forget_mush(mesh);
         }
+        posed.list_mush_extension();
         posed.hang_on_top(asset, &frozen);
         if let Some(root) = posed.json.as_object_mut() {
             root.shift_remove("animations");
@@ -407,7 +426,7 @@ pub(super) fn write_local(json: &mut Map<String, Value>, local: &Local) {
 }
 
 /// Where a skin lists each joint of the skeleton; of a joint that is listed twice, the first place.
-fn places_in_skin(joint_of_skin: &[usize]) -> HashMap<usize, u16> {
+pub(super) fn places_in_skin(joint_of_skin: &[usize]) -> HashMap<usize, u16> {
     let listed = joint_of_skin.iter().enumerate().rev();
     let place = |(place, &joint): (usize, &usize)| Some((joint, u16::try_from(place).ok()?));
     listed.filter_map(place).collect()

@@ -3,11 +3,17 @@
 use supple::Method;
 
 /// Methods that are left out unless they are asked for: one that blends nothing, one that looks nearly like dual quaternions
-/// and takes longer, one that is there to show why its sibling is better, and those that equal linear blending as long as nothing was learned for them.
+/// and takes longer, one that is there to show why its sibling is better, those that are cheaper forms of another and look like it in most poses, and those that equal linear
+/// blending as long as nothing was learned for them.
 const LEFT_OUT: &[&str] = &[
     "rigid",
     "dual-quaternion-intrinsic",
     "cor-procrustes",
+    "ddm-v1",
+    "ddm-v2",
+    "ddm-v3",
+    "ddm-v4",
+    "ddm-v5",
     "multi-weight",
     "animation-space",
 ];
@@ -113,6 +119,53 @@ const WORDS: &[Words] = &[
                        until a joint comes close to half a turn: there the skin snaps over.",
     },
     Words {
+        name: "delta-mush",
+        title: "Delta mush",
+        plural: false,
+        introduction: "Moves the skin roughly, smooths it in every frame, and puts the details back that smoothing takes away. Bends stay \
+                       clean even where each point hangs on one bone alone, but every frame costs as much as a bake.",
+    },
+    Words {
+        name: "ddm",
+        title: "Direct delta mush",
+        plural: false,
+        introduction: "Delta mush without the smoothing in every frame: what smoothing gathers around each point is found once, and a frame \
+                       only asks how that patch turns. Soft bends and twists, without bulges; sharp bends lose some volume.",
+    },
+    Words {
+        name: "ddm-v1",
+        title: "Direct delta mush, no decomposition",
+        plural: false,
+        introduction: "The turn of each patch is taken from how it is stretched instead of from the nearest rotation, as delta mush itself does. \
+                       A patch that is squeezed hard is distorted, or even turned inside out.",
+    },
+    Words {
+        name: "ddm-v2",
+        title: "Direct delta mush, blended quaternions",
+        plural: false,
+        introduction: "The turn of each point is blended from the turns of its bones, which needs half of the data. Bones that shift without \
+                       turning no longer tilt the skin between them.",
+    },
+    Words {
+        name: "ddm-v3",
+        title: "Direct delta mush, blended matrices",
+        plural: false,
+        introduction: "As with blended quaternions, but the bones’ turns are averaged as matrices. Cheaper still, and uneven where bones turn far apart.",
+    },
+    Words {
+        name: "ddm-v4",
+        title: "Direct delta mush, about centers",
+        plural: false,
+        introduction: "Turns each point about the middle of its patch, which moves by linear blending: centers of rotation, with weights and \
+                       centers that need no painting.",
+    },
+    Words {
+        name: "ddm-v5",
+        title: "Direct delta mush, weights only",
+        plural: false,
+        introduction: "Linear blending with the weights that direct delta mush finds. Every engine can show it, with the faults of linear blending.",
+    },
+    Words {
         name: "animation-space",
         title: "Animation space",
         plural: false,
@@ -201,10 +254,19 @@ mod tests {
     #[test]
     fn every_method_has_words_and_the_default_is_a_choice_of_them() {
         for method in Method::ALL {
+            let words = WORDS.iter().find(|words| words.name == method.name());
+            assert!(words.is_some(), "{method} has no words");
             let entry = Entry::of(method);
             assert!(!entry.title.is_empty() && entry.introduction.ends_with('.'));
         }
-        let default = default_methods();
-        assert!(default.contains(&Method::Linear) && !default.contains(&Method::Rigid));
+        let known = |name: &&str| name.parse::<Method>().is_ok();
+        assert!(LEFT_OUT.iter().all(known));
+        let default: Vec<&str> = default_methods().iter().map(Method::name).collect();
+        for shown in ["linear", "cor", "delta-mush", "ddm"] {
+            assert!(default.contains(&shown), "{shown} is left out");
+        }
+        for left_out in ["rigid", "ddm-v1", "ddm-v5"] {
+            assert!(!default.contains(&left_out), "{left_out} is shown");
+        }
     }
 }

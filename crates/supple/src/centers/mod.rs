@@ -14,7 +14,6 @@
 mod exact;
 mod fast;
 mod fields;
-mod fingerprint;
 mod grid;
 mod holdings;
 mod live;

@@ -34,10 +34,20 @@ pub(super) trait Addend: Copy {
     #[inline]
     #[must_use]
     fn add_nearer(&self, other: &Self, weight: f32) -> Self {
-        let nearer = self.rotation().dot(other.rotation()) >= 0.0;
-        self.add_scaled(other, if nearer { weight } else { -weight })
+        if self.rotation().dot(other.rotation()) >= 0.0 {
+            self.add_scaled(other, weight)
+        } else {
+            // A branch of its own: guessed right, as nearly always, the next sum need not wait for the product.
+            turned_around();
+            self.add_scaled(other, -weight)
+        }
     }
 }
+
+/// Marks what seldom happens.
+#[cold]
+#[inline(never)]
+fn turned_around() {}
 
 impl Addend for Quat {
     const ZERO: Quat = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
@@ -75,8 +85,19 @@ impl Signs {
     /// `⊕` of the papers over a vertex's influences, heaviest first, or the plain sum where signs were chosen per joint.
     #[inline]
     pub(super) fn sum<T: Addend>(&self, joints: &[u16], weights: &[f32], posed: &[T]) -> T {
+        self.sum_by(joints, weights.iter().copied(), posed)
+    }
+
+    /// The same with weights that come one by one.
+    #[inline]
+    pub(super) fn sum_by<T: Addend>(
+        &self,
+        joints: &[u16],
+        weights: impl Iterator<Item = f32>,
+        posed: &[T],
+    ) -> T {
         let terms = joints.iter().zip(weights);
-        let terms = terms.map(|(&joint, &weight)| (&posed[usize::from(joint)], weight));
+        let terms = terms.map(|(&joint, weight)| (&posed[usize::from(joint)], weight));
         match self.antipodality {
             Antipodality::PerVertex => {
                 terms.fold(T::ZERO, |sum, (term, weight)| sum.add_nearer(term, weight))

@@ -85,6 +85,12 @@ impl BakedFrame {
         }
     }
 
+    /// The unit of length.
+    #[inline]
+    pub(super) fn extent(&self) -> f32 {
+        self.extent
+    }
+
     pub(super) fn keep(&self, point: Vec3) -> [f32; 3] {
         ((point - self.middle) / self.extent).to_array()
     }

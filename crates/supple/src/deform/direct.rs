@@ -31,6 +31,16 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// `posed_from_bind` of a vertex, if it had these fields.
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Self::Posed) -> Affine;
 
+    /// The frames of all vertices at once, for a method that has a faster way than one by one: true if they were written.
+    fn frames(&self, _posed: &Self::Posed, _frames: &mut Vec<Affine>) -> bool {
+        false
+    }
+
+    /// True if the frame of a vertex turns the surface inside out though no joint of its does: a flaw that some methods have.
+    fn inverts(&self, _vertex: usize, _posed: &Self::Posed) -> bool {
+        false
+    }
+
     /// How the frame changes as the fields do: exactly if it is linear in them, else by central differences.
     fn frame_change(
         &self,
@@ -136,6 +146,14 @@ pub(super) trait Deformer: Debug + Send + Sync {
         output: Output<'_>,
     ) -> Result<(), DeformError>;
 
+    /// Which of the first `vertices` the method turns inside out in a pose.
+    fn inverted(
+        &self,
+        vertices: usize,
+        palette: &[Affine],
+        workspace: &mut Workspace,
+    ) -> Result<Vec<usize>, DeformError>;
+
     /// How the fields that frames depend on vary over the surface.
     fn field_gradients(&self, rig: &crate::rig::Rig) -> FieldGradients;
 }
@@ -165,7 +183,9 @@ impl<M: Direct> Deformer for M {
         };
         if outcome.is_ok() {
             match normals {
-                BakedNormals::Transported => transport(self, shape, &posed, &mut output),
+                BakedNormals::Transported => {
+                    transport(self, shape, &posed, &mut workspace.frames, &mut output);
+                }
                 BakedNormals::Gradient(gradients) => {
                     let buffers = &mut workspace.fields;
                     follow_gradients(
@@ -185,7 +205,7 @@ impl<M: Direct> Deformer for M {
                 }
                 BakedNormals::Recomputed(surface) => {
                     // The normals of vertices without a triangle are transported.
-                    transport(self, shape, &posed, &mut output);
+                    transport(self, shape, &posed, &mut workspace.frames, &mut output);
                     surface.recompute_into(&mut output, palette, &mut workspace.points);
                 }
             }
@@ -194,18 +214,50 @@ impl<M: Direct> Deformer for M {
         outcome
     }
 
+    fn inverted(
+        &self,
+        vertices: usize,
+        palette: &[Affine],
+        workspace: &mut Workspace,
+    ) -> Result<Vec<usize>, DeformError> {
+        let mut posed = workspace.take_posed::<M::Posed>();
+        let outcome = self.pose(palette, &mut posed);
+        let inverted = outcome.map(|()| {
+            let inverted = (0..vertices).filter(|&vertex| self.inverts(vertex, &posed));
+            inverted.collect()
+        });
+        workspace.put_posed(posed);
+        inverted
+    }
+
     fn field_gradients(&self, rig: &crate::rig::Rig) -> FieldGradients {
         FieldGradients::of(self, rig)
     }
 }
 
 /// The vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the course).
-fn transport<M: Direct>(method: &M, shape: Shape<'_>, posed: &M::Posed, output: &mut Output<'_>) {
+fn transport<M: Direct>(
+    method: &M,
+    shape: Shape<'_>,
+    posed: &M::Posed,
+    frames: &mut Vec<Affine>,
+    output: &mut Output<'_>,
+) {
+    if method.frames(posed, frames) {
+        carry_by(|vertex| frames[vertex], shape, output);
+    } else {
+        let frame = |vertex: usize| method.frame(vertex, method.fields(vertex), posed);
+        carry_by(frame, shape, output);
+    }
+}
+
+#[inline]
+fn carry_by(frame: impl Fn(usize) -> Affine, shape: Shape<'_>, output: &mut Output<'_>) {
     let normals = output.normals.as_deref_mut().unwrap_or_default();
     let tangents = output.tangents.as_deref_mut().unwrap_or_default();
     let rest_tangents = shape.tangents.unwrap_or_default();
     for (vertex, position) in output.positions.iter_mut().enumerate() {
-        let frame = method.frame(vertex, method.fields(vertex), posed);
+        let frame = frame(vertex);
         *position = frame.transform_point(shape.positions[vertex]);
         if let Some(normal) = normals.get_mut(vertex) {
             *normal = frame.transform_normal(shape.normals[vertex]);

@@ -17,9 +17,12 @@ pub(super) struct LinearSkin {
 
 impl LinearSkin {
     pub(super) fn bake(rig: &Rig) -> LinearSkin {
-        LinearSkin {
-            weights: rig.weights().clone(),
-        }
+        LinearSkin::with_weights(rig.weights().clone())
+    }
+
+    /// With weights other than the rig's.
+    pub(super) fn with_weights(weights: Weights) -> LinearSkin {
+        LinearSkin { weights }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::antipodality::Antipodality;
 use super::centers_of_rotation::CentersOfRotation;
+use super::delta_mush::{DeltaMush, LocalFrames};
+use super::direct_delta_mush::{DirectDeltaMush, MushVariant};
 use super::dual_quaternion::DualQuaternion;
 use super::dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 use super::linear_dual_blend::{DualShare, LinearDualBlend};
@@ -42,6 +44,10 @@ pub enum Method {
     CentersOfRotation(CentersOfRotation),
     /// The same centers, with rotations by least squares (§5 of that paper).
     CorProcrustes(CenterOptions),
+    /// The surface smoothed in every frame, with its details put back (the paper on direct delta mush, §3.1).
+    DeltaMush(DeltaMush),
+    /// The same without smoothing in any frame: a patch baked per vertex (§3.2 to §3.5).
+    DirectDeltaMush(DirectDeltaMush),
     /// Four learned numbers per influence (§3); without them, linear blending.
     AnimationSpace(Option<Arc<AnimationSpaceWeights>>),
     /// Twelve learned numbers per influence (§3); without them, linear blending.
@@ -68,6 +74,13 @@ impl Method {
         Method::Spline,
         Method::CentersOfRotation(CentersOfRotation::DEFAULT),
         Method::CorProcrustes(CenterOptions::PAPER),
+        Method::DeltaMush(DeltaMush::DEFAULT),
+        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V0)),
+        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V1)),
+        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V2)),
+        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V3)),
+        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V4)),
+        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V5)),
         Method::AnimationSpace(None),
         Method::MultiWeight(None),
     ];
@@ -154,6 +167,12 @@ impl Method {
                 aliases: &[],
                 summary: "cor with rotations fitted to linear blending; jumps near half a turn, for comparison",
             },
+            Method::DeltaMush(_) => Words {
+                name: "delta-mush",
+                aliases: &["dm"],
+                summary: "smooths the whole surface in every frame and puts its details back; needs no painted weights, slow",
+            },
+            Method::DirectDeltaMush(DirectDeltaMush { variant, .. }) => variant_words(*variant),
             Method::AnimationSpace(_) => Words {
                 name: "animation-space",
                 aliases: &[],
@@ -177,6 +196,10 @@ impl Method {
                 antipodality: Antipodality::PerJoint,
                 ..
             }) => Some("per-joint".to_owned()),
+            Method::DeltaMush(DeltaMush {
+                frames: LocalFrames::BestFit,
+                ..
+            }) => Some("best-fit".to_owned()),
             Method::LinearDualBlend(LinearDualBlend {
                 dual: DualShare::Everywhere(share),
             }) => Some(share.to_string()),
@@ -188,6 +211,7 @@ impl Method {
     fn options(&self) -> &'static str {
         match self {
             Method::DualQuaternion(_) | Method::CentersOfRotation(_) => "per-vertex, per-joint",
+            Method::DeltaMush(_) => "tangent, best-fit",
             Method::LinearDualBlend(_) => "the share of dual quaternions, from 0 to 1",
             _ => "none",
         }
@@ -212,6 +236,14 @@ impl Method {
                     ..options
                 }))
             }
+            (Method::DeltaMush(options), _) => {
+                let frames = match option {
+                    "tangent" => LocalFrames::Tangent,
+                    "best-fit" => LocalFrames::BestFit,
+                    _ => return None,
+                };
+                Some(Method::DeltaMush(DeltaMush { frames, ..options }))
+            }
             (Method::LinearDualBlend(_), share) => {
                 let share = share.parse::<f32>().ok();
                 let share = share.filter(|share| (0.0..=1.0).contains(share))?;
@@ -220,6 +252,41 @@ impl Method {
             }
             _ => None,
         }
+    }
+}
+
+fn variant_words(variant: MushVariant) -> Words {
+    match variant {
+        MushVariant::V0 => Words {
+            name: "ddm",
+            aliases: &["direct-delta-mush", "ddm-v0"],
+            summary: "delta mush baked to a few numbers per joint; smooth from a rigid bind, no bulges, fast",
+        },
+        MushVariant::V1 => Words {
+            name: "ddm-v1",
+            aliases: &[],
+            summary: "ddm without a decomposition, as delta mush itself; strong bends may turn inside out",
+        },
+        MushVariant::V2 => Words {
+            name: "ddm-v2",
+            aliases: &[],
+            summary: "ddm with rotations from blended quaternions; half of the data",
+        },
+        MushVariant::V3 => Words {
+            name: "ddm-v3",
+            aliases: &[],
+            summary: "ddm with rotations from blended matrices; no square root of any matrix",
+        },
+        MushVariant::V4 => Words {
+            name: "ddm-v4",
+            aliases: &[],
+            summary: "ddm as rotation about a center: what cor does, with baked weights",
+        },
+        MushVariant::V5 => Words {
+            name: "ddm-v5",
+            aliases: &[],
+            summary: "linear blending with the weights that ddm bakes; runs in any engine",
+        },
     }
 }
 

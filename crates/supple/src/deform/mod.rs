@@ -8,8 +8,10 @@
 mod antipodality;
 mod centers_of_rotation;
 mod cor_procrustes;
+mod delta_mush;
 mod differential;
 mod direct;
+mod direct_delta_mush;
 mod dual_quat;
 mod dual_quaternion;
 mod dual_quaternion_intrinsic;
@@ -29,6 +31,8 @@ mod world;
 
 pub use antipodality::Antipodality;
 pub use centers_of_rotation::{CenterSource, CentersOfRotation};
+pub use delta_mush::{DeltaMush, LocalFrames};
+pub use direct_delta_mush::{DirectDeltaMush, MushSource, MushVariant};
 pub use dual_quaternion::DualQuaternion;
 pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 pub(crate) use linear::blend as linear_blend;
@@ -40,6 +44,7 @@ pub use stretch_twist::StretchTwist;
 
 use crate::centers::CenterError;
 use crate::mesh::Shape;
+use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushError};
 use crate::normals::SmoothGroups;
 use crate::pose::Palette;
 use crate::rig::Rig;
@@ -51,6 +56,12 @@ use rigid_motion::TwoPhases;
 use std::any::Any;
 use std::sync::Arc;
 use thiserror::Error;
+
+/// A variant of direct delta mush with both phases around it.
+fn mush_skin<V: direct_delta_mush::Variant>(rig: &Rig, mush: &Mush) -> Arc<dyn Deformer> {
+    let skin = direct_delta_mush::MushSkin::<V>::bake(rig, mush);
+    Arc::new(TwoPhases::with_weights(rig, mush.weights().clone(), skin))
+}
 
 /// A character prepared for one method: immutable, shareable between threads, what ships.
 #[derive(Clone, Debug)]
@@ -64,7 +75,7 @@ pub struct Skin {
 }
 
 /// The names of vertex attributes that methods read.
-pub const PAINTED_ATTRIBUTES: &[&str] = &[DUAL_SHARE];
+pub const PAINTED_ATTRIBUTES: &[&str] = &[DUAL_SHARE, LAMBDA_SHARE, KAPPA_SHARE, ALPHA_SHARE];
 
 /// What a frame needs beside the skin: buffers that grow on the first frame and are reused from then on.
 ///
@@ -77,6 +88,8 @@ pub struct Workspace {
     palette: Vec<Affine>,
     fields: [Vec<f32>; 2],
     points: Vec<Vec3>,
+    /// The frames of all vertices, for methods that compute them at once.
+    frames: Vec<Affine>,
 }
 
 impl Workspace {
@@ -134,6 +147,9 @@ pub enum DeformError {
     /// Centers of rotation that cannot be had.
     #[error(transparent)]
     Centers(#[from] CenterError),
+    /// What smoothing bakes cannot be had.
+    #[error(transparent)]
+    Mush(#[from] MushError),
     /// Log-matrix skinning cannot blend this joint in this pose.
     #[error(
         "the matrix of joint {joint} '{name}' has no real logarithm in this pose: it mirrors, loses a dimension, or has two different negative eigenvalues"
@@ -187,6 +203,20 @@ impl Skin {
                 rig,
                 cor_procrustes::ProcrustesSkin::bake(rig, options)?,
             )),
+            Method::DeltaMush(options) => delta_mush::bake(rig, options)?,
+            Method::DirectDeltaMush(options) => {
+                let mush = options.source.bake(rig)?;
+                match options.variant {
+                    MushVariant::V0 => mush_skin::<direct_delta_mush::V0>(rig, &mush),
+                    MushVariant::V1 => mush_skin::<direct_delta_mush::V1>(rig, &mush),
+                    MushVariant::V2 => mush_skin::<direct_delta_mush::V2>(rig, &mush),
+                    MushVariant::V3 => mush_skin::<direct_delta_mush::V3>(rig, &mush),
+                    MushVariant::V4 => mush_skin::<direct_delta_mush::V4>(rig, &mush),
+                    MushVariant::V5 => {
+                        Arc::new(linear::LinearSkin::with_weights(mush.weights().clone()))
+                    }
+                }
+            }
             Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
             Method::AnimationSpace(given) => Arc::new(multi_linear::AnimationSpaceSkin::bake(
                 rig,
@@ -244,6 +274,25 @@ impl Skin {
         let normals = &self.baked_normals;
         self.deformer
             .deform(shape, palette, normals, workspace, output)
+    }
+
+    /// Which vertices the method turns inside out in a pose, though no joint mirrors them: a flaw of `ddm-v1` (§3.5.2), where the determinant of a patch is negative.
+    pub fn inverted(
+        &self,
+        palette: &Palette,
+        workspace: &mut Workspace,
+    ) -> Result<Vec<usize>, DeformError> {
+        let found = palette.posed_from_bind.len();
+        if found != self.joint_count {
+            return Err(DeformError::SizeMismatch {
+                what: "joints in the palette",
+                found,
+                expected: self.joint_count,
+            });
+        }
+        let palette = &palette.posed_from_bind;
+        let vertices = self.vertex_count();
+        self.deformer.inverted(vertices, palette, workspace)
     }
 
     fn check_sizes(

@@ -123,6 +123,13 @@ impl RigidMotions {
         self.world.put_back(frame)
     }
 
+    /// What all joints do, if they all do the same: then every frame is that, to the bit.
+    pub(super) fn common(&self) -> Option<Affine> {
+        let (first, others) = self.motions.split_first()?;
+        let alike = others.iter().all(|motion| motion == first);
+        alike.then(|| first.to_affine())
+    }
+
     /// Where a joint's whole map takes a point, in the world that the motions live in.
     pub(super) fn carry(&self, joint: usize, point: DVec3) -> DVec3 {
         let stretch = self.stretches.get(joint);
@@ -165,6 +172,22 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         motions: &RigidMotions,
         posed: &Self::Posed,
     ) -> Affine;
+
+    /// Phase two for all vertices at once where nothing stretches: true if the method has a faster way than one by one, and wrote all frames.
+    fn frames(&self, _posed: &Self::Posed, _frames: &mut [Affine]) -> bool {
+        false
+    }
+
+    /// True if that frame turns the surface inside out, which no rotation does.
+    fn inverts(
+        &self,
+        _joints: &[u16],
+        _fields: Fields<'_>,
+        _motions: &RigidMotions,
+        _posed: &Self::Posed,
+    ) -> bool {
+        false
+    }
 }
 
 /// A method that blends rigid motions, with both phases around it.
@@ -178,8 +201,13 @@ pub(super) struct TwoPhases<M> {
 
 impl<M: BlendsMotions> TwoPhases<M> {
     pub(super) fn around(rig: &Rig, method: M) -> TwoPhases<M> {
+        TwoPhases::with_weights(rig, rig.weights().clone(), method)
+    }
+
+    /// With weights other than the rig's: they tell the joints of a vertex, and how its stretches are blended.
+    pub(super) fn with_weights(rig: &Rig, weights: Weights, method: M) -> TwoPhases<M> {
         TwoPhases {
-            weights: rig.weights().clone(),
+            weights,
             heads: joint_heads(rig),
             bearers: Bearers::of(rig),
             method,
@@ -225,5 +253,31 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
             None => frame,
         };
         motions.world_frame(frame)
+    }
+
+    fn frames(&self, (motions, posed): &Self::Posed, frames: &mut Vec<Affine>) -> bool {
+        if !motions.stretches.is_empty() {
+            return false;
+        }
+        frames.resize(self.weights.vertex_count(), Affine::ZERO);
+        if !self.method.frames(posed, frames) {
+            return false;
+        }
+        for (vertex, frame) in frames.iter_mut().enumerate() {
+            *frame = match (self.weights.row(vertex).0, M::ONE_JOINT_IS_RIGID) {
+                (&[joint], true) => motions.palette[usize::from(joint)],
+                _ => motions.world_frame(*frame),
+            };
+        }
+        true
+    }
+
+    fn inverts(&self, vertex: usize, (motions, posed): &Self::Posed) -> bool {
+        let joints = self.weights.row(vertex).0;
+        let alone = joints.len() == 1 && M::ONE_JOINT_IS_RIGID;
+        !alone
+            && self
+                .method
+                .inverts(joints, self.fields(vertex), motions, posed)
     }
 }

@@ -185,6 +185,20 @@ impl WeightsBuilder {
         self.finish_row()
     }
 
+    /// Adds the influences of the next vertex from computed shares: no joint twice, none negative, at least one positive. They are normalised.
+    pub(crate) fn push_shares(
+        &mut self,
+        shares: impl IntoIterator<Item = (u16, f64)>,
+    ) -> Result<(), WeightsError> {
+        self.row.clear();
+        self.row.extend(shares);
+        let sum: f64 = self.row.iter().map(|(_, share)| share).sum();
+        for (_, share) in &mut self.row {
+            *share /= sum;
+        }
+        self.finish_row()
+    }
+
     /// Puts the row, which sums to one up to rounding, on the grid and appends it, heaviest first.
     fn finish_row(&mut self) -> Result<(), WeightsError> {
         let mut steps: Vec<(u16, i64)> = Vec::with_capacity(self.row.len());
@@ -277,6 +291,48 @@ impl Weights {
             .extend_from_slice(&from.values[first as usize..last as usize]);
     }
 
+    /// Each vertex bound to its heaviest joint alone.
+    pub fn heaviest_only(&self) -> Weights {
+        let vertices = self.vertex_count();
+        Weights {
+            row_starts: (0..=vertices as u32).collect(),
+            joints: (0..vertices).map(|vertex| self.row(vertex).0[0]).collect(),
+            values: vec![1.0; vertices],
+        }
+    }
+
+    /// At most `most` influences per vertex, continuously: what the next lighter one has is subtracted from all, so that an influence fades to nothing before it
+    /// drops out, and no crease appears where it does. Where all weigh the same, the first ones are taken.
+    pub fn limited(&self, most: usize) -> Weights {
+        let most = most.max(1);
+        let mut limited = WeightsBuilder {
+            weights: Weights {
+                row_starts: vec![0],
+                joints: Vec::new(),
+                values: Vec::new(),
+            },
+            report: WeightsReport::default(),
+            joint_count: 1 << 16,
+            row: Vec::new(),
+        };
+        for vertex in 0..self.vertex_count() {
+            let (joints, values) = self.row(vertex);
+            let next = values.get(most).copied().unwrap_or(0.0);
+            let next = if next < values[0] { next } else { 0.0 };
+            let kept = joints.iter().zip(values).take(most);
+            let kept = kept.map(|(&joint, &value)| (joint, f64::from(value - next)));
+            // No more influences than before: they can be counted.
+            let pushed = limited.push_shares(kept.filter(|(_, share)| *share > 0.0));
+            debug_assert!(pushed.is_ok());
+        }
+        limited.finish().0
+    }
+
+    /// Where the influences of each vertex start among those of all; one entry more than vertices.
+    pub(crate) fn row_starts(&self) -> &[u32] {
+        &self.row_starts
+    }
+
     /// The largest number of influences at any vertex.
     pub fn max_influences(&self) -> usize {
         let starts = &self.row_starts;
@@ -318,6 +374,25 @@ mod tests {
         assert_eq!(row, [0, 1, 2]);
         assert_eq!(report.unnormalised, 1);
         assert_eq!(report.sum_range, Some((1.5, 1.5)));
+    }
+
+    #[test]
+    fn a_limit_takes_the_next_weight_from_all_and_a_tie_takes_the_first() {
+        let (weights, _) = build(
+            &[
+                &[(0, 0.4), (1, 0.3), (2, 0.2), (3, 0.1)],
+                &[(3, 0.25), (1, 0.25), (2, 0.25), (0, 0.25)],
+            ],
+            4,
+        )
+        .unwrap();
+        let limited = weights.limited(2);
+        let (joints, values) = limited.row(0);
+        assert_eq!(joints, [0, 1]);
+        assert!((values[0] - 2.0 / 3.0).abs() < 1e-6 && (values[1] - 1.0 / 3.0).abs() < 1e-6);
+        assert_eq!(limited.row(1), (&[0u16, 1][..], &[0.5f32, 0.5][..]));
+        assert_eq!(weights.limited(4), weights);
+        assert_eq!(weights.heaviest_only().row(0), (&[0u16][..], &[1.0f32][..]));
     }
 
     #[test]

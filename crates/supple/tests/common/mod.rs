@@ -173,16 +173,23 @@ pub const SIGNS_PER_JOINT: &[Method] = &[
     }),
 ];
 
-/// The methods by which a vertex with one influence moves with that joint alone. Bones that stretch and twist, and curves, also look at
-/// the joints around: that is their purpose.
+/// The methods by which a vertex with one influence moves with that joint alone.
 pub fn methods_that_look_at_one_joint() -> impl Iterator<Item = &'static Method> {
-    METHODS
-        .iter()
-        .filter(|method| !looks_at_joints_around(method))
+    METHODS.iter().filter(|method| looks_at_one_joint(method))
 }
 
+pub fn looks_at_one_joint(method: &Method) -> bool {
+    !looks_at_joints_around(method) && !looks_at_surface_around(method)
+}
+
+/// Bones that stretch and twist, and curves: following the joints around is their purpose.
 pub fn looks_at_joints_around(method: &Method) -> bool {
     matches!(method, Method::StretchTwist(_) | Method::Spline)
+}
+
+/// Delta mush and what is baked from it: a vertex follows all that smoothing gathers around it.
+pub fn looks_at_surface_around(method: &Method) -> bool {
+    matches!(method, Method::DeltaMush(_) | Method::DirectDeltaMush(_))
 }
 
 #[derive(Debug, PartialEq)]
@@ -226,10 +233,20 @@ pub fn assert_close(
     expected: impl Iterator<Item = DVec3>,
     tolerance: f64,
 ) -> Result<(), TestCaseError> {
+    assert_each_close(method, found, expected, |_| tolerance)
+}
+
+/// With a tolerance for every vertex.
+pub fn assert_each_close(
+    method: &Method,
+    found: &[Vec3],
+    expected: impl Iterator<Item = DVec3>,
+    tolerance: impl Fn(usize) -> f64,
+) -> Result<(), TestCaseError> {
     for (vertex, (found, expected)) in found.iter().zip(expected).enumerate() {
         let error = found.as_dvec3().distance(expected);
         prop_assert!(
-            error <= tolerance,
+            error <= tolerance(vertex),
             "{}, vertex {}: {} for {}, off by {:e}",
             method,
             vertex,

@@ -1,5 +1,8 @@
 //! Which formula belongs to which method, with its default options.
+//!
+//! Delta mush and direct delta mush have no formula of a point and its weights: they need the whole surface. Theirs are in `../mush/`.
 
+use crate::common::looks_at_surface_around;
 use crate::plain::Formula;
 use crate::plain::centers_of_rotation::{centers_of_rotation, cor_procrustes};
 use crate::plain::differential::differential;
@@ -37,4 +40,11 @@ pub const FORMULAS: &[(&str, Formula)] = &[
 pub fn formula(method: &Method) -> Formula {
     let found = FORMULAS.iter().find(|(name, _)| *name == method.name());
     found.unwrap().1
+}
+
+/// The methods that have one.
+pub fn methods_of_points() -> impl Iterator<Item = &'static Method> {
+    Method::ALL
+        .iter()
+        .filter(|method| !looks_at_surface_around(method))
 }

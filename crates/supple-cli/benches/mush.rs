@@ -1,0 +1,94 @@
+//! Direct delta mush: what a bake takes, in time and memory, and what a frame takes.
+
+#![allow(
+    missing_docs,
+    reason = "the macros of the harness write no documentation"
+)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench prints, and may stop"
+)]
+
+#[path = "../src/bench/scenes.rs"]
+#[allow(
+    dead_code,
+    reason = "centers of rotation have scenes of their own, and the times of the papers are for the command's tables"
+)]
+mod scenes;
+
+mod counting;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use glam::Vec3;
+use std::hint::black_box;
+use std::sync::Arc;
+use supple::characters::{self, CharacterSpec};
+use supple::deform::{DirectDeltaMush, MushSource};
+use supple::mush::Mush;
+use supple::{Asset, Method, Normals, Output, Skin, Workspace};
+
+fn asset(spec: &str) -> Asset {
+    let spec: CharacterSpec = spec.parse().unwrap();
+    characters::build(spec.character, spec.vertices).unwrap()
+}
+
+fn bake(asset: &Asset, radius_from_bones: bool) -> Mush {
+    let options = scenes::mush_options(radius_from_bones);
+    Mush::bake(&asset.rig, &options).unwrap().mush
+}
+
+fn bakes(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("bake direct delta mush");
+    group.sample_size(10);
+    for character in scenes::MUSHED.into_iter().chain([scenes::LARGE]) {
+        let asset = asset(character);
+        group.throughput(Throughput::Elements(asset.rig.mesh().vertex_count() as u64));
+        for (radius_from_bones, name) in [(false, "steps alike"), (true, "radius from bones")] {
+            let bytes = counting::peak(|| {
+                black_box(bake(&asset, radius_from_bones));
+            });
+            let mebibytes = bytes as f64 / f64::from(1 << 20);
+            println!("@{character}, {name}: {mebibytes:.0} MiB at most");
+            group.bench_function(format!("@{character}, {name}"), |bencher| {
+                bencher.iter(|| bake(&asset, radius_from_bones));
+            });
+        }
+    }
+    group.finish();
+}
+
+fn frames(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("a frame of direct delta mush");
+    let asset = asset(scenes::POSED);
+    let vertices = asset.rig.mesh().vertex_count();
+    group.throughput(Throughput::Elements(vertices as u64));
+    let mush = Arc::new(bake(&asset, true));
+    let palette = scenes::poses(&asset).pop().unwrap();
+    let mut positions = vec![Vec3::ZERO; vertices];
+    for method in Method::ALL {
+        let Method::DirectDeltaMush(options) = method else {
+            continue;
+        };
+        let method = Method::DirectDeltaMush(DirectDeltaMush {
+            source: MushSource::Known(mush.clone()),
+            ..options.clone()
+        });
+        let skin = Skin::bake(&asset.rig, &method, Normals::Transported).unwrap();
+        let mut workspace = Workspace::default();
+        group.bench_function(method.name(), |bencher| {
+            bencher.iter(|| {
+                let output = Output {
+                    positions: &mut positions,
+                    normals: None,
+                    tangents: None,
+                };
+                skin.deform(&palette, &mut workspace, output).unwrap();
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, bakes, frames);
+criterion_main!(benches);

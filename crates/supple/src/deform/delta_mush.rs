@@ -1,0 +1,352 @@
+//! Delta mush: the posed surface is smoothed in every frame, and the details that smoothing takes off at rest are put back.
+//!
+//! `direct-delta-mush.txt`, §3.1: `ṽ` is the smoothed, linearly blended surface (eq. 1 and 2), `d_i = u_i − ũ_i` what smoothing takes off at rest (eq. 3), and `x_i = ṽ_i + R_i d_i` (eq. 4). The baseline of
+//! direct delta mush, and its reference: with the rotations that fit the weighted patch best (eq. 5) instead of tangent frames, the two are the same.
+//!
+//! Smoothing looks at the whole surface, so it happens once per pose; what is left for the vertex loop is the frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`. For gradient normals the fields of a vertex are the
+//! hat functions of its point and the neighbours, whose frames are blended.
+//!
+//! Under scale and shear (two phases) the rest surface of the second phase is the stretched one: it is smoothed too.
+
+use super::DeformError;
+use super::direct::{Deformer, Elsewhere, FieldKey, Fields};
+use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
+use crate::mush::{MushOptions, MushSurface};
+use crate::polar::{nearest_rotation, outer};
+use crate::rig::Rig;
+use crate::smoothing::{Domain, Scratch, Series, Values};
+use crate::transform::Affine;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::sync::Arc;
+
+/// The options of delta mush.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeltaMush {
+    /// How the surface is smoothed: iterations, `λ` and its shares, and what the bind is.
+    pub smoothing: MushOptions,
+    /// How details turn.
+    pub frames: LocalFrames,
+}
+
+impl DeltaMush {
+    pub(super) const DEFAULT: DeltaMush = DeltaMush {
+        smoothing: MushOptions::DEFAULT,
+        frames: LocalFrames::Tangent,
+    };
+}
+
+/// How the frames that turn details are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LocalFrames {
+    /// From the normal and one edge of the smoothed surface, as the original method does.
+    #[default]
+    Tangent,
+    /// The rotation that fits the smoothed patch best: what direct delta mush bakes, solved anew in every frame.
+    BestFit,
+}
+
+pub(super) fn bake(rig: &Rig, options: &DeltaMush) -> Result<Arc<dyn Deformer>, DeformError> {
+    let surface = MushSurface::of(rig, &options.smoothing)?;
+    let weights = surface.weights.clone();
+    let skin = DeltaMushSkin::new(rig, surface, options);
+    Ok(Arc::new(TwoPhases::with_weights(rig, weights, skin)))
+}
+
+/// A surface ready to be smoothed.
+#[derive(Debug)]
+struct DeltaMushSkin {
+    surface: MushSurface,
+    domain: Domain,
+    series: Series,
+    frames: LocalFrames,
+    triangles: Vec<[u32; 3]>,
+    /// At rest: the places, and what is known of the smoothed surface.
+    rest: Vec<DVec3>,
+    smooth_rest: SmoothSurface,
+    /// The neighbour that gives each point's tangent.
+    towards: Vec<u32>,
+    /// A place that coordinates are taken about.
+    middle: DVec3,
+    /// How far from it they are at most.
+    size: f64,
+    /// The fields of each point: one for itself, zeros for its neighbours.
+    hats: Vec<f32>,
+    hat_starts: Vec<u32>,
+}
+
+/// The smoothed surface at rest, or stretched.
+#[derive(Clone, Debug, Default)]
+struct SmoothSurface {
+    places: Vec<DVec3>,
+    /// Twice the area-weighted sum of normals around each point.
+    normals: Vec<DVec3>,
+}
+
+impl DeltaMushSkin {
+    fn new(rig: &Rig, surface: MushSurface, options: &DeltaMush) -> DeltaMushSkin {
+        let domain = Domain::whole(&surface.laplacian, &surface.lambda);
+        let weld = &surface.weld;
+        let triangles = rig.mesh().triangles().iter();
+        let triangles = triangles
+            .map(|corners| corners.map(|corner| weld.point_of(corner as usize) as u32))
+            .collect();
+        let rest = surface.laplacian.points().to_vec();
+        let middle = rest.iter().sum::<DVec3>() / rest.len().max(1) as f64;
+        let size = rest.iter().map(|place| place.distance(middle));
+        let size = size.fold(0.0, f64::max);
+        let mut hats = Vec::new();
+        let mut hat_starts = vec![0];
+        for point in 0..rest.len() {
+            hats.push(1.0);
+            hats.extend(surface.laplacian.row(point).0.iter().map(|_| 0.0));
+            hat_starts.push(hats.len() as u32);
+        }
+        let mut skin = DeltaMushSkin {
+            series: domain.series(options.smoothing.smoothing()),
+            surface,
+            domain,
+            frames: options.frames,
+            triangles,
+            rest,
+            smooth_rest: SmoothSurface::default(),
+            towards: Vec::new(),
+            middle,
+            size,
+            hats,
+            hat_starts,
+        };
+        let mut posed = PosedSurface::default();
+        skin.smooth(&skin.rest, &mut posed);
+        let mut smooth_rest = SmoothSurface::default();
+        skin.take(&posed, &mut smooth_rest);
+        skin.towards = skin.tangent_neighbours(&smooth_rest);
+        skin.smooth_rest = smooth_rest;
+        skin
+    }
+
+    /// Smooths places into the first block of the posed values.
+    fn smooth(&self, places: &[DVec3], posed: &mut PosedSurface) {
+        let about = |place: &DVec3| (*place - self.middle).extend(0.0).to_array();
+        posed.values.clear();
+        posed.values.extend(places.iter().map(about));
+        let count = self.domain.len();
+        self.domain
+            .smooth(&self.series, &mut posed.values, count, &mut posed.scratch);
+    }
+
+    /// What is known of the surface that was just smoothed.
+    fn take(&self, posed: &PosedSurface, smooth: &mut SmoothSurface) {
+        let place = |[x, y, z, _]: &Values<4>| DVec3::new(*x, *y, *z) + self.middle;
+        smooth.places.clear();
+        smooth.places.extend(posed.values.iter().map(place));
+        smooth.normals.clear();
+        smooth.normals.resize(smooth.places.len(), DVec3::ZERO);
+        for corners in &self.triangles {
+            let [a, b, c] = corners.map(|corner| smooth.places[corner as usize]);
+            let normal = (b - a).cross(c - a);
+            for &corner in corners {
+                smooth.normals[corner as usize] += normal;
+            }
+        }
+    }
+
+    /// For every point the neighbour that lies farthest along the surface.
+    fn tangent_neighbours(&self, smooth: &SmoothSurface) -> Vec<u32> {
+        let towards = |point: usize| {
+            let normal = smooth.normals[point].normalize_or_zero();
+            let neighbours = self.surface.laplacian.row(point).0.iter().copied();
+            let along = |other: u32| {
+                let edge = smooth.places[other as usize] - smooth.places[point];
+                edge.reject_from_normalized(normal).length_squared()
+            };
+            let farthest = neighbours.max_by(|&a, &b| along(a).total_cmp(&along(b)));
+            farthest.unwrap_or(point as u32)
+        };
+        (0..smooth.places.len()).map(towards).collect()
+    }
+
+    /// The frame of the smoothed surface at a point: a tangent, what is perpendicular to both, the normal. None where the surface has collapsed.
+    fn tangent_frame(&self, smooth: &SmoothSurface, point: usize) -> Option<DMat3> {
+        let normal = smooth.normals[point].try_normalize()?;
+        let edge = smooth.places[self.towards[point] as usize] - smooth.places[point];
+        let tangent = edge.reject_from_normalized(normal).try_normalize()?;
+        Some(DMat3::from_cols(tangent, normal.cross(tangent), normal))
+    }
+}
+
+/// What a pose needs.
+#[derive(Clone, Debug, Default)]
+struct PosedSurface {
+    matrices: Vec<DAffine3>,
+    stretched: Vec<DVec3>,
+    blended: Vec<DVec3>,
+    values: Vec<Values<4>>,
+    scratch: Scratch<4>,
+    products: Vec<Values<10>>,
+    product_scratch: Scratch<10>,
+    smooth_rest: SmoothSurface,
+    smooth_posed: SmoothSurface,
+    /// `Γ` of every point.
+    frames: Vec<Affine>,
+}
+
+impl DeltaMushSkin {
+    /// Eq. (1): the blended surface, and the stretched rest surface where joints stretch.
+    fn blend(&self, motions: &RigidMotions, posed: &mut PosedSurface) {
+        posed.matrices.clear();
+        let joints = motions.motions.iter();
+        posed.matrices.extend(joints.map(|motion| {
+            DAffine3::from_rotation_translation(motion.rotation, motion.translation)
+        }));
+        posed.stretched.clear();
+        posed.blended.clear();
+        for (point, &place) in self.rest.iter().enumerate() {
+            let (joints, weights) = self.surface.row(point);
+            let place = match motions.stretch_blend(joints, weights) {
+                Some(stretch) => stretch.to_f64().transform_point3(place),
+                None => place,
+            };
+            posed.stretched.push(place);
+            // Not rounded: the corners of a small patch would go anywhere.
+            let row = joints.iter().zip(weights);
+            let images = row.map(|(&joint, &weight)| {
+                posed.matrices[usize::from(joint)].transform_point3(place) * f64::from(weight)
+            });
+            posed.blended.push(images.sum());
+        }
+    }
+
+    /// `Q_i − q_i p_iᵀ` of every point: the smoothed products of where points go and where they come from.
+    fn smooth_products(&self, posed: &mut PosedSurface) {
+        let (middle, products) = (self.middle, &mut posed.products);
+        products.clear();
+        products.extend(
+            posed
+                .blended
+                .iter()
+                .zip(&posed.stretched)
+                .map(|(to, from)| {
+                    let [x, y, z] = outer(*to - middle, *from - middle).to_cols_array_2d();
+                    [x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2], 0.0]
+                }),
+        );
+        let count = self.domain.len();
+        self.domain
+            .smooth(&self.series, products, count, &mut posed.product_scratch);
+    }
+}
+
+impl BlendsMotions for DeltaMushSkin {
+    type Posed = PosedSurface;
+
+    const ONE_JOINT_IS_RIGID: bool = false;
+
+    fn pose(&self, motions: &RigidMotions, posed: &mut PosedSurface) {
+        posed.frames.clear();
+        if let Some(common) = motions.common() {
+            posed.frames.resize(self.rest.len(), common);
+            return;
+        }
+        self.blend(motions, posed);
+        let stretches = !motions.stretches.is_empty();
+        let mut rest = std::mem::take(&mut posed.smooth_rest);
+        if stretches {
+            let stretched = std::mem::take(&mut posed.stretched);
+            self.smooth(&stretched, posed);
+            posed.stretched = stretched;
+            self.take(posed, &mut rest);
+        }
+        let blended = std::mem::take(&mut posed.blended);
+        self.smooth(&blended, posed);
+        posed.blended = blended;
+        let mut after = std::mem::take(&mut posed.smooth_posed);
+        self.take(posed, &mut after);
+        if self.frames == LocalFrames::BestFit {
+            self.smooth_products(posed);
+        }
+        let before = if stretches { &rest } else { &self.smooth_rest };
+        for point in 0..self.rest.len() {
+            let heaviest = usize::from(self.surface.row(point).0[0]);
+            let joint = || DMat3::from_quat(motions.motions[heaviest].rotation);
+            let rotation = match self.frames {
+                LocalFrames::Tangent => {
+                    let ends = self
+                        .tangent_frame(before, point)
+                        .zip(self.tangent_frame(&after, point));
+                    ends.map_or_else(joint, |(before, after)| after * before.transpose())
+                }
+                LocalFrames::BestFit => {
+                    let products = DMat3::from_cols_slice(&posed.products[point]);
+                    let q = after.places[point] - self.middle;
+                    let p = before.places[point] - self.middle;
+                    let products = products - outer(q, p);
+                    // A patch that is a line or a single point turns as its joint does, as far as its shape cannot tell.
+                    let [x, y, z] = [products.x_axis, products.y_axis, products.z_axis];
+                    let spread = x.length() + y.length() + z.length();
+                    let ball = BALL * spread + NO_PATCH * self.size * self.size;
+                    nearest_rotation(&(products + joint() * ball))
+                }
+            };
+            let translation = after.places[point] - rotation * before.places[point];
+            posed.frames.push(Affine::from_f64(&DAffine3 {
+                matrix3: DMat3::from_quat(DQuat::from_mat3(&rotation).normalize()),
+                translation,
+            }));
+        }
+        posed.smooth_rest = rest;
+        posed.smooth_posed = after;
+    }
+
+    #[inline]
+    fn extras(&self, vertex: usize) -> &[f32] {
+        let point = self.surface.weld.point_of(vertex);
+        &self.hats[self.hat_starts[point] as usize..self.hat_starts[point + 1] as usize]
+    }
+
+    fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        let point = self.surface.weld.point_of(vertex);
+        let neighbours = self.surface.laplacian.row(point).0.iter().copied();
+        keys.extend(
+            [point as u32]
+                .into_iter()
+                .chain(neighbours)
+                .map(|owner| FieldKey {
+                    kind: HAT,
+                    owner,
+                    elsewhere: Elsewhere::Zero,
+                }),
+        );
+    }
+
+    #[inline]
+    fn frame(
+        &self,
+        vertex: usize,
+        _joints: &[u16],
+        fields: Fields<'_>,
+        _motions: &RigidMotions,
+        posed: &PosedSurface,
+    ) -> Affine {
+        let point = self.surface.weld.point_of(vertex);
+        let own = posed.frames[point];
+        let [first, others @ ..] = fields.extras else {
+            return own;
+        };
+        let neighbours = self.surface.laplacian.row(point).0.iter();
+        let mut frame = Affine::ZERO.add_scaled(&own, *first);
+        for (&neighbour, &share) in neighbours.zip(others) {
+            if share != 0.0 {
+                frame = frame.add_scaled(&posed.frames[neighbour as usize], share);
+            }
+        }
+        frame
+    }
+}
+
+/// What turns a patch that is a line, beside its spread …
+const BALL: f64 = 2e-6;
+/// … and one that is a single point, beside the square of the size of everything: more than what smoothing leaves of nothing.
+const NO_PATCH: f64 = 1e-9;
+
+/// The kind of hat functions among the fields.
+const HAT: u16 = 1;

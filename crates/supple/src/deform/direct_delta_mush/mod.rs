@@ -1,0 +1,691 @@
+//! Direct delta mush and its variants: each vertex follows the rigid motion that fits best what smoothing gathers around it.
+//!
+//! `direct-delta-mush.txt`, §3.5. The patch of a vertex comes baked (`mush/`): per joint the matrix `Ω_ij`, kept about the middle `p_i` of the patch. About that middle, and with what the heaviest
+//! joint does to it as the origin of the posed side, eq. (7) reads `[Q q] = Σ_j [R_j δ_j] Ω_ij` with `δ_j = M_j p_i − M_0 p_i`: nothing is left to subtract in eq. (10a), and `f32` does not
+//! notice where the character stands. Every variant reads what Table 1 lists, packed for it alone:
+//!
+//! | variant | per joint | per vertex | rotation |
+//! |---|---|---|---|
+//! | v0 | ω, χ, moments (10) | p | nearest to `Q`, never a reflection |
+//! | v1 | the same (10) | p | cofactors: no decomposition, but distorted, and inside out where `det Q < 0` |
+//! | v2 | ω, χ, ψ (5) | p | quaternions blended by ψ |
+//! | v3 | ω, χ, ψ (5) | p, delta | matrices blended by ψ; the delta keeps its length |
+//! | v4 | ω, ψ (2) | p | quaternions blended by ψ; the middle moves linearly |
+//! | v5 | ω (1) | | linear blending |
+//!
+//! The covariance that v1 also wants is the sum of its moments, so it is summed on the way instead of being read.
+//!
+//! Of the two forms that the paper gives v3, this is the direct one: the other divides by the determinant, the cube of a length, and blows up as rotations cancel out.
+//!
+//! Under scale and shear (two phases) the patch is stretched as its vertex is.
+
+mod lanes;
+
+use super::antipodality::{Antipodality, Signs};
+use super::centers_of_rotation::BakedFrame;
+use super::direct::{Elsewhere, FieldKey, Fields};
+use super::linear_blend;
+use super::rigid_motion::{BlendsMotions, RigidMotions};
+use crate::mush::{Mush, MushError, MushOptions, PatchPart};
+use crate::polar::{minors, nearest_rotation, outer, trace};
+use crate::rig::Rig;
+use crate::transform::Affine;
+use crate::weights::Weights;
+use glam::{DMat3, DVec3, Mat3, Mat4, Quat, Vec3, Vec4};
+use lanes::LanePatches;
+pub(super) use lanes::Rotations;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// The options of direct delta mush.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DirectDeltaMush {
+    /// What is done at run time.
+    pub variant: MushVariant,
+    /// Where the baked numbers come from.
+    pub source: MushSource,
+}
+
+impl DirectDeltaMush {
+    /// A variant that bakes for itself.
+    pub(super) const fn computed(variant: MushVariant) -> DirectDeltaMush {
+        DirectDeltaMush {
+            variant,
+            source: MushSource::Computed(MushOptions::DEFAULT),
+        }
+    }
+}
+
+/// The variants of §3.5: the higher, the less they read, and the more it shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MushVariant {
+    /// The full model.
+    #[default]
+    V0,
+    /// No decomposition: as delta mush itself.
+    V1,
+    /// Rotations from quaternions.
+    V2,
+    /// Rotations from matrices.
+    V3,
+    /// As centers of rotation.
+    V4,
+    /// As linear blending.
+    V5,
+}
+
+impl MushVariant {
+    /// All of them, in order.
+    pub const ALL: [MushVariant; 6] = [
+        MushVariant::V0,
+        MushVariant::V1,
+        MushVariant::V2,
+        MushVariant::V3,
+        MushVariant::V4,
+        MushVariant::V5,
+    ];
+}
+
+/// Where baked numbers come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MushSource {
+    /// They are computed.
+    Computed(MushOptions),
+    /// They are known already.
+    Known(Arc<Mush>),
+}
+
+impl Default for MushSource {
+    fn default() -> MushSource {
+        MushSource::Computed(MushOptions::DEFAULT)
+    }
+}
+
+impl MushSource {
+    /// The numbers for a rig.
+    pub fn bake(&self, rig: &Rig) -> Result<Arc<Mush>, MushError> {
+        let vertices = rig.mesh().vertex_count();
+        match self {
+            MushSource::Computed(options) => Ok(Arc::new(Mush::bake(rig, options)?.mush)),
+            MushSource::Known(mush) if mush.centers().len() != vertices => {
+                Err(MushError::VertexCount {
+                    found: mush.centers().len(),
+                    expected: vertices,
+                })
+            }
+            MushSource::Known(mush) => {
+                let joints = rig.skeleton().joints().len();
+                match mush.weights().max_joint().filter(|&joint| joint >= joints) {
+                    Some(joint) => Err(MushError::NoJoint { joint, joints }),
+                    None => Ok(mush.clone()),
+                }
+            }
+        }
+    }
+}
+
+/// What a variant reads, and what it makes of it.
+pub(super) trait Variant: Debug + Send + Sync + 'static {
+    /// Numbers per vertex; the first three are the middle of the patch.
+    const PER_VERTEX: usize;
+
+    /// Numbers per joint of a vertex, beside `ω`.
+    const PER_JOINT: usize;
+
+    /// For a variant whose parts are matrices: how they become rotations, so that vertices can go side by side.
+    const IN_LANES: Option<Rotations> = None;
+
+    /// Packs a vertex.
+    fn keep_vertex(_vertex: &PackedVertex<'_>, _numbers: &mut Vec<f32>) {}
+
+    /// Packs what a joint holds of it.
+    fn keep_part(vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>);
+
+    /// The frame of a vertex in a pose.
+    fn frame(patch: &Patch<'_>) -> Affine;
+
+    /// True if the frame turns the surface inside out.
+    fn inverts(_patch: &Patch<'_>) -> bool {
+        false
+    }
+}
+
+/// What there is to pack about a vertex, in units of the surface.
+pub(super) struct PackedVertex<'a> {
+    /// From the middle of the patch to the vertex.
+    delta: Vec3,
+    parts: &'a [PatchPart],
+}
+
+impl PackedVertex<'_> {
+    /// The second moments of all parts.
+    fn covariance(&self) -> DMat3 {
+        let sum = self.parts.iter().fold([0.0; 6], |mut sum, part| {
+            for (sum, moment) in sum.iter_mut().zip(part.moments) {
+                *sum += f64::from(moment);
+            }
+            sum
+        });
+        let [xx, xy, xz, yy, yz, zz] = sum;
+        DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz])
+    }
+}
+
+/// A character prepared for a variant.
+#[derive(Clone, Debug)]
+pub(super) struct MushSkin<V> {
+    /// Where each vertex's joints start; one entry more than vertices.
+    starts: Vec<u32>,
+    /// Per vertex: its own numbers, then those of its joints.
+    numbers: Vec<f32>,
+    /// The joints of every vertex, for the keys of fields.
+    weights: Weights,
+    frame: BakedFrame,
+    signs: Signs,
+    /// The same numbers for many vertices at once, where the variant has a way.
+    lanes: Option<LanePatches>,
+    variant: PhantomData<V>,
+}
+
+impl<V: Variant> MushSkin<V> {
+    pub(super) fn bake(rig: &Rig, mush: &Mush) -> MushSkin<V> {
+        let frame = BakedFrame::of(rig);
+        let unit = frame.extent();
+        let places = rig.mesh().positions();
+        let mut numbers = Vec::new();
+        let mut parts = Vec::new();
+        for (vertex, &center) in mush.centers().iter().enumerate() {
+            parts.clear();
+            parts.extend(mush.parts(vertex).iter().map(|part| PatchPart {
+                lever: part.lever / unit,
+                moments: part.moments.map(|moment| moment / unit / unit),
+                ..*part
+            }));
+            let packed = PackedVertex {
+                delta: (places[vertex] - center) / unit,
+                parts: &parts,
+            };
+            numbers.extend(frame.keep(center));
+            V::keep_vertex(&packed, &mut numbers);
+            for part in &parts {
+                V::keep_part(&packed, part, &mut numbers);
+            }
+        }
+        let mut skin = MushSkin {
+            starts: mush.weights().row_starts().to_vec(),
+            numbers,
+            weights: mush.weights().clone(),
+            frame,
+            signs: Signs::bake(rig, Antipodality::PerVertex),
+            lanes: None,
+            variant: PhantomData,
+        };
+        skin.lanes = V::IN_LANES.map(|_| LanePatches::pack(&skin));
+        skin
+    }
+
+    /// What was packed for a vertex.
+    #[inline]
+    fn numbers_of(&self, vertex: usize) -> &[f32] {
+        let start =
+            |vertex: usize| vertex * V::PER_VERTEX + self.starts[vertex] as usize * V::PER_JOINT;
+        &self.numbers[start(vertex)..start(vertex + 1)]
+    }
+
+    fn patch<'a>(
+        &'a self,
+        joints: &'a [u16],
+        fields: Fields<'a>,
+        motions: &RigidMotions,
+        posed: &'a PosedJoints,
+    ) -> Patch<'a> {
+        let (own, parts) = fields.extras.split_at(V::PER_VERTEX);
+        let center = self.frame.point([own[0], own[1], own[2]]);
+        let stretch = motions.stretch_blend(joints, fields.weights);
+        let center = stretch.map_or(center, |stretch| stretch.transform_point(center));
+        Patch {
+            joints,
+            weights: fields.weights,
+            own: &own[3..],
+            parts,
+            center,
+            stretch,
+            unit: self.frame.extent(),
+            signs: &self.signs,
+            posed,
+        }
+    }
+}
+
+/// The joints of a pose.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PosedJoints {
+    rotations: Vec<Quat>,
+    matrices: Vec<Affine>,
+    /// The matrices column by column: a sum of columns needs no dot products.
+    columns: Vec<[Vec4; 4]>,
+    /// The frame of every vertex where all joints move alike.
+    common: Option<Affine>,
+}
+
+/// The kind of a vertex's own numbers among its fields.
+const OWN: u16 = 1;
+
+/// The kind of the first number of a joint; the others follow.
+const OF_JOINT: u16 = 2;
+
+impl<V: Variant> BlendsMotions for MushSkin<V> {
+    type Posed = PosedJoints;
+
+    fn pose(&self, motions: &RigidMotions, posed: &mut PosedJoints) {
+        posed.common = motions.common();
+        posed.rotations.clear();
+        posed.matrices.clear();
+        posed.columns.clear();
+        for motion in &motions.motions {
+            self.signs
+                .push(&mut posed.rotations, motion.rotation.as_quat());
+            let matrix = motion.to_affine();
+            let [x, y, z] = matrix.rows;
+            let columns = Mat4::from_cols(x, y, z, Vec4::W).transpose();
+            posed.matrices.push(matrix);
+            posed.columns.push([
+                columns.x_axis,
+                columns.y_axis,
+                columns.z_axis,
+                columns.w_axis,
+            ]);
+        }
+    }
+
+    #[inline]
+    fn extras(&self, vertex: usize) -> &[f32] {
+        self.numbers_of(vertex)
+    }
+
+    fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        keys.extend((0..V::PER_VERTEX as u32).map(|owner| FieldKey {
+            kind: OWN,
+            owner,
+            elsewhere: Elsewhere::Unknown,
+        }));
+        for &joint in self.weights.row(vertex).0 {
+            keys.extend((0..V::PER_JOINT as u16).map(|number| FieldKey {
+                kind: OF_JOINT + number,
+                owner: u32::from(joint),
+                elsewhere: Elsewhere::Zero,
+            }));
+        }
+    }
+
+    #[inline]
+    fn frame(
+        &self,
+        _vertex: usize,
+        joints: &[u16],
+        fields: Fields<'_>,
+        motions: &RigidMotions,
+        posed: &PosedJoints,
+    ) -> Affine {
+        match posed.common {
+            Some(common) => common,
+            None => V::frame(&self.patch(joints, fields, motions, posed)),
+        }
+    }
+
+    fn frames(&self, posed: &PosedJoints, frames: &mut [Affine]) -> bool {
+        let (Some(lanes), Some(rotations)) = (&self.lanes, V::IN_LANES) else {
+            return false;
+        };
+        match posed.common {
+            Some(common) => frames.fill(common),
+            None => lanes.frames(rotations, self.frame.extent(), posed, frames),
+        }
+        true
+    }
+
+    fn inverts(
+        &self,
+        joints: &[u16],
+        fields: Fields<'_>,
+        motions: &RigidMotions,
+        posed: &PosedJoints,
+    ) -> bool {
+        V::inverts(&self.patch(joints, fields, motions, posed))
+    }
+}
+
+/// A vertex with its patch in a pose.
+pub(super) struct Patch<'a> {
+    joints: &'a [u16],
+    /// `ω`.
+    weights: &'a [f32],
+    /// The vertex's own numbers beside the middle.
+    own: &'a [f32],
+    parts: &'a [f32],
+    /// The middle of the patch, stretched.
+    center: Vec3,
+    stretch: Option<Affine>,
+    /// The length in which levers, deltas and moments are measured.
+    unit: f32,
+    signs: &'a Signs,
+    posed: &'a PosedJoints,
+}
+
+impl Patch<'_> {
+    /// A vector of the patch, stretched as the patch is.
+    #[inline]
+    fn stretched(&self, vector: Vec3) -> Vec3 {
+        match &self.stretch {
+            Some(stretch) => stretch.transform_vector(vector),
+            None => vector,
+        }
+    }
+
+    /// Turned by `rotation`, with the middle of the patch carried to `middle`.
+    #[inline]
+    fn frame(&self, rotation: Mat3, middle: Vec3) -> Affine {
+        Affine::from_mat3_translation(rotation, middle - rotation * self.center)
+    }
+
+    /// Where the heaviest joint takes the middle of the patch.
+    #[inline]
+    fn heaviest(&self) -> Vec3 {
+        let heaviest = usize::from(self.joints[0]);
+        self.posed.matrices[heaviest].transform_point(self.center)
+    }
+
+    /// `Q` and `q` of eq. (7): the whole of `Σ M_j Ω_ij`.
+    #[inline]
+    fn gather(&self) -> (Mat3, Vec3) {
+        let base = self.heaviest();
+        let per_unit = self.unit.recip();
+        let mut rows = [Vec4::ZERO; 3];
+        let parts = self.parts.chunks_exact(9);
+        for ((&joint, &weight), part) in self.joints.iter().zip(self.weights).zip(parts) {
+            let &[lx, ly, lz, xx, xy, xz, yy, yz, zz] = part else {
+                continue;
+            };
+            let mut omega = [
+                Vec4::new(xx, xy, xz, lx),
+                Vec4::new(xy, yy, yz, ly),
+                Vec4::new(xz, yz, zz, lz),
+                Vec4::new(lx, ly, lz, weight),
+            ];
+            if let Some(stretch) = &self.stretch {
+                omega = stretched_moments(stretch, &omega);
+            }
+            let matrix = &self.posed.matrices[usize::from(joint)];
+            let shift = (matrix.transform_point(self.center) - base) * per_unit;
+            for (row, (turn, shift)) in rows
+                .iter_mut()
+                .zip(matrix.rows.iter().zip(shift.to_array()))
+            {
+                *row +=
+                    omega[0] * turn.x + omega[1] * turn.y + omega[2] * turn.z + omega[3] * shift;
+            }
+        }
+        let [x, y, z] = rows;
+        let matrix = Mat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose();
+        (matrix, base + Vec3::new(x.w, y.w, z.w) * self.unit)
+    }
+
+    /// `Q`, the covariance `P` and `q`, in double precision.
+    fn gather_wide(&self) -> (DMat3, DMat3, Vec3) {
+        let base = self.heaviest();
+        let (mut matrix, mut covariance, mut middle) = (DMat3::ZERO, DMat3::ZERO, DVec3::ZERO);
+        let parts = self.parts.chunks_exact(9);
+        for ((&joint, &weight), part) in self.joints.iter().zip(self.weights).zip(parts) {
+            let &[lx, ly, lz, xx, xy, xz, yy, yz, zz] = part else {
+                continue;
+            };
+            let mut lever = Vec3::new(lx, ly, lz).as_dvec3();
+            let moments = Mat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]);
+            let mut moments = moments.as_dmat3();
+            if let Some(stretch) = &self.stretch {
+                let linear = stretch.to_f64().matrix3;
+                lever = linear * lever;
+                moments = linear * moments * linear.transpose();
+            }
+            let posed = &self.posed.matrices[usize::from(joint)];
+            let turn = posed.to_f64().matrix3;
+            let shift = (posed.transform_point(self.center) - base) / self.unit;
+            let shift = shift.as_dvec3();
+            matrix += turn * moments + outer(shift, lever);
+            covariance += moments;
+            middle += turn * lever + shift * f64::from(weight);
+        }
+        (matrix, covariance, base + middle.as_vec3() * self.unit)
+    }
+
+    /// `q` alone, where each joint's part is a lever and one more number: `Σ M_j (ω_j p + χ_j, ω_j)`.
+    #[inline]
+    fn gather_middle(&self) -> Vec3 {
+        let mut sum = Vec4::ZERO;
+        let parts = self.parts.chunks_exact(4);
+        for ((&joint, &weight), part) in self.joints.iter().zip(self.weights).zip(parts) {
+            let lever = self.stretched(Vec3::new(part[0], part[1], part[2]));
+            let carried = self.center * weight + lever * self.unit;
+            let [x, y, z, shift] = &self.posed.columns[usize::from(joint)];
+            sum += *x * carried.x + *y * carried.y + *z * carried.z + *shift * weight;
+        }
+        sum.truncate()
+    }
+
+    /// The joints' quaternions, blended by `ψ`: the last of every `stride` numbers.
+    #[inline]
+    fn blended_rotation(&self, stride: usize) -> Mat3 {
+        let shares = self.parts.iter().skip(stride - 1).step_by(stride);
+        let sum = self
+            .signs
+            .sum_by(self.joints, shares.copied(), &self.posed.rotations);
+        Mat3::from_quat(sum.normalize())
+    }
+}
+
+/// `Ω` of a patch that is stretched: `S Ω Sᵀ` about its middle.
+fn stretched_moments(stretch: &Affine, omega: &[Vec4; 4]) -> [Vec4; 4] {
+    let linear = Mat3::from_cols(
+        stretch.rows[0].truncate(),
+        stretch.rows[1].truncate(),
+        stretch.rows[2].truncate(),
+    )
+    .transpose();
+    let moments = Mat3::from_cols(
+        omega[0].truncate(),
+        omega[1].truncate(),
+        omega[2].truncate(),
+    );
+    let moments = linear * moments * linear.transpose();
+    let lever = linear * omega[3].truncate();
+    [
+        moments.x_axis.extend(lever.x),
+        moments.y_axis.extend(lever.y),
+        moments.z_axis.extend(lever.z),
+        lever.extend(omega[3].w),
+    ]
+}
+
+/// The lever and the moments of a part.
+fn keep_matrix(part: &PatchPart, numbers: &mut Vec<f32>) {
+    numbers.extend(part.lever.to_array());
+    numbers.extend(part.moments);
+}
+
+/// The full model (§3.5.1).
+#[derive(Clone, Debug)]
+pub(super) struct V0;
+
+impl Variant for V0 {
+    const PER_VERTEX: usize = 3;
+    const PER_JOINT: usize = 9;
+    const IN_LANES: Option<Rotations> = Some(Rotations::Nearest);
+
+    fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
+        keep_matrix(part, numbers);
+    }
+
+    #[inline]
+    fn frame(patch: &Patch<'_>) -> Affine {
+        let (matrix, middle) = patch.gather();
+        patch.frame(nearest_rotation(&matrix.as_dmat3()).as_mat3(), middle)
+    }
+}
+
+/// Without decomposition (§3.5.2).
+#[derive(Clone, Debug)]
+pub(super) struct V1;
+
+/// A patch flatter than this share of its spread is thickened: inverting its covariance would amplify the rounding of `f32`.
+const FLAT: f64 = 1e-4;
+
+impl Variant for V1 {
+    const PER_VERTEX: usize = 3;
+    const PER_JOINT: usize = 9;
+    const IN_LANES: Option<Rotations> = Some(Rotations::Cofactors);
+
+    fn keep_part(vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
+        let ball = V1::ball(vertex) as f32 * part.rotation_weight;
+        let [xx, xy, xz, yy, yz, zz] = part.moments;
+        let thick = PatchPart {
+            moments: [xx + ball, xy, xz, yy + ball, yz, zz + ball],
+            ..*part
+        };
+        keep_matrix(&thick, numbers);
+    }
+
+    /// `R = cof(Q)·P / det P`, with `P` the covariance. Both are summed in double precision from the same numbers, so that what rounding they have cancels out.
+    #[inline]
+    fn frame(patch: &Patch<'_>) -> Affine {
+        let (matrix, covariance, middle) = patch.gather_wide();
+        let rotation = cofactors(&matrix) * covariance * covariance.determinant().recip();
+        let rotation = match rotation.is_finite() {
+            true => rotation,
+            false => nearest_rotation(&matrix),
+        };
+        patch.frame(rotation.as_mat3(), middle)
+    }
+
+    fn inverts(patch: &Patch<'_>) -> bool {
+        patch.gather_wide().0.determinant() < 0.0
+    }
+}
+
+impl V1 {
+    /// What is missing in thickness. The determinant over the sum of minors is the least variance, or up to a third of it.
+    fn ball(vertex: &PackedVertex<'_>) -> f64 {
+        let covariance = vertex.covariance();
+        let least = covariance.determinant() / minors(&covariance);
+        // Of a patch that is a point or a line, rounding leaves anything.
+        let least = if least.is_finite() {
+            least.max(0.0)
+        } else {
+            0.0
+        };
+        (FLAT * trace(&covariance) - least).max(0.0)
+    }
+}
+
+/// The matrix whose product with the transpose is the determinant.
+#[inline]
+fn cofactors(matrix: &DMat3) -> DMat3 {
+    DMat3::from_cols(
+        matrix.y_axis.cross(matrix.z_axis),
+        matrix.z_axis.cross(matrix.x_axis),
+        matrix.x_axis.cross(matrix.y_axis),
+    )
+}
+
+/// The lever and the share of the rotation.
+fn keep_lever(part: &PatchPart, numbers: &mut Vec<f32>) {
+    numbers.extend(part.lever.to_array());
+    numbers.push(part.rotation_weight);
+}
+
+/// Quaternions (§3.5.3).
+#[derive(Clone, Debug)]
+pub(super) struct V2;
+
+impl Variant for V2 {
+    const PER_VERTEX: usize = 3;
+    const PER_JOINT: usize = 4;
+
+    fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
+        keep_lever(part, numbers);
+    }
+
+    #[inline]
+    fn frame(patch: &Patch<'_>) -> Affine {
+        patch.frame(patch.blended_rotation(4), patch.gather_middle())
+    }
+}
+
+/// Matrices (§3.5.3).
+#[derive(Clone, Debug)]
+pub(super) struct V3;
+
+impl Variant for V3 {
+    const PER_VERTEX: usize = 3 + 3;
+    const PER_JOINT: usize = 4;
+
+    fn keep_vertex(vertex: &PackedVertex<'_>, numbers: &mut Vec<f32>) {
+        numbers.extend(vertex.delta.to_array());
+    }
+
+    fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
+        keep_lever(part, numbers);
+    }
+
+    #[inline]
+    fn frame(patch: &Patch<'_>) -> Affine {
+        let mut blend = Affine::ZERO;
+        let shares = patch.parts.iter().skip(3).step_by(4);
+        for (&joint, &share) in patch.joints.iter().zip(shares) {
+            blend = blend.add_scaled(&patch.posed.matrices[usize::from(joint)], share);
+        }
+        let delta = Vec3::from_slice(patch.own);
+        let delta = patch.stretched(delta);
+        let turned = blend.transform_vector(delta);
+        // Without a delta there is nothing to scale, and where rotations cancel out there is no direction left to scale along.
+        let factor = delta.length() / turned.length();
+        let factor = if factor < CANCELLED { factor } else { 1.0 };
+        let even = factor.min(MOST_STRETCHED);
+        let [x, y, z] = blend.rows.map(|row| row.truncate() * even);
+        let mut rotation = Mat3::from_cols(x, y, z).transpose();
+        if factor > even {
+            // Along the delta only: nothing else that the frame carries, such as a morph, must blow up with it.
+            let along = delta / delta.length_squared();
+            let rest = turned * (factor - even);
+            rotation += Mat3::from_cols(rest * along.x, rest * along.y, rest * along.z);
+        }
+        patch.frame(rotation, patch.gather_middle())
+    }
+}
+
+/// How much a blend of rotations is scaled in all directions …
+const MOST_STRETCHED: f32 = 16.0;
+/// … and how much a delta may be scaled before its direction is nothing but rounding.
+const CANCELLED: f32 = 1e4;
+
+/// Centers of rotation (§3.5.4).
+#[derive(Clone, Debug)]
+pub(super) struct V4;
+
+impl Variant for V4 {
+    const PER_VERTEX: usize = 3;
+    const PER_JOINT: usize = 1;
+
+    fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
+        numbers.push(part.rotation_weight);
+    }
+
+    #[inline]
+    fn frame(patch: &Patch<'_>) -> Affine {
+        let blend = linear_blend(patch.joints, patch.weights, &patch.posed.matrices);
+        patch.frame(
+            patch.blended_rotation(1),
+            blend.transform_point(patch.center),
+        )
+    }
+}

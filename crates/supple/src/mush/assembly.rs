@@ -1,0 +1,361 @@
+//! From channels per joint to rows per vertex: `Ω` (eq. 11), pruned, limited, and rounded.
+
+use super::channels::{self, Gathered, JointChannels};
+use super::{Mush, MushError, MushOptions, MushSurface, PatchPart};
+use crate::exec;
+use crate::polar::{minors, outer, trace};
+use crate::weights::WeightsBuilder;
+use glam::{DMat3, DVec3, Vec3};
+
+/// What a joint holds of the patch of a point.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    joint: u16,
+    /// `ψ`.
+    rotation: f64,
+    /// `w'`.
+    skinning: f64,
+    lever: DVec3,
+    moments: DMat3,
+}
+
+/// The patch of a point: its middle, its joints.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    center: DVec3,
+    held: Vec<Held>,
+    /// `α·D_α`.
+    alpha: f64,
+}
+
+/// The rows of all points.
+pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<Row> {
+    let mut support: Vec<Vec<(u32, f64)>> = vec![Vec::new(); surface.joint_count];
+    for point in 0..surface.point_count() {
+        for (joint, weight) in surface.influences(point) {
+            support[joint].push((point as u32, weight));
+        }
+    }
+    let centers = surface.smoothed_places(options.smoothing());
+    let joints = exec::map(surface.joint_count, |joint| {
+        if support[joint].is_empty() {
+            return JointChannels::default();
+        }
+        channels::solve(surface, options, &centers, &support[joint])
+    });
+    let by_point = ByPoint::of(&joints, surface.point_count());
+    let given = options.alpha_by_joint();
+    let alpha_at = |joint: u16| given.get(&usize::from(joint)).copied().unwrap_or(1.0);
+    let chunks = exec::map_chunks(surface.point_count(), |points| {
+        let row = |point: usize| {
+            let mut row = Row {
+                center: centers[point],
+                held: by_point.held(&joints, point),
+                alpha: 0.0,
+            };
+            let place = surface.laplacian.points()[point];
+            row.prune(options.prune, place, surface.extent);
+            row.limit(options.max_influences);
+            let shares = row
+                .held
+                .iter()
+                .map(|held| held.rotation * alpha_at(held.joint));
+            let share = surface.painted_alpha[point].unwrap_or_else(|| shares.sum());
+            row.alpha = (options.alpha * share).clamp(0.0, MOST_ALPHA);
+            row.thicken(surface.extent);
+            row
+        };
+        points.map(row).collect::<Vec<_>>()
+    });
+    chunks.into_iter().flatten().collect()
+}
+
+/// Beyond this, nothing would be left to tell the rotation by.
+const MOST_ALPHA: f64 = 1.0 - 1e-6;
+
+/// Which entries of the joints' lists belong to a point.
+struct ByPoint {
+    starts: Vec<u32>,
+    /// (joint, index in its list).
+    gathered: Vec<(u16, u32)>,
+    share_starts: Vec<u32>,
+    shares: Vec<(u16, u32)>,
+}
+
+impl ByPoint {
+    fn of(joints: &[JointChannels], points: usize) -> ByPoint {
+        let gathered = |joint: &JointChannels| -> Vec<u32> {
+            joint.gathered.iter().map(|entry| entry.point).collect()
+        };
+        let shares = |joint: &JointChannels| -> Vec<u32> {
+            joint.shares.iter().map(|entry| entry.point).collect()
+        };
+        let (starts, gathered) = transpose(joints, points, gathered);
+        let (share_starts, shares) = transpose(joints, points, shares);
+        ByPoint {
+            starts,
+            gathered,
+            share_starts,
+            shares,
+        }
+    }
+
+    /// What the joints of a point hold, in the order of joints.
+    fn held(&self, joints: &[JointChannels], point: usize) -> Vec<Held> {
+        let row = self.starts[point] as usize..self.starts[point + 1] as usize;
+        let mut held: Vec<Held> = self.gathered[row]
+            .iter()
+            .map(|&(joint, at)| {
+                let gathered = &joints[usize::from(joint)].gathered[at as usize];
+                Held::of(joint, gathered)
+            })
+            .collect();
+        let row = self.share_starts[point] as usize..self.share_starts[point + 1] as usize;
+        for &(joint, at) in &self.shares[row] {
+            let share = f64::from(joints[usize::from(joint)].shares[at as usize].share);
+            match held.binary_search_by_key(&joint, |held| held.joint) {
+                Ok(at) => held[at].skinning = share,
+                Err(at) => held.insert(at, Held::of_share(joint, share)),
+            }
+        }
+        held
+    }
+}
+
+/// Lists of points per joint, turned into lists of joints per point.
+fn transpose(
+    joints: &[JointChannels],
+    points: usize,
+    list: impl Fn(&JointChannels) -> Vec<u32>,
+) -> (Vec<u32>, Vec<(u16, u32)>) {
+    let lists: Vec<Vec<u32>> = joints.iter().map(list).collect();
+    let mut starts = vec![0u32; points + 1];
+    for &point in lists.iter().flatten() {
+        starts[point as usize + 1] += 1;
+    }
+    for point in 0..points {
+        starts[point + 1] += starts[point];
+    }
+    let mut next = starts.clone();
+    let mut entries = vec![(0, 0); starts[points] as usize];
+    for (joint, list) in lists.iter().enumerate() {
+        for (at, &point) in list.iter().enumerate() {
+            let slot = &mut next[point as usize];
+            entries[*slot as usize] = (joint as u16, at as u32);
+            *slot += 1;
+        }
+    }
+    (starts, entries)
+}
+
+impl Held {
+    fn of(joint: u16, gathered: &Gathered) -> Held {
+        let [xx, xy, xz, yy, yz, zz] = gathered.moments.map(f64::from);
+        Held {
+            joint,
+            rotation: f64::from(gathered.share),
+            skinning: 0.0,
+            lever: Vec3::from_array(gathered.lever).as_dvec3(),
+            moments: DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]),
+        }
+    }
+
+    fn of_share(joint: u16, skinning: f64) -> Held {
+        Held {
+            joint,
+            rotation: 0.0,
+            skinning,
+            lever: DVec3::ZERO,
+            moments: DMat3::ZERO,
+        }
+    }
+
+    fn scaled(&self, factor: f64) -> Held {
+        Held {
+            joint: self.joint,
+            rotation: self.rotation * factor,
+            skinning: self.skinning * factor,
+            lever: self.lever * factor,
+            moments: self.moments * factor,
+        }
+    }
+}
+
+impl Row {
+    /// The covariance of the patch.
+    fn covariance(&self) -> DMat3 {
+        self.held
+            .iter()
+            .fold(DMat3::ZERO, |sum, held| sum + held.moments)
+    }
+
+    /// Leaves out joints that matter so little that all of them together cannot move the vertex by more than `error`, a share of the extent, while no joint carries it farther
+    /// than one extent from where another does, and the patch keeps about its shape.
+    ///
+    /// Without joint `j` the middle of the patch goes astray by at most its share times an extent. The rotation does by at most what is missing in `Σ M_j Ω_ij`, twice its moments for a
+    /// rotation and its lever times an extent for a shift, over the sum of the two lesser variances of the patch; it moves the vertex by that times its distance
+    /// from the middle. The skinning weights are judged apart, so that they have no say in rotations (Appendix C).
+    fn prune(&mut self, error: f64, place: DVec3, extent: f64) {
+        let gap = lesser_spread(&self.covariance()).max(f64::MIN_POSITIVE);
+        let arm = place.distance(self.center);
+        let allowed = 0.5 * error * extent;
+        let cheap = self.cheapest(allowed, |held| {
+            let missing = 2.0 * trace(&held.moments) + held.lever.length() * extent;
+            // No rotation is farther off than half a turn; and rounding may leave a patch that is a point with moments below zero.
+            held.rotation * extent + arm * (missing / gap).clamp(0.0, 2.0)
+        });
+        let unused = self.cheapest(allowed, |held| held.skinning * extent);
+        for ((held, cheap), unused) in self.held.iter_mut().zip(cheap).zip(unused) {
+            if cheap {
+                *held = Held::of_share(held.joint, held.skinning);
+            }
+            if unused {
+                held.skinning = 0.0;
+            }
+        }
+        self.held
+            .retain(|held| held.rotation > 0.0 || held.skinning > 0.0);
+        self.settle();
+    }
+
+    /// Which joints cost less than `allowed` together; never all of them.
+    fn cheapest(&self, allowed: f64, cost: impl Fn(&Held) -> f64) -> Vec<bool> {
+        let mut order: Vec<(f64, usize)> = self.held.iter().map(cost).zip(0..).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        order.pop();
+        let mut cheap = vec![false; self.held.len()];
+        let mut sum = 0.0;
+        for (cost, at) in order {
+            sum += cost;
+            if sum >= allowed {
+                break;
+            }
+            cheap[at] = true;
+        }
+        cheap
+    }
+
+    /// Leaves at most `most` joints, continuously: what the next heavier joint has is subtracted from all, so that a joint fades to nothing before it drops out.
+    fn limit(&mut self, most: Option<usize>) {
+        let Some(most) = most.filter(|&most| most < self.held.len()) else {
+            return;
+        };
+        let mut shares: Vec<f64> = self.held.iter().map(|held| held.rotation).collect();
+        shares.sort_by(|a, b| b.total_cmp(a));
+        let next = shares[most];
+        let heaviest = shares[0];
+        if heaviest > next {
+            let kept = self.held.iter().filter(|held| held.rotation > next);
+            self.held = kept
+                .map(|held| held.scaled((held.rotation - next) / held.rotation))
+                .collect();
+        } else {
+            // A tie of the heaviest: the first of them.
+            self.held.retain(|held| held.rotation == heaviest);
+            self.held.truncate(most);
+        }
+        self.settle();
+    }
+
+    /// Makes shares sum to one again, and moments to be about the middle again, after some of the patch was left out.
+    fn settle(&mut self) {
+        let rotation: f64 = self.held.iter().map(|held| held.rotation).sum();
+        if rotation <= 0.0 {
+            return;
+        }
+        let skinning: f64 = self.held.iter().map(|held| held.skinning).sum();
+        for held in &mut self.held {
+            held.rotation /= rotation;
+            held.lever /= rotation;
+            held.moments *= 1.0 / rotation;
+            // A patch whose skinning weights are all gone has only its own shares left.
+            held.skinning = match skinning > 0.0 {
+                true => held.skinning / skinning,
+                false => held.rotation,
+            };
+        }
+        let shift = self
+            .held
+            .iter()
+            .fold(DVec3::ZERO, |sum, held| sum + held.lever);
+        for held in &mut self.held {
+            let lever = held.lever - shift * held.rotation;
+            held.moments -= outer(held.lever, shift) + outer(shift, lever);
+            held.lever = lever;
+        }
+        self.center += shift;
+    }
+
+    /// Thickens the points of a patch that is a line or a single point to tiny balls: its joints' rotations then decide what its shape cannot tell.
+    fn thicken(&mut self, extent: f64) {
+        let covariance = self.covariance();
+        let missing = LINE * trace(&covariance) - lesser_spread(&covariance);
+        let ball = missing.max(0.0) + NO_PATCH * extent * extent;
+        for held in &mut self.held {
+            held.moments += DMat3::from_diagonal(DVec3::splat(ball * held.rotation));
+        }
+    }
+}
+
+/// The sum of the two lesser variances of a patch, or somewhat less: the sum of its principal minors over its trace. Nothing for a patch that is a point.
+fn lesser_spread(covariance: &DMat3) -> f64 {
+    let spread = minors(covariance) / trace(covariance);
+    if spread.is_finite() {
+        spread.max(0.0)
+    } else {
+        0.0
+    }
+}
+
+/// A patch whose lesser variances are below this share of its spread is a line, to the accuracy that `f32` has left for turning it.
+const LINE: f64 = 1e-4;
+/// The size of the balls beside the whole surface, where the patch is a single point.
+const NO_PATCH: f64 = 1e-14;
+
+/// Two steps of the grid that weights lie on.
+const LEAST_SHARE: f64 = 1.2e-7;
+
+/// The rows as what ships, for every vertex.
+pub(super) fn finish(rows: Vec<Row>, surface: &MushSurface) -> Result<Mush, MushError> {
+    let vertices = surface.weights.vertex_count();
+    let mut weights = WeightsBuilder::new(surface.joint_count)?;
+    for vertex in 0..vertices {
+        let row = &rows[surface.weld.point_of(vertex)];
+        let share = |held: &Held| {
+            let share = (1.0 - row.alpha) * held.rotation + row.alpha * held.skinning;
+            // Also a joint that only turns must not be lost to rounding: its part would be missing in the rotation.
+            share.max(held.rotation.min(LEAST_SHARE))
+        };
+        weights.push_shares(row.held.iter().map(|held| (held.joint, share(held))))?;
+    }
+    let weights = weights.finish().0;
+    let mut parts = Vec::with_capacity(weights.influence_count());
+    let mut centers = Vec::with_capacity(vertices);
+    for vertex in 0..vertices {
+        let row = &rows[surface.weld.point_of(vertex)];
+        for joint in weights.row(vertex).0 {
+            let held = row.held.iter().find(|held| held.joint == *joint);
+            parts.push(held.map_or_else(PatchPart::default, |held| held.part(row.alpha)));
+        }
+        centers.push(row.center.as_vec3());
+    }
+    Ok(Mush {
+        weights,
+        parts,
+        centers,
+    })
+}
+
+impl Held {
+    fn part(&self, alpha: f64) -> PatchPart {
+        let m = self.moments * (1.0 - alpha);
+        let moments = [
+            m.x_axis.x, m.y_axis.x, m.z_axis.x, m.y_axis.y, m.z_axis.y, m.z_axis.z,
+        ];
+        PatchPart {
+            rotation_weight: self.rotation as f32,
+            lever: (self.lever * (1.0 - alpha)).as_vec3(),
+            moments: moments.map(|moment| moment as f32),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The channels of one joint, smoothed where they live.
+//!
+//! `Ψ_ij` for all `i` is the smoothing of ten channels (§3.4): at the points that joint `j` holds, its weight, its weight times the place, and times the place's products. All
+//! of it dies off away from those points, so a part of the surface is enough: as far as smoothing carries what matters, by how a sum of steps spreads, and farther if
+//! something is still there at the border.
+
+use super::{MushOptions, MushSurface};
+use crate::smoothing::{Domain, Scratch, Smoothing, Steps, Values};
+use glam::DVec3;
+
+/// What smoothing gathers of one joint at one point, about the smoothed place of that point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gathered {
+    pub(super) point: u32,
+    pub(super) share: f32,
+    pub(super) lever: [f32; 3],
+    pub(super) moments: [f32; 6],
+}
+
+/// A share of a joint's skinning weights `w'` (eq. 12) at a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    pub(super) point: u32,
+    pub(super) share: f32,
+}
+
+/// All that is known of a joint.
+#[derive(Clone, Debug, Default)]
+pub(super) struct JointChannels {
+    pub(super) gathered: Vec<Gathered>,
+    pub(super) shares: Vec<Share>,
+}
+
+/// A share that is not worth keeping, beside how much may be pruned in all.
+const NEGLIGIBLE: f64 = 1e-2;
+
+/// The share that marks the border of the part to solve, beside how much may be pruned.
+const BORDER: f64 = 5e-3;
+
+/// With nothing to be pruned, what is left of zero after rounding.
+const NOTHING: f64 = 1e-12;
+
+/// Smooths the channels of a joint that holds `support`, each point by a weight.
+pub(super) fn solve(
+    surface: &MushSurface,
+    options: &MushOptions,
+    centers: &[DVec3],
+    support: &[(u32, f64)],
+) -> JointChannels {
+    let smoothing = options.smoothing();
+    let negligible = (options.prune * NEGLIGIBLE).max(NOTHING);
+    let mut part = Part::new(surface, support);
+    let moments = part.smooth(&surface.lambda, smoothing, options, moments_about);
+    let origin = part.origin;
+    let gathered = part.points.iter().zip(&moments);
+    let gathered = gathered.filter(|(_, values)| values[0] > negligible);
+    let gathered = gathered
+        .map(|(&point, values)| about_center(point, values, centers[point as usize] - origin))
+        .collect();
+    let mut part = Part::new(surface, support);
+    let shares = part.smooth(&surface.kappa, smoothing, options, |_, _, weight| [weight]);
+    let shares = part.points.iter().zip(&shares);
+    let shares = shares.filter(|(_, values)| values[0] > negligible);
+    let shares = shares
+        .map(|(&point, values)| Share {
+            point,
+            share: values[0] as f32,
+        })
+        .collect();
+    JointChannels { gathered, shares }
+}
+
+/// `w·(1, u, uuᵀ)` about an origin.
+fn moments_about(origin: DVec3, place: DVec3, weight: f64) -> Values<10> {
+    let DVec3 { x, y, z } = place - origin;
+    let products = [1.0, x, y, z, x * x, x * y, x * z, y * y, y * z, z * z];
+    products.map(|product| weight * product)
+}
+
+/// Moments about another place, `shift` away.
+fn about_center(point: u32, values: &Values<10>, shift: DVec3) -> Gathered {
+    let [share, x, y, z, xx, xy, xz, yy, yz, zz] = *values;
+    let first = DVec3::new(x, y, z);
+    let lever = first - shift * share;
+    // Σ w (u − s)(u − s)ᵀ = Σ w u uᵀ − l sᵀ − s fᵀ, with f = Σ w u and l = f − w s.
+    let moment =
+        |both: f64, a: usize, b: usize| (both - lever[a] * shift[b] - shift[a] * first[b]) as f32;
+    Gathered {
+        point,
+        share: share as f32,
+        lever: lever.as_vec3().to_array(),
+        moments: [
+            moment(xx, 0, 0),
+            moment(xy, 0, 1),
+            moment(xz, 0, 2),
+            moment(yy, 1, 1),
+            moment(yz, 1, 2),
+            moment(zz, 2, 2),
+        ],
+    }
+}
+
+/// A part of the surface around what a joint holds.
+struct Part<'s> {
+    surface: &'s MushSurface,
+    support: &'s [(u32, f64)],
+    origin: DVec3,
+    /// In the order in which they were reached: neighbours are near each other in memory.
+    points: Vec<u32>,
+    /// The place of each point of the surface in `points`; `OUTSIDE` if it has none.
+    local: Vec<u32>,
+}
+
+const OUTSIDE: u32 = u32::MAX;
+
+impl<'s> Part<'s> {
+    fn new(surface: &'s MushSurface, support: &'s [(u32, f64)]) -> Part<'s> {
+        let places = surface.laplacian.points();
+        let sum = support.iter().map(|&(point, _)| places[point as usize]);
+        Part {
+            surface,
+            support,
+            origin: sum.sum::<DVec3>() / support.len().max(1) as f64,
+            points: Vec::new(),
+            local: Vec::new(),
+        }
+    }
+
+    /// Smooths what `start` puts on the support, on a part that is large enough.
+    fn smooth<const C: usize>(
+        &mut self,
+        strengths: &[f64],
+        smoothing: Smoothing,
+        options: &MushOptions,
+        start: impl Fn(DVec3, DVec3, f64) -> Values<C>,
+    ) -> Vec<Values<C>> {
+        let border = options.prune * BORDER;
+        let lengths = EdgeLengths::new(smoothing, border.max(f64::MIN_POSITIVE));
+        let mut reach = if border > 0.0 { 1.0 } else { f64::INFINITY };
+        let mut scratch = Scratch::default();
+        loop {
+            self.grow(strengths, &lengths, reach);
+            let local = |point: u32| Some(self.local[point as usize]).filter(|&at| at != OUTSIDE);
+            let domain = Domain::part(&self.surface.laplacian, strengths, &self.points, local);
+            let mut values = vec![[0.0; C]; domain.len()];
+            let places = self.surface.laplacian.points();
+            for (at, &(point, weight)) in self.support.iter().enumerate() {
+                values[at] = start(self.origin, places[point as usize], weight);
+            }
+            let series = domain.series(smoothing);
+            domain.smooth(&series, &mut values, self.support.len(), &mut scratch);
+            let at_border = |point: u32| {
+                let neighbours = self.surface.laplacian.row(point as usize).0.iter();
+                let mut outside =
+                    neighbours.filter(|&&other| self.local[other as usize] == OUTSIDE);
+                outside.next().is_some()
+            };
+            let beyond = self.points.iter().zip(&values);
+            let mut beyond = beyond.filter(|(_, values)| values[0] > 2.0 * border);
+            if !beyond.any(|(&point, _)| at_border(point)) {
+                return values;
+            }
+            reach *= 1.4;
+        }
+    }
+
+    /// Takes in all points within reach of the support, which comes first.
+    fn grow(&mut self, strengths: &[f64], lengths: &EdgeLengths, reach: f64) {
+        let laplacian = &self.surface.laplacian;
+        self.local.clear();
+        self.local.resize(laplacian.point_count(), OUTSIDE);
+        self.points.clear();
+        for &(point, _) in self.support {
+            self.local[point as usize] = self.points.len() as u32;
+            self.points.push(point);
+        }
+        let mut distances = vec![0.0; self.points.len()];
+        let mut at = 0;
+        while at < self.points.len() {
+            let (point, distance) = (self.points[at], distances[at]);
+            let far = distance + lengths.of(strengths[point as usize]);
+            at += 1;
+            if far > reach {
+                continue;
+            }
+            for &neighbour in laplacian.row(point as usize).0 {
+                if self.local[neighbour as usize] == OUTSIDE {
+                    self.local[neighbour as usize] = self.points.len() as u32;
+                    self.points.push(neighbour);
+                    distances.push(far);
+                }
+            }
+        }
+    }
+}
+
+/// How many edges smoothing of some strength carries a share of `border`: what an edge is long, as a share of that.
+///
+/// A step along a surface goes outwards about as often as inwards or along, one neighbour in three each. With `c = ⅔(cosh θ − 1)` the exponential moment of what a step does is `1/(1 − s·c)` for an
+/// implicit one of strength `s` and `1 + s·c` for an explicit one. Chernoff's bound on the tail after all steps, at its best `θ`, gives the distance. What it misses shows at the border.
+struct EdgeLengths {
+    lengths: Vec<f64>,
+}
+
+/// Strengths are told apart by this factor …
+const STRENGTH_RATIO: f64 = 1.2;
+/// … from this one on.
+const LEAST_STRENGTH: f64 = 1e-4;
+
+impl EdgeLengths {
+    fn new(smoothing: Smoothing, border: f64) -> EdgeLengths {
+        let length = |at: i32| {
+            let strength = LEAST_STRENGTH * STRENGTH_RATIO.powi(at);
+            let edges = (1..200).filter_map(|step| {
+                let angle = 0.05 * f64::from(step);
+                let change = strength * (2.0 / 3.0) * (angle.cosh() - 1.0);
+                let grown = match smoothing.steps {
+                    Steps::Implicit => -(-change).ln_1p(),
+                    Steps::Explicit => change.ln_1p(),
+                };
+                let edges = (f64::from(smoothing.count) * grown - border.ln()) / angle;
+                edges.is_finite().then_some(edges)
+            });
+            edges.fold(f64::INFINITY, f64::min).max(1.0).recip()
+        };
+        EdgeLengths {
+            lengths: (0..110).map(length).collect(),
+        }
+    }
+
+    fn of(&self, strength: f64) -> f64 {
+        let at = (strength / LEAST_STRENGTH).ln() / STRENGTH_RATIO.ln();
+        let at = at.clamp(0.0, (self.lengths.len() - 1) as f64);
+        self.lengths[at.ceil() as usize]
+    }
+}

@@ -1,0 +1,280 @@
+//! What a bake promises: shares that sum to one, few joints without creases, errors within a bound, the same in any unit, in any place and on any number of threads.
+
+use crate::common::{palette, rigid, size};
+use crate::plain::Posed;
+use crate::reference;
+use crate::surfaces::{
+    Sheet, any_options, any_rig, apart, baked, extent, posed_by, row_of_joints, variant,
+};
+use glam::{DAffine3, DQuat, DVec3, Vec3};
+use proptest::prelude::*;
+use supple::deform::MushVariant;
+use supple::mush::MushOptions;
+use supple::skeleton::Node;
+use supple::transform::{Local, Trs};
+use supple::{Normals, Rig, Skeleton, Skin};
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 20,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(80))]
+
+    /// To the bit for `ω`, which are weights like any others; to the rounding of each for `ψ` and levers. Whatever was pruned.
+    #[test]
+    fn shares_sum_to_one_and_levers_to_nothing(
+        rig in any_rig(), options in any_options(),
+        prune in prop::sample::select(&[0.0, 1e-5, 1e-3, 0.1][..]), most in prop::option::of(1..5usize)
+    ) {
+        let mush = baked(&rig, &MushOptions { prune, max_influences: most, ..options });
+        let extent = extent(&rig);
+        for vertex in 0..rig.mesh().vertex_count() {
+            let (weights, parts) = (mush.weights().of(vertex), mush.parts(vertex));
+            prop_assert!(weights.len() <= most.unwrap_or(usize::MAX), "{} joints", weights.len());
+            prop_assert_eq!(weights.clone().map(|influence| f64::from(influence.weight)).sum::<f64>(), 1.0);
+            let rotation: f64 = parts.iter().map(|part| f64::from(part.rotation_weight)).sum();
+            prop_assert!((rotation - 1.0).abs() < 3e-7, "vertex {vertex}: ψ sum to {rotation}");
+            let lever: DVec3 = parts.iter().map(|part| part.lever.as_dvec3()).sum();
+            prop_assert!(lever.length() <= 3e-7 * extent, "vertex {vertex}: levers sum to {lever}");
+        }
+    }
+
+    /// No vertex strays farther than `prune` says, while its joints carry it no farther apart than an extent; times as much as the pose loosens its patch, where a rotation is fitted to it. That is a bound to first order, hence twice as much.
+    #[test]
+    fn pruning_moves_no_vertex_by_more_than_it_says(
+        rig in any_rig(), options in any_options(), motions in prop::collection::vec(rigid(1.5), 12),
+        prune in prop::sample::select(&[1e-5, 1e-4, 1e-3][..])
+    ) {
+        let extent = extent(&rig);
+        let motions = within_an_extent(&rig, &motions);
+        let palette = palette(&motions);
+        let posed = Posed::new(&rig, &palette);
+        let exact = MushOptions { prune: 0.0, ..options.clone() };
+        let reference = reference::Mush::new(&rig, &exact);
+        let (all, few) = (baked(&rig, &exact), baked(&rig, &MushOptions { prune, ..options }));
+        for kind in MushVariant::ALL.into_iter().filter(|kind| *kind != MushVariant::V1) {
+            let all = posed_by(&rig, &variant(&all, kind), &palette);
+            let few = posed_by(&rig, &variant(&few, kind), &palette);
+            for (vertex, (all, few)) in all.iter().zip(&few).enumerate() {
+                let placed = reference.place(&posed, vertex, kind);
+                let apart = all.as_dvec3().distance(few.as_dvec3());
+                let rounding = 2.0 * placed.tolerance(1e-6);
+                let loosened = if kind == MushVariant::V0 { reference.loosened(&posed, vertex) } else { 1.0 };
+                let allowed = 2.0 * loosened.max(1.0) * prune * extent;
+                if rounding < 1e-3 && loosened < 10.0 {
+                    prop_assert!(apart <= allowed + rounding, "{kind:?}, vertex {vertex}: {apart:e} of {allowed:e}, loosened {loosened}");
+                }
+            }
+        }
+    }
+}
+
+/// The motions of a rig's joints, made smaller until no two of them carry a vertex farther apart than the extent of all.
+fn within_an_extent(rig: &Rig, motions: &[DAffine3]) -> Vec<DAffine3> {
+    let extent = extent(rig);
+    let mut share = 1.0;
+    loop {
+        let smaller: Vec<DAffine3> = motions[..rig.skeleton().joints().len()]
+            .iter()
+            .map(|motion| {
+                let turn = DQuat::from_mat3(&motion.matrix3);
+                DAffine3::from_rotation_translation(
+                    DQuat::IDENTITY.slerp(turn, share),
+                    motion.translation * share,
+                )
+            })
+            .collect();
+        let spread = rig.mesh().positions().iter().map(|place| {
+            let images = smaller
+                .iter()
+                .map(|motion| motion.transform_point3(place.as_dvec3()));
+            let images: Vec<DVec3> = images.collect();
+            let pairs = images
+                .iter()
+                .flat_map(|a| images.iter().map(|b| a.distance(*b)));
+            pairs.fold(0.0, f64::max)
+        });
+        if spread.fold(0.0, f64::max) <= extent {
+            return smaller;
+        }
+        share *= 0.8;
+    }
+}
+
+/// A tube on four joints in a row, each vertex on the nearest.
+fn limb(along: usize, around: usize) -> Rig {
+    let tube = Sheet::grid([along, around], true, |t, turn| {
+        let angle = std::f64::consts::TAU * turn;
+        // Round coordinates, that stay what they are in other units and places.
+        let round = |x: f64| (x * 4096.0).round() / 4096.0;
+        let radius = 0.3 + 0.1 * (5.0 * t).sin();
+        DVec3::new(
+            round(radius * angle.cos()),
+            round(4.0 * t - 1.0),
+            round(radius * angle.sin()),
+        )
+    });
+    tube.bound(row_of_joints(4), |place| {
+        vec![((place.y + 1.0).floor().clamp(0.0, 3.0) as usize, 1.0)]
+    })
+}
+
+/// Each joint of the limb turned about itself against the one below.
+fn curled(angle: f64) -> Vec<DAffine3> {
+    let mut motions: Vec<DAffine3> = vec![DAffine3::IDENTITY];
+    for joint in 1..4 {
+        let head = DAffine3::from_translation(DVec3::Y * (f64::from(joint) - 1.0));
+        let axis = DVec3::new(0.3, 0.2 * f64::from(joint), 1.0).normalize();
+        let local = head * DAffine3::from_axis_angle(axis, angle) * head.inverse();
+        motions.push(motions[motions.len() - 1] * local);
+    }
+    motions
+}
+
+/// As smoothing grows, joints overtake each other all over the limb. If one dropped out at once, some step would be as long as ever, however many there are.
+#[test]
+fn few_joints_leave_no_creases() {
+    let rig = limb(32, 7);
+    let palette = palette(&curled(0.8));
+    let longest_step = |steps: u32, most: Option<usize>, kind: MushVariant| {
+        let at = |step: u32| {
+            let options = MushOptions {
+                lambda: 1.0 + 8.0 * f64::from(step) / f64::from(steps),
+                kappa: 1.0 + 4.0 * f64::from(step) / f64::from(steps),
+                max_influences: most,
+                radius_from_bones: false,
+                ..MushOptions::DEFAULT
+            };
+            let mush = baked(&rig, &options);
+            let joints = mush.weights().max_influences();
+            assert!(joints <= most.unwrap_or(4), "{joints} joints");
+            assert!(
+                most.is_some() || joints == 4,
+                "the limb is too stiff to show anything"
+            );
+            posed_by(&rig, &variant(&mush, kind), &palette)
+        };
+        let surfaces: Vec<Vec<Vec3>> = (0..=steps).map(at).collect();
+        surfaces
+            .windows(2)
+            .map(|pair| apart(&pair[0], &pair[1]))
+            .fold(0.0, f64::max)
+    };
+    for (kind, most) in [
+        (MushVariant::V0, 2),
+        (MushVariant::V5, 2),
+        (MushVariant::V0, 3),
+    ] {
+        let (coarse, fine) = (
+            longest_step(24, Some(most), kind),
+            longest_step(96, Some(most), kind),
+        );
+        assert!(
+            fine < 0.4 * coarse,
+            "{kind:?} with {most} joints: steps of {coarse:e} are still {fine:e}"
+        );
+        let free = longest_step(24, None, kind);
+        assert!(coarse > 0.5 * free, "{kind:?}: nothing moves");
+    }
+}
+
+/// The same character in another unit, and elsewhere.
+#[test]
+fn neither_size_nor_place_matters() {
+    let rig = limb(24, 8);
+    let motions = curled(0.7);
+    let options = MushOptions::DEFAULT;
+    let surface = |rig: &Rig, motions: &[DAffine3], kind: MushVariant| {
+        posed_by(
+            rig,
+            &variant(&baked(rig, &options), kind),
+            &palette(motions),
+        )
+    };
+    let maps = [
+        DAffine3::from_scale(DVec3::splat(1e-3)),
+        DAffine3::from_scale(DVec3::splat(1e3)),
+        DAffine3::from_translation(DVec3::new(64.0, -128.0, 32.0)),
+    ];
+    for map in maps {
+        let moved = mapped(&rig, map);
+        let carried: Vec<DAffine3> = motions
+            .iter()
+            .map(|motion| map * *motion * map.inverse())
+            .collect();
+        for kind in MushVariant::ALL {
+            let expected: Vec<Vec3> = surface(&rig, &motions, kind)
+                .iter()
+                .map(|place| map.transform_point3(place.as_dvec3()).as_vec3())
+                .collect();
+            let found = surface(&moved, &carried, kind);
+            let apart = apart(&found, &expected);
+            let largest = found
+                .iter()
+                .map(|place| f64::from(place.length()))
+                .fold(0.0, f64::max);
+            assert!(
+                apart < 2e-6 * largest,
+                "{kind:?}: {:e} of the largest coordinate",
+                apart / largest
+            );
+        }
+    }
+}
+
+/// A rig whose skeleton is a forest of joints bound at rest, grown and moved.
+fn mapped(rig: &Rig, map: DAffine3) -> Rig {
+    let mesh = rig.mesh();
+    let places = mesh.positions().iter();
+    let places = places.map(|place| map.transform_point3(place.as_dvec3()).as_vec3());
+    let mesh = supple::Mesh::new(places.collect(), None, None, mesh.triangles().to_vec()).unwrap();
+    let node = |node: &Node| {
+        let place = node.rest.to_affine().translation;
+        let place = match node.parent {
+            Some(_) => map.transform_vector3(place),
+            None => map.transform_point3(place),
+        };
+        Node {
+            rest: Local::Trs(Trs::from_translation(place)),
+            ..node.clone()
+        }
+    };
+    let nodes: Vec<Node> = rig.skeleton().nodes().iter().map(node).collect();
+    let all: Vec<usize> = (0..nodes.len()).collect();
+    Rig::new(
+        mesh,
+        Skeleton::bound_at_rest(nodes, &all).unwrap(),
+        rig.weights().clone(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let rig = limb(150, 24);
+    let palette = palette(&curled(0.6));
+    let options = MushOptions::DEFAULT;
+    let run = || {
+        let mush = baked(&rig, &options);
+        let surfaces = MushVariant::ALL.map(|kind| {
+            let skin = Skin::bake(&rig, &variant(&mush, kind), Normals::Gradient).unwrap();
+            crate::common::deform_skin(&skin, &palette)
+        });
+        (mush, surfaces)
+    };
+    let expected = run();
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        assert!(pool.install(run) == expected, "{threads} threads");
+    }
+    assert!(size(&expected.1[0].positions) > 1.0);
+}

@@ -1,0 +1,179 @@
+//! The library beside the formulas, on random surfaces, options and poses.
+
+use crate::common::{bake, deform_skin};
+use crate::reference::{self, Frames, Placed, Thickness, delta_mush};
+use crate::surfaces::{any_options, any_pose, any_rig, baked, extent, palette_of, posed, variant};
+use glam::DMat4;
+use proptest::prelude::*;
+use supple::deform::{DeltaMush, LocalFrames, MushVariant};
+use supple::mush::{Baked, Mush, MushOptions};
+use supple::{Method, Palette, Rig};
+
+/// A few roundings of `f32`, as a share of the largest coordinate on the way.
+const ROUNDING: f64 = 5e-7;
+
+/// Beyond this, errors are no longer in proportion to what causes them, and nothing can be said of a turn but that it is one.
+const LARGEST_GUESS: f64 = 1e-3;
+
+/// Any turn at all.
+const ANY_TURN: f64 = 3.1;
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        // Each step of making a failure smaller goes through dense matrices again.
+        max_shrink_iters: 20,
+        ..ProptestConfig::default()
+    }
+}
+
+/// A method against where its formula takes every vertex.
+fn compare(
+    rig: &Rig,
+    palette: &Palette,
+    method: &Method,
+    world: f64,
+    place: impl Fn(usize) -> Placed,
+    more: impl Fn(&Placed) -> f64,
+) -> Result<(), TestCaseError> {
+    let found = deform_skin(&bake(rig, method), palette).positions;
+    for (vertex, found) in found.iter().enumerate() {
+        let placed = place(vertex);
+        let expected = placed.place * world;
+        let error = found.as_dvec3().distance(expected);
+        let tolerance = world.max(1.0) * (placed.tolerance(ROUNDING) + more(&placed));
+        prop_assert!(
+            error <= tolerance || tolerance.is_nan() || tolerance > LARGEST_GUESS,
+            "{method}, vertex {vertex}: {} for {expected}, off by {error:e}, allowed {tolerance:e}",
+            found
+        );
+        // Even where the turn is anyone's guess, it is a turn.
+        let from_middle = found.as_dvec3().distance(placed.middle * world);
+        let stretched = (from_middle - placed.arm * world).abs();
+        let tolerance = match method.name() {
+            // Distorted by design.
+            "ddm-v1" => f64::INFINITY,
+            // Scaled to that length by a factor that may be large.
+            "ddm-v3" => tolerance,
+            _ => world.max(1.0) * (ROUNDING * placed.size + more(&placed)),
+        };
+        prop_assert!(
+            stretched <= tolerance || tolerance.is_nan(),
+            "{method}, vertex {vertex}: {from_middle} away from where the middle goes, for {}",
+            placed.arm * world
+        );
+    }
+    Ok(())
+}
+
+fn compare_variants(
+    rig: &Rig,
+    palette: &Palette,
+    options: &MushOptions,
+) -> Result<(), TestCaseError> {
+    let reference = reference::Mush::new(rig, options);
+    let (posed, world) = posed(rig, palette);
+    let mush = baked(rig, options);
+    for kind in MushVariant::ALL {
+        let place = |vertex| reference.place_thick(&posed, vertex, kind, Thickness::of(kind));
+        compare(rig, palette, &variant(&mush, kind), world, place, |_| 0.0)?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn every_variant_is_its_formula(rig in any_rig(), options in any_options(), motions in any_pose(ANY_TURN, 1.0)) {
+        compare_variants(&rig, &palette_of(&rig, &motions), &options)?;
+    }
+
+    #[test]
+    fn every_variant_is_its_formula_on_stretched_joints(
+        rig in any_rig(), options in any_options(), motions in any_pose(1.2, 2.0)
+    ) {
+        compare_variants(&rig, &palette_of(&rig, &motions), &options)?;
+    }
+
+    #[test]
+    fn delta_mush_is_its_formula(
+        rig in any_rig(), smoothing in any_options(), motions in any_pose(ANY_TURN, 1.0), stretched in any_pose(1.2, 2.0)
+    ) {
+        let surface = reference::Surface::new(&rig, &smoothing);
+        let smoother = surface.smoother(&surface.lambda, smoothing.iterations, smoothing.steps);
+        for motions in [motions, stretched] {
+            let palette = palette_of(&rig, &motions);
+            let (posed, world) = posed(&rig, &palette);
+            for (frames, formula) in [(LocalFrames::Tangent, Frames::Tangent), (LocalFrames::BestFit, Frames::BestFit)] {
+                let method = Method::DeltaMush(DeltaMush { smoothing: smoothing.clone(), frames });
+                let places = delta_mush(&surface, &smoother, &posed, formula);
+                compare(&rig, &palette, &method, world, |vertex| places[vertex], |_| 0.0)?;
+            }
+        }
+    }
+
+    /// What methods do when nothing is said: strengths from the bones, joints pruned.
+    #[test]
+    fn the_defaults_are_the_formula_too(rig in any_rig(), motions in any_pose(1.2, 1.0), explicit in any::<bool>()) {
+        let options = MushOptions {
+            steps: if explicit { supple::smoothing::Steps::Explicit } else { supple::smoothing::Steps::Implicit },
+            ..MushOptions::DEFAULT
+        };
+        // Shares of up to two, painted on the mesh, would be too much for explicit steps.
+        prop_assume!(!explicit || Mush::bake(&rig, &options).is_ok());
+        let palette = palette_of(&rig, &motions);
+        let (posed, world) = posed(&rig, &palette);
+        let exact = MushOptions { prune: 0.0, ..options.clone() };
+        let reference = reference::Mush::new(&rig, &exact);
+        let mush = baked(&rig, &options);
+        for kind in MushVariant::ALL {
+            let place = |vertex| reference.place_thick(&posed, vertex, kind, Thickness::of(kind));
+            let pruned = |placed: &Placed| options.prune * (extent(&rig) + 2.0 * placed.size) * (1.0 + placed.shaky);
+            compare(&rig, &palette, &variant(&mush, kind), world, place, pruned)?;
+        }
+        let surface = &reference.surface;
+        let places = delta_mush(surface, &reference.smoother, &posed, Frames::Tangent);
+        let method = Method::DeltaMush(DeltaMush { smoothing: options, frames: LocalFrames::Tangent });
+        compare(&rig, &palette, &method, world, |vertex| places[vertex], |_| 0.0)?;
+    }
+
+    /// The numbers themselves: `p`, `ω`, `ψ`, `χ` and the moments, about the middle of each patch.
+    #[test]
+    fn the_baked_numbers_are_those_of_the_formulas(rig in any_rig(), options in any_options()) {
+        let reference = reference::Mush::new(&rig, &options);
+        let Baked { mush, connections } = Mush::bake(&rig, &options).unwrap();
+        prop_assert_eq!(connections.links, reference.surface.links.len());
+        let (extent, far) = (extent(&rig), crate::common::size(rig.mesh().positions()));
+        for vertex in 0..rig.mesh().vertex_count() {
+            let point = reference.surface.point_of[vertex];
+            let p = reference.middle(vertex);
+            let found = mush.centers()[vertex].as_dvec3();
+            prop_assert!(found.distance(p) <= 2e-7 * (far + extent), "vertex {vertex}: p is {found} for {p}");
+            let mut left = reference.omega[point].clone();
+            let ball = Thickness::of(MushVariant::V0).for_a_line(reference.covariance(vertex));
+            for (influence, part) in mush.weights().of(vertex).zip(mush.parts(vertex)) {
+                let joint = influence.joint;
+                let omega = std::mem::replace(&mut left[joint], DMat4::ZERO);
+                let share = omega.w_axis.w;
+                let rotation_share = reference.psi[point][joint].w_axis.w;
+                let chi = omega.w_axis.truncate();
+                let lever = chi - p * share;
+                let moments = omega.to_cols_array_2d();
+                prop_assert!((f64::from(influence.weight) - share).abs() < 3e-7, "vertex {vertex}, joint {joint}: ω is {} for {share}", influence.weight);
+                prop_assert!((f64::from(part.rotation_weight) - rotation_share).abs() < 3e-7, "vertex {vertex}, joint {joint}: ψ is {} for {rotation_share}", part.rotation_weight);
+                prop_assert!(part.lever.as_dvec3().distance(lever) <= 3e-7 * extent, "vertex {vertex}, joint {joint}: χ − ωp is {} for {lever}", part.lever);
+                for (slot, (a, b)) in [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)].into_iter().enumerate() {
+                    let ball = if a == b { ball * rotation_share } else { 0.0 };
+                    let expected = ball + moments[a][b] - chi[a] * p[b] - p[a] * lever[b];
+                    let found = f64::from(part.moments[slot]);
+                    prop_assert!((found - expected).abs() <= 5e-7 * extent * extent, "vertex {vertex}, joint {joint}: moment {found} for {expected}");
+                }
+            }
+            for (joint, omega) in left.iter().enumerate() {
+                prop_assert!(omega.w_axis.w.abs() < 1e-7, "vertex {vertex} has lost joint {joint} with {}", omega.w_axis.w);
+            }
+        }
+    }
+}
