@@ -4,24 +4,18 @@ use crate::common::{palette, rigid, size};
 use crate::plain::Posed;
 use crate::reference;
 use crate::surfaces::{
-    Sheet, any_options, any_rig, apart, baked, extent, posed_by, row_of_joints, variant,
+    Sheet, any_options, any_rig, apart, baked, config, extent, posed_by, row_of_joints, variant,
 };
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
+use supple::characters::{self, Character};
 use supple::deform::MushVariant;
-use supple::mush::MushOptions;
+use supple::laplacian::EdgeWeights;
+use supple::mush::{Mush, MushOptions, PatchPart};
 use supple::skeleton::Node;
 use supple::transform::{Local, Trs};
-use supple::{Normals, Rig, Skeleton, Skin};
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20,
-        ..ProptestConfig::default()
-    }
-}
+use supple::{Normals, Palette, Rig, Skeleton, Skin};
 
 proptest! {
     #![proptest_config(config(80))]
@@ -277,4 +271,87 @@ fn threads_change_no_bit() {
         assert!(pool.install(run) == expected, "{threads} threads");
     }
     assert!(size(&expected.1[0].positions) > 1.0);
+}
+
+/// A surface large enough that every joint is solved on a part of it.
+#[test]
+fn solving_where_a_joint_matters_is_solving_everywhere() {
+    let asset = characters::build(Character::Tentacle, 4_000).unwrap();
+    let rig = &asset.rig;
+    let palettes: Vec<Palette> = asset
+        .clips
+        .iter()
+        .map(|clip| rig.skeleton().palette(&asset.pose_at(clip, 1.0)))
+        .collect();
+    for (radius_from_bones, edge_weights) in [
+        (false, EdgeWeights::Uniform),
+        (true, EdgeWeights::Cotangent),
+    ] {
+        let options = MushOptions {
+            rigid: true,
+            radius_from_bones,
+            edge_weights,
+            ..MushOptions::DEFAULT
+        };
+        let everywhere = baked(
+            rig,
+            &MushOptions {
+                prune: 0.0,
+                ..options.clone()
+            },
+        );
+        let where_it_matters = baked(rig, &options);
+        let kept = |mush: &Mush| mush.weights().influence_count();
+        assert!(kept(&where_it_matters) < kept(&everywhere));
+        for palette in &palettes {
+            let found = posed_by(rig, &variant(&where_it_matters, MushVariant::V0), palette);
+            let expected = posed_by(rig, &variant(&everywhere, MushVariant::V0), palette);
+            let apart = apart(&found, &expected) / extent(rig);
+            assert!(apart < 1e-5, "{apart:e} of the extent");
+        }
+    }
+}
+
+/// Appendix C for what ships: pruned, limited and rounded.
+#[test]
+fn neither_alpha_nor_kappa_changes_what_turns() {
+    let asset = characters::build(Character::Tentacle, 2_000).unwrap();
+    for (prune, max_influences) in [(1e-5, None), (1e-3, None), (1e-5, Some(3))] {
+        let bake = |alpha: f64, kappa: f64| {
+            let options = MushOptions {
+                alpha,
+                kappa,
+                prune,
+                max_influences,
+                ..MushOptions::DEFAULT
+            };
+            baked(&asset.rig, &options)
+        };
+        let (one, other) = (bake(0.1, 0.2), bake(0.9, 1.4));
+        assert_eq!(one.centers(), other.centers());
+        for vertex in 0..asset.rig.mesh().vertex_count() {
+            let turning = |mush: &Mush, alpha: f32| -> BTreeMap<u16, PatchPart> {
+                let parts = mush.weights().row(vertex).0.iter().zip(mush.parts(vertex));
+                let parts = parts.filter(|(_, part)| part.rotation_weight > 0.0);
+                let whole = |part: &PatchPart| PatchPart {
+                    rotation_weight: part.rotation_weight,
+                    lever: part.lever / (1.0 - alpha),
+                    moments: part.moments.map(|moment| moment / (1.0 - alpha)),
+                };
+                parts.map(|(&joint, part)| (joint, whole(part))).collect()
+            };
+            let (one, other) = (turning(&one, 0.1), turning(&other, 0.9));
+            assert!(one.keys().eq(other.keys()), "vertex {vertex}");
+            for (one, other) in one.values().zip(other.values()) {
+                assert!((one.rotation_weight - other.rotation_weight).abs() < 1e-6);
+                assert!(one.lever.distance(other.lever) < 1e-6);
+                let moments = one.moments.iter().zip(other.moments);
+                assert!(
+                    moments
+                        .map(|(a, b)| (a - b).abs())
+                        .all(|apart| apart < 1e-6)
+                );
+            }
+        }
+    }
 }

@@ -4,8 +4,8 @@ use crate::common::{bake, palette};
 use crate::plain::Posed;
 use crate::reference::{self, Thickness};
 use crate::surfaces::{
-    Sheet, any_options, any_pose, any_rig, apart, baked, norm, palette_of, posed_by, rigid_tube,
-    rotations, row_of_joints, upper, variant,
+    Sheet, any_options, any_pose, any_rig, apart, baked, config, norm, palette_of, posed_by,
+    rigid_tube, rotations, row_of_joints, upper, variant,
 };
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use proptest::prelude::*;
@@ -17,15 +17,6 @@ use supple::{Method, Palette, Rig, Workspace};
 
 /// Any turn at all.
 const ANY_TURN: f64 = 3.1;
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20,
-        ..ProptestConfig::default()
-    }
-}
 
 proptest! {
     #![proptest_config(config(60))]

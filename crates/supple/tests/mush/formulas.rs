@@ -2,7 +2,9 @@
 
 use crate::common::{bake, deform_skin};
 use crate::reference::{self, Frames, Placed, Thickness, delta_mush};
-use crate::surfaces::{any_options, any_pose, any_rig, baked, extent, palette_of, posed, variant};
+use crate::surfaces::{
+    any_options, any_pose, any_rig, baked, config, extent, palette_of, posed, variant,
+};
 use glam::DMat4;
 use proptest::prelude::*;
 use supple::deform::{DeltaMush, LocalFrames, MushVariant};
@@ -17,16 +19,6 @@ const LARGEST_GUESS: f64 = 1e-3;
 
 /// Any turn at all.
 const ANY_TURN: f64 = 3.1;
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        // Each step of making a failure smaller goes through dense matrices again.
-        max_shrink_iters: 20,
-        ..ProptestConfig::default()
-    }
-}
 
 /// A method against where its formula takes every vertex.
 fn compare(

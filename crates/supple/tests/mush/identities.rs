@@ -4,8 +4,8 @@ use crate::common::{palette, rigid, size, vector};
 use crate::plain::Posed;
 use crate::reference::{self, Thickness};
 use crate::surfaces::{
-    Sheet, any_options, any_pose, any_rig, apart, baked, extent, norm, palette_of, posed_by,
-    rigid_tube, rotations, row_of_joints, upper, variant,
+    Sheet, any_options, any_pose, any_rig, apart, baked, config, extent, norm, palette_of,
+    posed_by, rigid_tube, rotations, row_of_joints, upper, variant,
 };
 use glam::{DAffine3, DMat3, DVec3};
 use proptest::prelude::*;
@@ -28,15 +28,6 @@ const LARGEST_GUESS: f64 = 1e-3;
 
 /// Turns that stay within half a turn of each other.
 const STRONG_TURN: f64 = 1.2;
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 20,
-        ..ProptestConfig::default()
-    }
-}
 
 fn best_fit(smoothing: &MushOptions) -> Method {
     Method::DeltaMush(DeltaMush {

@@ -227,6 +227,16 @@ pub fn any_rig() -> impl Strategy<Value = Rig> {
     })
 }
 
+/// How many cases, of which a failing one is not made smaller for long: each step goes through dense matrices again.
+pub fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 20,
+        ..ProptestConfig::default()
+    }
+}
+
 /// Options over their whole ranges, nothing pruned, nothing automatic.
 pub fn any_options() -> impl Strategy<Value = MushOptions> {
     let alpha = prop_oneof![Just(0.0), 0.0..0.95f64];
