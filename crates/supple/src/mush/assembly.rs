@@ -48,12 +48,17 @@ pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<Row> {
     let alpha_at = |joint: u16| given.get(&usize::from(joint)).copied().unwrap_or(1.0);
     let chunks = exec::map_chunks(surface.point_count(), |points| {
         let row = |point: usize| {
+            let place = surface.laplacian.points()[point];
             let mut row = Row {
                 center: centers[point],
                 held: by_point.held(&joints, point),
                 alpha: 0.0,
             };
-            let place = surface.laplacian.points()[point];
+            if row.held.iter().all(|held| held.rotation <= 0.0) {
+                // So many joints that each of them is negligible: the point keeps to its own.
+                row.center = place;
+                row.held = own_joints(surface, point);
+            }
             row.prune(options.prune, place, surface.extent);
             row.limit(options.max_influences);
             let shares = row
@@ -68,6 +73,19 @@ pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<Row> {
         points.map(row).collect::<Vec<_>>()
     });
     chunks.into_iter().flatten().collect()
+}
+
+/// The joints of a point, as if nothing were smoothed: its patch is itself.
+fn own_joints(surface: &MushSurface, point: usize) -> Vec<Held> {
+    let mut held: Vec<Held> = surface
+        .influences(point)
+        .map(|(joint, weight)| Held {
+            rotation: weight,
+            ..Held::of_share(joint as u16, weight)
+        })
+        .collect();
+    held.sort_by_key(|held| held.joint);
+    held
 }
 
 /// Beyond this, nothing would be left to tell the rotation by.

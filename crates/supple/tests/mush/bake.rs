@@ -355,3 +355,21 @@ fn neither_alpha_nor_kappa_changes_what_turns() {
         }
     }
 }
+
+/// Where a patch has so many joints that each of them alone is next to nothing, something must be left.
+#[test]
+fn more_joints_than_pruning_allows_leave_a_patch_its_own() {
+    const JOINTS: usize = 1_200;
+    let all = |_: DVec3| (0..JOINTS).map(|joint| (joint, 1.0)).collect();
+    let rig = Sheet::tube(2, 3, 0.5).bound(row_of_joints(JOINTS), all);
+    let options = MushOptions {
+        prune: 0.1,
+        ..MushOptions::DEFAULT
+    };
+    let mush = baked(&rig, &options);
+    let still = Palette::identity(JOINTS);
+    for kind in MushVariant::ALL {
+        let found = posed_by(&rig, &variant(&mush, kind), &still);
+        assert!(apart(&found, rig.mesh().positions()) < 1e-6);
+    }
+}
