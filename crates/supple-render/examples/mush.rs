@@ -103,16 +103,8 @@ fn variants(album: &Album) -> Outcome<()> {
         ("curled", [turned(-85.0, -middle), turned(85.0, middle)]),
     ];
     let stripes = stripes(&bar, 0.05, |place| place.x);
-    let variants = [
-        MushVariant::V0,
-        MushVariant::V1,
-        MushVariant::V2,
-        MushVariant::V3,
-        MushVariant::V4,
-        MushVariant::V5,
-    ];
     for (pose, joints) in poses {
-        for (index, variant) in variants.into_iter().enumerate() {
+        for (index, variant) in MushVariant::ALL.into_iter().enumerate() {
             let method = Method::DirectDeltaMush(DirectDeltaMush {
                 variant,
                 source: MushSource::Computed(by_hand(300.0, 300.0, 0.0)),

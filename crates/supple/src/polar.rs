@@ -128,11 +128,7 @@ fn proper_rotation(matrix: &DMat3) -> DMat3 {
 pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
     let norm = frobenius_squared(matrix).sqrt();
     let m = *matrix * norm.recip();
-    let cofactors = DMat3::from_cols(
-        m.y_axis.cross(m.z_axis),
-        m.z_axis.cross(m.x_axis),
-        m.x_axis.cross(m.y_axis),
-    );
+    let cofactors = cofactors(&m);
     let determinant = m.x_axis.dot(cofactors.x_axis);
     let cofactor_squares = frobenius_squared(&cofactors);
     // With unit norm: λ⁴ − 2λ² − 8 det λ + 1 − 4|cof|² = 0. Newton falls towards the largest root from any bound above it, and
@@ -175,6 +171,16 @@ fn is_doubtful(gap: f64) -> bool {
 
 /// A step of Newton's method after which the next one would be lost in rounding.
 const CLOSE_ENOUGH: f64 = 1e-10;
+
+/// The matrix whose product with the transpose is the determinant.
+#[inline]
+pub(crate) fn cofactors(matrix: &DMat3) -> DMat3 {
+    DMat3::from_cols(
+        matrix.y_axis.cross(matrix.z_axis),
+        matrix.z_axis.cross(matrix.x_axis),
+        matrix.x_axis.cross(matrix.y_axis),
+    )
+}
 
 /// Rotations side by side, row by row.
 pub(crate) struct RotationLanes<S: Simd> {

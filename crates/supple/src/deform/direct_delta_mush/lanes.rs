@@ -121,12 +121,15 @@ impl LanePatches {
             let slots = self.starts[group] as usize..self.starts[group + 1] as usize;
             let center = &self.centers[group];
             let (joints, omegas) = (&self.joints[slots.clone()], &self.omegas[slots]);
-            let (matrix, middle) = gather(simd, joints, omegas, center, unit, &posed.matrices);
-            let rotation = match rotations {
-                Rotations::Nearest => nearest(simd, &matrix),
+            let (rotation, middle) = match rotations {
+                Rotations::Nearest => {
+                    let (matrix, middle) =
+                        gather(simd, joints, omegas, center, unit, &posed.matrices);
+                    (nearest(simd, &matrix), middle)
+                }
                 Rotations::Cofactors => {
                     let wide = gather_wide(simd, joints, omegas, center, unit, &posed.matrices);
-                    by_cofactors(simd, &matrix, &wide)
+                    (by_cofactors(simd, &wide), wide.middle)
                 }
             };
             scatter(simd, &rotation, &middle, center, vertices, frames);
@@ -249,6 +252,8 @@ fn nearest<S: Simd>(simd: S, matrix: &[Lane; 9]) -> [Lane; 9] {
 struct Wide<S: Simd> {
     matrix: [f64x8<S>; 9],
     covariance: [f64x8<S>; 6],
+    /// `q`.
+    middle: [Lane; 3],
 }
 
 #[inline(always)]
@@ -272,14 +277,16 @@ fn gather_wide<S: Simd>(
     let mut wide = Wide {
         matrix: [zero; 9],
         covariance: [zero; 6],
+        middle: [[0.0; LANES]; 3],
     };
+    let mut middle = [zero; 3];
     for (slot, (&joint, omega)) in joints.iter().zip(omegas).enumerate() {
         let rows = &matrices[usize::from(joint)].rows;
         let mut numbers = [zero; 10];
         for (number, lane) in numbers.iter_mut().zip(omega) {
             *number = widened(simd, lane);
         }
-        let [_, lx, ly, lz, xx, xy, xz, yy, yz, zz] = numbers;
+        let [weight, lx, ly, lz, xx, xy, xz, yy, yz, zz] = numbers;
         let covariance = [xx, xy, xz, yy, yz, zz];
         for (sum, moment) in wide.covariance.iter_mut().zip(covariance) {
             *sum += moment;
@@ -296,14 +303,23 @@ fn gather_wide<S: Simd>(
             sums[0] = x.mul_add(xx, y.mul_add(xy, z.mul_add(xz, shift.mul_add(lx, sums[0]))));
             sums[1] = x.mul_add(xy, y.mul_add(yy, z.mul_add(yz, shift.mul_add(ly, sums[1]))));
             sums[2] = x.mul_add(xz, y.mul_add(yz, z.mul_add(zz, shift.mul_add(lz, sums[2]))));
+            let lever = x.mul_add(lx, y.mul_add(ly, z * lz));
+            middle[axis] += shift.mul_add(weight, lever);
         }
+    }
+    let unit = f64x8::splat(simd, f64::from(unit));
+    for axis in 0..3 {
+        narrowed(
+            middle[axis].mul_add(unit, base[axis]),
+            &mut wide.middle[axis],
+        );
     }
     wide
 }
 
-/// `cof(Q)·P / det P` of all lanes; `matrix` is `Q` once more, for lanes that need another answer.
+/// `cof(Q)·P / det P` of all lanes.
 #[inline(always)]
-fn by_cofactors<S: Simd>(simd: S, matrix: &[Lane; 9], wide: &Wide<S>) -> [Lane; 9] {
+fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>) -> [Lane; 9] {
     let [xx, xy, xz, yy, yz, zz] = wide.covariance;
     let determinant =
         xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
@@ -324,7 +340,11 @@ fn by_cofactors<S: Simd>(simd: S, matrix: &[Lane; 9], wide: &Wide<S>) -> [Lane; 
     for lane in 0..LANES {
         let lost = lanes.iter().any(|entry| !entry[lane].is_finite());
         if lost {
-            put_nearest(matrix, lane, &mut lanes);
+            let mut matrix = [[0.0; LANES]; 9];
+            for (entry, sum) in matrix.iter_mut().zip(&wide.matrix) {
+                narrowed(*sum, entry);
+            }
+            put_nearest(&matrix, lane, &mut lanes);
         }
     }
     lanes

@@ -27,7 +27,7 @@ use super::direct::{Elsewhere, FieldKey, Fields};
 use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
-use crate::polar::{minors, nearest_rotation, outer, trace};
+use crate::polar::{cofactors, minors, nearest_rotation, outer, trace};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
@@ -585,16 +585,6 @@ impl V1 {
         };
         (FLAT * trace(&covariance) - least).max(0.0)
     }
-}
-
-/// The matrix whose product with the transpose is the determinant.
-#[inline]
-fn cofactors(matrix: &DMat3) -> DMat3 {
-    DMat3::from_cols(
-        matrix.y_axis.cross(matrix.z_axis),
-        matrix.z_axis.cross(matrix.x_axis),
-        matrix.x_axis.cross(matrix.y_axis),
-    )
 }
 
 /// The lever and the share of the rotation.
