@@ -32,6 +32,7 @@ pub mod transform;
 pub mod adjacency;
 pub mod mesh;
 pub mod normals;
+mod surface_tree;
 
 pub mod clip;
 pub mod pose;
