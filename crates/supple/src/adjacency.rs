@@ -21,6 +21,11 @@ impl Weld {
         self.point_of_vertex[vertex] as usize
     }
 
+    /// The point of every vertex, in order.
+    pub fn points(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + '_ {
+        self.point_of_vertex.iter().map(|&point| point as usize)
+    }
+
     /// The mean over all vertices of each point, for every vertex: what moves a surface must agree where vertices are one point, or
     /// seams open.
     pub fn average(&self, values: &[f32]) -> Vec<f32> {

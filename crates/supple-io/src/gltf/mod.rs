@@ -21,6 +21,7 @@ mod stored;
 mod surface;
 mod tree;
 
+mod bind;
 mod build;
 mod compact;
 mod save;

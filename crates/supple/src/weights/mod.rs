@@ -1,5 +1,7 @@
 //! Skinning weights: any number of influences per vertex, in compressed rows.
 
+pub mod bind;
+
 use std::ops::Range;
 use thiserror::Error;
 

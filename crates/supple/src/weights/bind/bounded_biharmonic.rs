@@ -1,0 +1,558 @@
+//! Bounded biharmonic weights: the smoothest weights that are in `0…1`, sum to one, and are one on their own bones.
+//!
+//! `lecture-skinning.txt` and `arap-point-handles.txt`, §4 (Jacobson et al. 2011): minimise `½ Σ_j w_jᵀ L V⁻¹ L w_j`, where `L` is the Laplacian over the cells and `V` their volumes, with `w_j ≥ 0`,
+//! `Σ_j w_j = 1`, and `w` given on the cells of bones.
+//!
+//! All weights of one cell, the others held, have an exact minimum: since every joint has the same quadratic form, it is the projection of one Newton step onto the simplex. So cells are relaxed one
+//! after another, bounds and sums hold at every moment, and no system is ever factorised. What relaxation is slow at, the broad shape, comes from coarser levels, which are solved first: blocks of eight
+//! cells, as far as these are connected.
+
+use super::cells::{BUMP, Cells, Links, spread_around};
+use super::{BindError, Rows};
+use crate::adjacency::DisjointSets;
+use fearless_simd::{Level as Instructions, Simd, SimdBase, SimdFloat, dispatch, f32x8};
+use glam::DVec3;
+use std::collections::VecDeque;
+
+/// How bounded biharmonic weights are computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundedBiharmonicOptions {
+    /// About how many voxels fill the body.
+    pub voxels: usize,
+    /// A level is done when a sweep over it lowers the energy by less than this share.
+    pub tolerance: f64,
+}
+
+impl Default for BoundedBiharmonicOptions {
+    fn default() -> BoundedBiharmonicOptions {
+        BoundedBiharmonicOptions {
+            voxels: 40_000,
+            tolerance: 1e-4,
+        }
+    }
+}
+
+impl BoundedBiharmonicOptions {
+    pub(super) fn check(&self) -> Result<(), BindError> {
+        super::check_voxels(self.voxels)?;
+        super::check_positive("tolerance", self.tolerance)
+    }
+}
+
+/// What the solver did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Convergence {
+    /// Sweeps over the finest level.
+    pub sweeps: usize,
+    /// The energy at the end.
+    pub energy: f64,
+    /// By what share the last sweep lowered it.
+    pub last_gain: f64,
+}
+
+/// Joints go eight abreast.
+const LANES: usize = 8;
+
+/// No more cells than this are a coarsest level.
+const COARSEST: usize = 150;
+
+/// As many sweeps on a level at most.
+const MOST_SWEEPS: usize = 2000;
+
+/// Sweeps go this much beyond the minimum of each cell: smooth errors die sooner.
+const OVERSHOOT: f32 = 1.4;
+
+/// The Laplacian of the weights is kept up to date change by change, and computed anew after this many sweeps, before rounding adds up.
+const REFRESH: usize = 32;
+
+/// The weights of every cell, by hold; none in cells that no bone is connected with.
+pub(super) fn cell_rows(
+    cells: &Cells,
+    seeds: &[Vec<u32>],
+    options: &BoundedBiharmonicOptions,
+    progress: &dyn Fn(f64),
+) -> (Rows, Convergence) {
+    let mut levels = vec![Level::finest(cells, seeds)];
+    let mut parents: Vec<Vec<u32>> = Vec::new();
+    while let Some(finer) = levels.last() {
+        let (coarser, parent) = finer.coarser();
+        if finer.places.len() <= COARSEST || coarser.places.len() * 10 > finer.places.len() * 9 {
+            break;
+        }
+        levels.push(coarser);
+        parents.push(parent);
+    }
+    let all: usize = levels.iter().map(|level| level.places.len()).sum();
+    let mut done = 0;
+    let mut field: Option<Field> = None;
+    let mut convergence = Convergence::default();
+    for (depth, level) in levels.iter().enumerate().rev() {
+        let mut start = match &field {
+            None => Field::from_seeds(level, seeds.len()),
+            Some(coarse) => coarse.refined(&levels[depth + 1], level, &parents[depth]),
+        };
+        convergence = start.settle(level, options.tolerance);
+        field = Some(start);
+        done += level.places.len();
+        progress(done as f64 / all as f64);
+    }
+    let rows = field.map_or_else(Vec::new, |field| field.rows(cells.places.len()));
+    (rows, convergence)
+}
+
+/// The problem over the cells of one level.
+struct Level {
+    places: Vec<DVec3>,
+    links: Links,
+    /// How well each link conducts, in the order of the links: area over distance, in widths of the finest cells.
+    conductances: Vec<f32>,
+    /// The diagonal of the Laplacian: what a cell's links conduct together.
+    diagonal: Vec<f32>,
+    inverse_volumes: Vec<f32>,
+    /// What one cell's own weight adds to the gradient there: the diagonal of `L V⁻¹ L`.
+    stiffness: Vec<f32>,
+    /// Weights on the cells of bones, by hold, none in cells without any connection to one; `None` where they are to be found.
+    given: Vec<Option<Vec<(u16, f32)>>>,
+    /// The width of a cell.
+    size: f64,
+}
+
+impl Level {
+    fn finest(cells: &Cells, seeds: &[Vec<u32>]) -> Level {
+        let count = cells.places.len();
+        let mut given: Vec<Option<Vec<(u16, f32)>>> = vec![None; count];
+        let mut reached = vec![false; count];
+        for (hold, cells_of_hold) in seeds.iter().enumerate() {
+            for &cell in cells_of_hold {
+                given[cell as usize]
+                    .get_or_insert_default()
+                    .push((hold as u16, 1.0));
+                reached[cells.component[cell as usize] as usize] = true;
+            }
+        }
+        for (cell, given) in given.iter_mut().enumerate() {
+            match given {
+                Some(row) => {
+                    let share = 1.0 / row.len() as f32;
+                    row.iter_mut().for_each(|(_, weight)| *weight = share);
+                }
+                None if !reached[cells.component[cell] as usize] => *given = Some(Vec::new()),
+                None => {}
+            }
+        }
+        let links = cells.links.clone();
+        let conductances = vec![1.0; links.len()];
+        let volumes = vec![1.0; count];
+        Level::new(
+            cells.places.clone(),
+            links,
+            conductances,
+            volumes,
+            given,
+            cells.size,
+        )
+    }
+
+    fn new(
+        places: Vec<DVec3>,
+        links: Links,
+        conductances: Vec<f32>,
+        volumes: Vec<f32>,
+        given: Vec<Option<Vec<(u16, f32)>>>,
+        size: f64,
+    ) -> Level {
+        let cells = || 0..places.len() as u32;
+        let diagonal: Vec<f32> = cells()
+            .map(|cell| conductances[links.range(cell)].iter().sum())
+            .collect();
+        let inverse_volumes: Vec<f32> = volumes.iter().map(|volume| 1.0 / volume).collect();
+        let stiffness = cells()
+            .map(|cell| {
+                let own = diagonal[cell as usize].powi(2) * inverse_volumes[cell as usize];
+                let around = links.at(cell).iter().zip(&conductances[links.range(cell)]);
+                let around = around.map(|(&other, conductance)| {
+                    conductance.powi(2) * inverse_volumes[other as usize]
+                });
+                own + around.sum::<f32>()
+            })
+            .collect();
+        Level {
+            places,
+            links,
+            conductances,
+            diagonal,
+            inverse_volumes,
+            stiffness,
+            given,
+            size,
+        }
+    }
+
+    /// Cells in blocks of twice the width, as far as they are connected within; and the block of every cell. Between blocks twice as far apart, links conduct half as well.
+    fn coarser(&self) -> (Level, Vec<u32>) {
+        let count = self.places.len();
+        let size = 2.0 * self.size;
+        let block = |cell: u32| (self.places[cell as usize] / size).floor().as_ivec3();
+        let mut sets = DisjointSets::new(count);
+        for cell in 0..count as u32 {
+            for &other in self.links.at(cell).iter().filter(|&&other| other > cell) {
+                if block(cell) == block(other) {
+                    sets.join(cell as usize, other as usize);
+                }
+            }
+        }
+        let mut parent = vec![0u32; count];
+        let mut sums: Vec<(DVec3, f32)> = Vec::new();
+        let mut given: Vec<Option<Vec<(u16, f32)>>> = Vec::new();
+        let mut givers: Vec<f32> = Vec::new();
+        for cell in 0..count {
+            let first = sets.find(cell);
+            if first == cell {
+                parent[cell] = sums.len() as u32;
+                sums.push((DVec3::ZERO, 0.0));
+                given.push(None);
+                givers.push(0.0);
+            }
+            parent[cell] = parent[first];
+            let coarse = parent[cell] as usize;
+            let volume = 1.0 / self.inverse_volumes[cell];
+            sums[coarse].0 += self.places[cell] * f64::from(volume);
+            sums[coarse].1 += volume;
+            if let Some(row) = &self.given[cell] {
+                let mean = given[coarse].get_or_insert_default();
+                givers[coarse] += f32::from(!row.is_empty());
+                for &(hold, weight) in row {
+                    match mean.iter_mut().find(|(known, _)| *known == hold) {
+                        Some((_, sum)) => *sum += weight,
+                        None => mean.push((hold, weight)),
+                    }
+                }
+            }
+        }
+        for (row, givers) in given.iter_mut().zip(givers) {
+            let row = row.iter_mut().flatten();
+            row.for_each(|(_, weight)| *weight /= givers);
+        }
+        let mut pairs: Vec<(u32, u32, f32)> = Vec::new();
+        for cell in 0..count as u32 {
+            let around = self
+                .links
+                .at(cell)
+                .iter()
+                .zip(&self.conductances[self.links.range(cell)]);
+            for (&other, &conductance) in around {
+                let (a, b) = (parent[cell as usize], parent[other as usize]);
+                if a != b {
+                    pairs.push((a, b, 0.5 * conductance));
+                }
+            }
+        }
+        pairs.sort_by_key(|&(a, b, _)| (a, b));
+        pairs.dedup_by(|next, kept| {
+            let same = (next.0, next.1) == (kept.0, kept.1);
+            if same {
+                kept.2 += next.2;
+            }
+            same
+        });
+        let links = Links::of(sums.len(), pairs.iter().map(|&(a, b, _)| (a, b)).collect());
+        let conductances = pairs
+            .iter()
+            .map(|&(_, _, conductance)| conductance)
+            .collect();
+        let places = sums
+            .iter()
+            .map(|&(sum, volume)| sum / f64::from(volume))
+            .collect();
+        let volumes = sums.iter().map(|&(_, volume)| volume).collect();
+        (
+            Level::new(places, links, conductances, volumes, given, size),
+            parent,
+        )
+    }
+}
+
+/// The weights of all holds at the cells of a level, and their Laplacian `L w`, row by row.
+struct Field {
+    holds: usize,
+    /// Numbers per row: the holds, and zeros up to a multiple of the lanes.
+    stride: usize,
+    weights: Vec<f32>,
+    laplacian: Vec<f32>,
+    /// Which groups of lanes of a cell may be other than zero, in its weights or their Laplacian; a bit each.
+    live: Vec<u64>,
+    /// How many blocks of lanes a bit stands for.
+    group: usize,
+}
+
+impl Field {
+    fn zero(cells: usize, holds: usize) -> Field {
+        let blocks = holds.div_ceil(LANES).max(1);
+        let group = blocks.div_ceil(64);
+        let stride = blocks.next_multiple_of(group) * LANES;
+        Field {
+            holds,
+            stride,
+            weights: vec![0.0; cells * stride],
+            laplacian: vec![0.0; cells * stride],
+            live: vec![0; cells],
+            group,
+        }
+    }
+
+    /// Every cell has what the nearest cell of a bone has, counted in links.
+    fn from_seeds(level: &Level, holds: usize) -> Field {
+        let mut field = Field::zero(level.places.len(), holds);
+        let mut known: Vec<bool> = level.given.iter().map(Option::is_some).collect();
+        let seeds = level.given.iter().enumerate();
+        let seeds = seeds.filter(|(_, row)| row.as_ref().is_some_and(|row| !row.is_empty()));
+        let mut front: VecDeque<u32> = seeds.map(|(cell, _)| cell as u32).collect();
+        field.take_given(level);
+        while let Some(cell) = front.pop_front() {
+            for &other in level.links.at(cell) {
+                if !std::mem::replace(&mut known[other as usize], true) {
+                    let row = cell as usize * field.stride..(cell as usize + 1) * field.stride;
+                    field
+                        .weights
+                        .copy_within(row, other as usize * field.stride);
+                    front.push_back(other);
+                }
+            }
+        }
+        field
+    }
+
+    /// The same weights on a finer level, smoothly between the cells of this one.
+    fn refined(&self, coarse: &Level, fine: &Level, parent: &[u32]) -> Field {
+        let mut field = Field::zero(fine.places.len(), self.holds);
+        let mut around = Vec::new();
+        for (cell, &place) in fine.places.iter().enumerate() {
+            let radius = BUMP * coarse.size;
+            spread_around(
+                &coarse.places,
+                &coarse.links,
+                place,
+                parent[cell],
+                radius,
+                &mut around,
+            );
+            let row = &mut field.weights[cell * self.stride..(cell + 1) * self.stride];
+            for &(other, share) in &around {
+                let other = other as usize * self.stride;
+                let other = &self.weights[other..other + self.stride];
+                for (weight, other) in row.iter_mut().zip(other) {
+                    *weight += share as f32 * other;
+                }
+            }
+        }
+        field.take_given(fine);
+        field
+    }
+
+    /// Sets the weights that are given.
+    fn take_given(&mut self, level: &Level) {
+        for (row, given) in self.weights.chunks_exact_mut(self.stride).zip(&level.given) {
+            if let Some(given) = given {
+                row.fill(0.0);
+                for &(hold, weight) in given {
+                    row[usize::from(hold)] = weight;
+                }
+            }
+        }
+    }
+
+    /// Relaxes all cells until a sweep gains little.
+    fn settle(&mut self, level: &Level, tolerance: f64) -> Convergence {
+        let instructions = Instructions::new();
+        let cells: Vec<u32> = (0..level.places.len() as u32)
+            .filter(|&cell| {
+                level.given[cell as usize].is_none() && level.stiffness[cell as usize] > 0.0
+            })
+            .collect();
+        self.refresh(level);
+        let mut convergence = Convergence {
+            energy: self.energy(level),
+            ..Convergence::default()
+        };
+        while convergence.sweeps < MOST_SWEEPS {
+            // There and back again, so that nothing leans to one side.
+            for backwards in [false, true] {
+                dispatch!(instructions, simd => self.sweep(simd, level, &cells, backwards));
+            }
+            convergence.sweeps += 2;
+            if convergence.sweeps.is_multiple_of(REFRESH) {
+                self.refresh(level);
+            }
+            let energy = self.energy(level);
+            convergence.last_gain =
+                (convergence.energy - energy) / convergence.energy.max(f64::MIN_POSITIVE);
+            convergence.energy = energy;
+            if convergence.last_gain.abs() < tolerance {
+                break;
+            }
+        }
+        convergence
+    }
+
+    /// Computes the Laplacian anew.
+    fn refresh(&mut self, level: &Level) {
+        for cell in 0..level.places.len() as u32 {
+            let at = cell as usize * self.stride;
+            let own = &self.weights[at..at + self.stride];
+            let row = &mut self.laplacian[at..at + self.stride];
+            for (value, weight) in row.iter_mut().zip(own) {
+                *value = level.diagonal[cell as usize] * weight;
+            }
+            let around = level
+                .links
+                .at(cell)
+                .iter()
+                .zip(&level.conductances[level.links.range(cell)]);
+            for (&other, conductance) in around {
+                let other = other as usize * self.stride;
+                for (value, weight) in row
+                    .iter_mut()
+                    .zip(&self.weights[other..other + self.stride])
+                {
+                    *value -= conductance * weight;
+                }
+            }
+            let width = self.group * LANES;
+            let groups = row
+                .chunks_exact(width)
+                .zip(own.chunks_exact(width))
+                .enumerate();
+            let live = groups.filter(|(_, (laplacian, weights))| {
+                laplacian.iter().chain(*weights).any(|value| *value != 0.0)
+            });
+            self.live[cell as usize] = live.fold(0, |bits, (group, _)| bits | 1 << group);
+        }
+    }
+
+    /// `½ Σ_j w_jᵀ L V⁻¹ L w_j`
+    fn energy(&self, level: &Level) -> f64 {
+        let rows = self
+            .laplacian
+            .chunks_exact(self.stride)
+            .zip(&level.inverse_volumes);
+        let squares = rows.map(|(row, inverse_volume)| {
+            f64::from(*inverse_volume)
+                * row
+                    .iter()
+                    .map(|value| f64::from(*value).powi(2))
+                    .sum::<f64>()
+        });
+        0.5 * squares.sum::<f64>()
+    }
+
+    /// Puts each cell in turn where the energy is least, its neighbours held, and a little beyond.
+    #[inline(always)]
+    fn sweep<S: Simd>(&mut self, simd: S, level: &Level, cells: &[u32], backwards: bool) {
+        let mut gradient = vec![0.0f32; self.stride];
+        let mut positive: Vec<(u32, f32)> = Vec::new();
+        let width = self.group * LANES;
+        for at in 0..cells.len() {
+            let cell = cells[if backwards { cells.len() - 1 - at } else { at }];
+            let index = cell as usize;
+            let others = level.links.at(cell);
+            let conductances = &level.conductances[level.links.range(cell)];
+            let live = others.iter().fold(self.live[index], |bits, &other| {
+                bits | self.live[other as usize]
+            });
+            let own = level.diagonal[index] * level.inverse_volumes[index];
+            let step = OVERSHOOT / level.stiffness[index];
+            positive.clear();
+            // What the joints would like to have.
+            for block in blocks_of(live, width) {
+                let here = index * self.stride + block;
+                let mut sum = f32x8::from_slice(simd, &self.laplacian[here..here + LANES])
+                    * f32x8::splat(simd, own);
+                for (&other, &conductance) in others.iter().zip(conductances) {
+                    let there = other as usize * self.stride + block;
+                    let factor = -conductance * level.inverse_volumes[other as usize];
+                    let there = f32x8::from_slice(simd, &self.laplacian[there..there + LANES]);
+                    sum = there.mul_add(f32x8::splat(simd, factor), sum);
+                }
+                let weights = f32x8::from_slice(simd, &self.weights[here..here + LANES]);
+                let wished = sum.mul_add(f32x8::splat(simd, -step), weights);
+                wished.store_slice(&mut gradient[block..block + LANES]);
+                for (lane, &wish) in gradient[block..block + LANES].iter().enumerate() {
+                    if wish > 0.0 {
+                        positive.push(((block + lane) as u32, wish));
+                    }
+                }
+            }
+            let level_off = threshold(&mut positive);
+            for block in blocks_of(live, width) {
+                let here = index * self.stride + block;
+                let wished = f32x8::from_slice(simd, &gradient[block..block + LANES]);
+                let zero = f32x8::splat(simd, 0.0);
+                let new = (wished - f32x8::splat(simd, level_off)).max(zero);
+                let weights = f32x8::from_slice(simd, &self.weights[here..here + LANES]);
+                let change = new - weights;
+                let mut lanes = [0.0; LANES];
+                change.store_slice(&mut lanes);
+                if lanes == [0.0; LANES] {
+                    continue;
+                }
+                new.store_slice(&mut self.weights[here..here + LANES]);
+                let mut add = |cell: usize, factor: f32| {
+                    let at = cell * self.stride + block;
+                    let values = f32x8::from_slice(simd, &self.laplacian[at..at + LANES]);
+                    let values = change.mul_add(f32x8::splat(simd, factor), values);
+                    values.store_slice(&mut self.laplacian[at..at + LANES]);
+                    self.live[cell] |= 1 << (block / width);
+                };
+                add(index, level.diagonal[index]);
+                for (&other, &conductance) in others.iter().zip(conductances) {
+                    add(other as usize, -conductance);
+                }
+            }
+        }
+    }
+
+    /// The weights by cell, without those that are next to nothing.
+    fn rows(&self, cells: usize) -> Rows {
+        let row = |cell: usize| {
+            let row = &self.weights[cell * self.stride..cell * self.stride + self.holds];
+            let shares = row
+                .iter()
+                .enumerate()
+                .map(|(hold, &weight)| (hold as u16, f64::from(weight)));
+            shares
+                .filter(|(_, weight)| *weight > super::LEAST)
+                .collect()
+        };
+        (0..cells).map(row).collect()
+    }
+}
+
+/// The first lane of every block in the groups whose bits are set.
+#[inline(always)]
+fn blocks_of(mut live: u64, width: usize) -> impl Iterator<Item = usize> {
+    let groups = std::iter::from_fn(move || {
+        let group = (live != 0).then(|| live.trailing_zeros() as usize)?;
+        live &= live - 1;
+        Some(group)
+    });
+    groups.flat_map(move |group| (group * width..(group + 1) * width).step_by(LANES))
+}
+
+/// What to take off all numbers so that those that stay positive sum to one: the projection onto the simplex. Their sum is one at least.
+#[inline(always)]
+fn threshold(positive: &mut Vec<(u32, f32)>) -> f32 {
+    let mut level = 0.0;
+    loop {
+        let sum: f32 = positive.iter().map(|(_, value)| value).sum();
+        level = if positive.is_empty() {
+            level
+        } else {
+            (sum - 1.0) / positive.len() as f32
+        };
+        let before = positive.len();
+        positive.retain(|(_, value)| *value > level);
+        if positive.len() == before || positive.is_empty() {
+            return level;
+        }
+    }
+}

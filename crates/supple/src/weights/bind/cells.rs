@@ -1,0 +1,531 @@
+//! The body as cells: voxels whose centers are inside, and patches of the surface where it is too thin for one.
+//!
+//! `arap-point-handles.txt`, §4, takes voxels instead of tetrahedra, which takes any mesh. Inside is where the surface winds around a place more than half a time, so holes, doubled and crossing shells do
+//! no harm. Two neighbouring voxels are connected unless the way between them leads outside: fingers that nearly touch stay two fingers, however coarse the voxels. Skin that has no voxel
+//! right behind it (cloth, ears, all of an open sheet) is cut into patches of a voxel's size, which are cells too, connected as the surface is.
+
+use super::handles::Hold;
+use super::shape::Shape;
+use crate::adjacency::DisjointSets;
+use crate::exec;
+use glam::{DVec3, IVec3};
+use std::ops::Range;
+
+/// Cells and who is whose neighbour.
+pub(crate) struct Cells {
+    /// The width of a voxel, the extent of the model being one.
+    pub(crate) size: f64,
+    /// The middle of every cell.
+    pub(crate) places: Vec<DVec3>,
+    pub(crate) links: Links,
+    /// How many of the cells are voxels; they come first.
+    pub(crate) voxels: usize,
+    /// The cell of every point of the surface.
+    pub(crate) cell_of: Vec<u32>,
+    /// Cells that are connected, however far, have the same number.
+    pub(crate) component: Vec<u32>,
+}
+
+/// Neighbours in rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Links {
+    starts: Vec<u32>,
+    others: Vec<u32>,
+}
+
+impl Links {
+    /// From pairs of neighbours, each once, in any order.
+    pub(crate) fn of(cells: usize, mut pairs: Vec<(u32, u32)>) -> Links {
+        let turned: Vec<_> = pairs.iter().map(|&(a, b)| (b, a)).collect();
+        pairs.extend(turned);
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut starts = vec![0u32; cells + 1];
+        for &(a, _) in &pairs {
+            starts[a as usize + 1] += 1;
+        }
+        for cell in 0..cells {
+            starts[cell + 1] += starts[cell];
+        }
+        Links {
+            starts,
+            others: pairs.into_iter().map(|(_, b)| b).collect(),
+        }
+    }
+
+    /// Where the neighbours of a cell stand among all.
+    #[inline]
+    pub(crate) fn range(&self, cell: u32) -> Range<usize> {
+        let cell = cell as usize;
+        self.starts[cell] as usize..self.starts[cell + 1] as usize
+    }
+
+    /// The neighbours of a cell, in rising order.
+    #[inline]
+    pub(crate) fn at(&self, cell: u32) -> &[u32] {
+        &self.others[self.range(cell)]
+    }
+
+    /// How many neighbours all cells have together.
+    pub(crate) fn len(&self) -> usize {
+        self.others.len()
+    }
+}
+
+/// No voxel.
+const NONE: u32 = u32::MAX;
+
+/// As many places are looked at for voxels at most.
+const MOST_PLACES: f64 = 8e6;
+
+/// A point of the surface is behind a voxel whose center is no farther than this many widths.
+const REACH: f64 = 1.5;
+
+/// The voxels of a box around the body.
+struct Lattice {
+    size: f64,
+    dims: IVec3,
+    /// The number of the voxel at every place of the box, if its center is inside.
+    numbers: Vec<u32>,
+}
+
+impl Cells {
+    /// About `wanted` voxels fill the body; fewer if its skin alone would need more, or if it is thin in a large box.
+    pub(crate) fn of(shape: &Shape, wanted: usize) -> Cells {
+        let size = choose_size(shape, wanted);
+        let (lattice, mut places) = Lattice::fill(shape, size);
+        let voxels = places.len();
+        let mut pairs = lattice.neighbours(shape, &places);
+        let behind = lattice.behind_points(shape, &places);
+        let cell_of = patches(shape, &behind, size, &mut places);
+        pairs.extend(shape.edges.iter().filter_map(|edge| {
+            let [a, b] = edge.ends.map(|end| cell_of[end as usize]);
+            let patch = a.max(b) as usize >= voxels;
+            (a != b && patch).then_some((a, b))
+        }));
+        // A part too thin for voxels to go through, between others that are not: the skin still connects them.
+        let mut sets = DisjointSets::new(places.len());
+        for &(a, b) in &pairs {
+            sets.join(a as usize, b as usize);
+        }
+        for edge in &shape.edges {
+            let [a, b] = edge.ends.map(|end| cell_of[end as usize]);
+            if sets.find(a as usize) != sets.find(b as usize) {
+                sets.join(a as usize, b as usize);
+                pairs.push((a, b));
+            }
+        }
+        let component = (0..places.len())
+            .map(|cell| sets.find(cell) as u32)
+            .collect();
+        Cells {
+            size,
+            links: Links::of(places.len(), pairs),
+            places,
+            voxels,
+            cell_of,
+            component,
+        }
+    }
+
+    /// The cells that every hold has, each once: those that its bones pass through, or where a bone just outside is nearest to the body. None if it is far from it.
+    pub(crate) fn seeds(&self, shape: &Shape, holds: &[Hold]) -> Vec<Vec<u32>> {
+        let search = PlaceSearch::over(&self.places, self.size);
+        exec::map(holds.len(), |index| {
+            let mut seeds = self.seeds_of(shape, &holds[index], &search);
+            seeds.sort_unstable();
+            seeds.dedup();
+            seeds
+        })
+    }
+
+    fn seeds_of(&self, shape: &Shape, hold: &Hold, search: &PlaceSearch) -> Vec<u32> {
+        let mut samples = Vec::new();
+        let mut length = 0.0;
+        for segment in &hold.segments {
+            length += segment.length();
+            let steps = (2.0 * segment.length() / self.size).ceil().min(1e4) as usize;
+            samples.extend((0..=steps).map(|step| segment.at(step as f64 / steps.max(1) as f64)));
+        }
+        if hold.inside {
+            let seeds: Vec<u32> = samples
+                .iter()
+                .filter_map(|&sample| {
+                    search.nearest(&self.places, sample, self.size, |cell| {
+                        joined(shape, sample, self.places[cell as usize])
+                    })
+                })
+                .collect();
+            if !seeds.is_empty() {
+                return seeds;
+            }
+        }
+        // Where the bone comes nearest to the skin.
+        let within = (2.0 * self.size).max(0.5 * length) as f32;
+        let near = samples.iter().filter_map(|&sample| {
+            let nearest = shape.tree.nearest(sample.as_vec3(), within, |_| true)?;
+            let corners = shape.triangles[nearest.triangle as usize];
+            let heaviest =
+                (0..3).max_by(|&a, &b| nearest.shares[a].total_cmp(&nearest.shares[b]))?;
+            Some((nearest.distance, self.cell_of[corners[heaviest] as usize]))
+        });
+        let near: Vec<(f32, u32)> = near.collect();
+        let closest = near
+            .iter()
+            .map(|found| found.0)
+            .fold(f32::INFINITY, f32::min);
+        let close = |found: &&(f32, u32)| found.0 <= closest * 1.25;
+        near.iter().filter(close).map(|found| found.1).collect()
+    }
+
+    /// The cells around a place, connected with one of them, and their shares in it: a smooth bump as wide as a few voxels. Weights hardly change across the skin (no weight flows through
+    /// it), so what lies behind it is all that is needed.
+    pub(crate) fn around(&self, place: DVec3, from: u32, around: &mut Vec<(u32, f64)>) {
+        spread_around(
+            &self.places,
+            &self.links,
+            place,
+            from,
+            BUMP * self.size,
+            around,
+        );
+    }
+}
+
+/// The radius of the bump by which values at cells become values between them, in widths.
+pub(crate) const BUMP: f64 = 1.9;
+
+/// Cells connected with `from` within a radius of a place, by a bump `(1 − r²)²`; shares sum to one. `from` alone where all are farther.
+pub(crate) fn spread_around(
+    places: &[DVec3],
+    links: &Links,
+    place: DVec3,
+    from: u32,
+    radius: f64,
+    around: &mut Vec<(u32, f64)>,
+) {
+    let share = |cell: u32| {
+        let square = places[cell as usize].distance_squared(place) / (radius * radius);
+        (1.0 - square).max(0.0).powi(2)
+    };
+    around.clear();
+    around.push((from, share(from)));
+    let mut next = 0;
+    while next < around.len() {
+        let cell = around[next].0;
+        next += 1;
+        for &other in links.at(cell) {
+            if around.iter().any(|(known, _)| *known == other) {
+                continue;
+            }
+            let share = share(other);
+            if share > 0.0 {
+                around.push((other, share));
+            }
+        }
+    }
+    let sum: f64 = around.iter().map(|(_, share)| share).sum();
+    if sum > 0.0 {
+        around.iter_mut().for_each(|(_, share)| *share /= sum);
+    } else {
+        around.truncate(1);
+        around[0].1 = 1.0;
+    }
+}
+
+/// The width of voxels of which about `wanted` fill the body.
+fn choose_size(shape: &Shape, wanted: usize) -> f64 {
+    let wanted = wanted.max(1) as f64;
+    let low = shape
+        .points
+        .iter()
+        .copied()
+        .fold(DVec3::INFINITY, DVec3::min);
+    let high = shape
+        .points
+        .iter()
+        .copied()
+        .fold(DVec3::NEG_INFINITY, DVec3::max);
+    let sides = high - low;
+    let at_least = 1e-4;
+    let (rough, _) = Lattice::fill_box(shape, low, high, 1.0 / 96.0);
+    let inside = rough
+        .numbers
+        .iter()
+        .filter(|&&number| number != NONE)
+        .count();
+    let volume = inside as f64 * rough.size.powi(3);
+    let area: f64 = shape.areas.iter().sum();
+    let by_volume = (volume / wanted).cbrt();
+    let by_skin = (area / (2.0 * wanted)).sqrt();
+    let by_box = (sides.max(DVec3::splat(at_least)).element_product() / MOST_PLACES).cbrt();
+    by_volume.max(by_skin).max(by_box).max(at_least)
+}
+
+impl Lattice {
+    fn fill(shape: &Shape, size: f64) -> (Lattice, Vec<DVec3>) {
+        let low = shape
+            .points
+            .iter()
+            .copied()
+            .fold(DVec3::INFINITY, DVec3::min);
+        let high = shape
+            .points
+            .iter()
+            .copied()
+            .fold(DVec3::NEG_INFINITY, DVec3::max);
+        Lattice::fill_box(shape, low, high, size)
+    }
+
+    /// Which centers are inside, and where. The lattice lies evenly about the middle of the model, so that a model that is symmetric has symmetric voxels.
+    fn fill_box(shape: &Shape, low: DVec3, high: DVec3, size: f64) -> (Lattice, Vec<DVec3>) {
+        let reach = low.abs().max(high.abs());
+        let half = if shape.points.is_empty() {
+            IVec3::ZERO
+        } else {
+            (reach / size).ceil().as_ivec3() + 1
+        };
+        let dims = half * 2;
+        let mut lattice = Lattice {
+            size,
+            dims,
+            numbers: Vec::new(),
+        };
+        // Blocks of places, as one where the surface is not near.
+        let blocks = (dims + BLOCK - 1) / BLOCK;
+        let count = blocks.element_product() as usize;
+        let filled = exec::map(count, |index| {
+            let corner = unravel(index, blocks) * BLOCK;
+            let mut inside = Vec::new();
+            lattice.fill_block(shape, corner, BLOCK, &mut inside);
+            inside
+        });
+        let mut numbers = vec![NONE; dims.element_product().max(0) as usize];
+        let mut inside: Vec<IVec3> = filled.concat();
+        inside.sort_unstable_by_key(|place| (place.z, place.y, place.x));
+        for (number, &place) in inside.iter().enumerate() {
+            numbers[lattice.index(place)] = number as u32;
+        }
+        let places = inside.iter().map(|&place| lattice.center(place)).collect();
+        lattice.numbers = numbers;
+        (lattice, places)
+    }
+
+    fn center(&self, place: IVec3) -> DVec3 {
+        ((place - self.dims / 2).as_dvec3() + 0.5) * self.size
+    }
+
+    fn index(&self, place: IVec3) -> usize {
+        ((place.z * self.dims.y + place.y) * self.dims.x + place.x) as usize
+    }
+
+    /// The number of the voxel at a place; `NONE` outside.
+    fn number(&self, place: IVec3) -> u32 {
+        let within = place.cmpge(IVec3::ZERO).all() && place.cmplt(self.dims).all();
+        if within {
+            self.numbers[self.index(place)]
+        } else {
+            NONE
+        }
+    }
+
+    /// Collects the places of a block whose centers are inside.
+    fn fill_block(&self, shape: &Shape, corner: IVec3, width: i32, inside: &mut Vec<IVec3>) {
+        if corner.cmpge(self.dims).any() {
+            return;
+        }
+        let middle = self.center(corner) + 0.5 * (f64::from(width) - 1.0) * self.size;
+        if width == 1 {
+            if shape.is_inside(middle) {
+                inside.push(corner);
+            }
+            return;
+        }
+        let radius = 0.5 * f64::from(width) * self.size * 3f64.sqrt();
+        let far = shape
+            .tree
+            .nearest(middle.as_vec3(), radius as f32, |_| true)
+            .is_none();
+        if far {
+            // Away from the surface the winding number changes little; if it is clear here, it is clear all over the block.
+            let winding = shape.tree.winding(middle);
+            if winding < 0.25 {
+                return;
+            }
+            if winding > 0.75 {
+                let end = (corner + width).min(self.dims);
+                for z in corner.z..end.z {
+                    for y in corner.y..end.y {
+                        inside.extend((corner.x..end.x).map(|x| IVec3::new(x, y, z)));
+                    }
+                }
+                return;
+            }
+        }
+        let half = width / 2;
+        for part in 0..8 {
+            let offset = IVec3::new(part & 1, part >> 1 & 1, part >> 2) * half;
+            self.fill_block(shape, corner + offset, half, inside);
+        }
+    }
+
+    /// Voxels beside each other whose centers are joined.
+    fn neighbours(&self, shape: &Shape, places: &[DVec3]) -> Vec<(u32, u32)> {
+        let pairs = exec::map_chunks(places.len(), |range| {
+            let mut pairs = Vec::new();
+            for number in range {
+                let place = self.place_of(places[number]);
+                for step in [IVec3::X, IVec3::Y, IVec3::Z] {
+                    let other = self.number(place + step);
+                    if other != NONE && joined(shape, places[number], places[other as usize]) {
+                        pairs.push((number as u32, other));
+                    }
+                }
+            }
+            pairs
+        });
+        pairs.concat()
+    }
+
+    fn place_of(&self, place: DVec3) -> IVec3 {
+        (place / self.size).floor().as_ivec3() + self.dims / 2
+    }
+
+    /// The voxel right behind every point of the surface, if there is one.
+    fn behind_points(&self, shape: &Shape, places: &[DVec3]) -> Vec<u32> {
+        let behind = |point: usize| {
+            let here = shape.points[point];
+            let corner = self.place_of(here - 0.5 * self.size);
+            let mut near: Vec<(f64, u32)> = Vec::new();
+            for z in -1..3 {
+                for y in -1..3 {
+                    for x in -1..3 {
+                        let number = self.number(corner + IVec3::new(x, y, z));
+                        if number != NONE {
+                            let square = places[number as usize].distance_squared(here);
+                            if square < (REACH * self.size).powi(2) {
+                                near.push((square, number));
+                            }
+                        }
+                    }
+                }
+            }
+            near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let sees = |&&(_, number): &&(f64, u32)| {
+                let center = places[number as usize];
+                !shape.hides(point as u32, center) || all_inside(shape, here, center)
+            };
+            near.iter()
+                .take(8)
+                .find(sees)
+                .map_or(NONE, |&(_, number)| number)
+        };
+        exec::map_chunks(shape.points.len(), |points| {
+            points.map(behind).collect::<Vec<_>>()
+        })
+        .concat()
+    }
+}
+
+/// Blocks of this many voxels each way are looked at as one first.
+const BLOCK: i32 = 16;
+
+fn unravel(index: usize, dims: IVec3) -> IVec3 {
+    let index = index as i32;
+    IVec3::new(
+        index % dims.x,
+        index / dims.x % dims.y,
+        index / (dims.x * dims.y),
+    )
+}
+
+/// Whether one can go straight from a place inside to another without leaving the body. Surfaces inside of it, as of a shell within another, do not matter.
+fn joined(shape: &Shape, a: DVec3, b: DVec3) -> bool {
+    !shape.tree.blocked(a.as_vec3(), b.as_vec3(), 0.0, |_| true) || all_inside(shape, a, b)
+}
+
+fn all_inside(shape: &Shape, a: DVec3, b: DVec3) -> bool {
+    [0.25, 0.5, 0.75]
+        .iter()
+        .all(|&share| shape.is_inside(a.lerp(b, share)))
+}
+
+/// The cell of every point: the voxel behind it, or a patch of neighbouring points without one that lie in the same voxel's place. Adds the patches' middles to the places.
+fn patches(shape: &Shape, behind: &[u32], size: f64, places: &mut Vec<DVec3>) -> Vec<u32> {
+    let place_of = |point: u32| (shape.points[point as usize] / size).floor().as_ivec3();
+    let mut sets = DisjointSets::new(shape.points.len());
+    for edge in &shape.edges {
+        let [a, b] = edge.ends;
+        let bare = behind[a as usize] == NONE && behind[b as usize] == NONE;
+        if bare && place_of(a) == place_of(b) {
+            sets.join(a as usize, b as usize);
+        }
+    }
+    let mut cell_of = behind.to_vec();
+    let mut members: Vec<(DVec3, f64)> = Vec::new();
+    let voxels = places.len();
+    for point in 0..shape.points.len() {
+        if behind[point] != NONE {
+            continue;
+        }
+        let first = sets.find(point);
+        if first == point {
+            cell_of[point] = (voxels + members.len()) as u32;
+            members.push((DVec3::ZERO, 0.0));
+        }
+        cell_of[point] = cell_of[first];
+        let (sum, count) = &mut members[cell_of[point] as usize - voxels];
+        *sum += shape.points[point];
+        *count += 1.0;
+    }
+    places.extend(members.into_iter().map(|(sum, count)| sum / count));
+    cell_of
+}
+
+/// Finds cells near a place: cells sorted into cubes.
+struct PlaceSearch {
+    size: f64,
+    /// (cube, cell), sorted.
+    cells: Vec<([i32; 3], u32)>,
+}
+
+impl PlaceSearch {
+    fn over(places: &[DVec3], size: f64) -> PlaceSearch {
+        let cube = |place: &DVec3| (*place / size).floor().as_ivec3().to_array();
+        let mut cells: Vec<_> = places
+            .iter()
+            .enumerate()
+            .map(|(cell, place)| (cube(place), cell as u32))
+            .collect();
+        cells.sort_unstable();
+        PlaceSearch { size, cells }
+    }
+
+    /// The nearest cell that fits, no farther than a cube's width.
+    fn nearest(
+        &self,
+        places: &[DVec3],
+        place: DVec3,
+        within: f64,
+        fits: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let [x, y, z] = (place / self.size).floor().as_ivec3().to_array();
+        let mut near: Vec<(f64, u32)> = Vec::new();
+        for i in x - 1..=x + 1 {
+            for j in y - 1..=y + 1 {
+                let start = self
+                    .cells
+                    .partition_point(|&(cube, _)| cube < [i, j, z - 1]);
+                let run = self.cells[start..]
+                    .iter()
+                    .take_while(|(cube, _)| *cube <= [i, j, z + 1]);
+                near.extend(
+                    run.map(|&(_, cell)| (places[cell as usize].distance_squared(place), cell)),
+                );
+            }
+        }
+        near.retain(|(square, _)| *square <= within * within);
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        near.iter().map(|&(_, cell)| cell).find(|&cell| fits(cell))
+    }
+}

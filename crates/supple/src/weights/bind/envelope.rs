@@ -1,0 +1,140 @@
+//! Capsules around bones, as wide as the body is there, with a falloff.
+
+use super::handles::Hold;
+use super::shape::Shape;
+use super::{BindError, Rows, rigid};
+use crate::exec;
+
+/// How envelopes bind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnvelopeOptions {
+    /// How far weight reaches beyond a capsule, as a share of its radius.
+    pub falloff: f64,
+    /// Radii for some joints, in the model's unit. All others are fitted to the body.
+    pub radii: Vec<(usize, f64)>,
+}
+
+impl Default for EnvelopeOptions {
+    fn default() -> EnvelopeOptions {
+        EnvelopeOptions {
+            falloff: 0.5,
+            radii: Vec::new(),
+        }
+    }
+}
+
+impl EnvelopeOptions {
+    pub(super) fn check(&self) -> Result<(), BindError> {
+        super::check_positive("falloff", self.falloff)?;
+        let mut radii = self.radii.iter();
+        radii.try_for_each(|&(_, radius)| super::check_positive("radius", radius))
+    }
+}
+
+/// A share of the points nearest to a bone is inside of its fitted capsule: a few far ones (a bag, a collar) must not widen it.
+const INSIDE: f64 = 0.8;
+
+/// The capsule of one segment: its radius changes evenly from one end to the other.
+#[derive(Clone, Copy, Debug)]
+struct Capsule {
+    from: f64,
+    to: f64,
+}
+
+impl Capsule {
+    fn radius(&self, share: f64) -> f64 {
+        self.from + (self.to - self.from) * share
+    }
+}
+
+/// Full weight within a capsule's radius, none beyond the falloff, smoothly between. A point beyond all of them follows the one that it is nearest to, in radii.
+pub(super) fn rows(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Rows {
+    let capsules = fit(shape, holds, options);
+    let row = |point: usize| {
+        let place = shape.points[point];
+        let mut row = Vec::new();
+        let mut nearest = (0, f64::INFINITY);
+        for (hold, capsules) in holds.iter().zip(&capsules) {
+            let ratios = hold
+                .segments
+                .iter()
+                .zip(capsules)
+                .map(|(segment, capsule)| {
+                    let share = segment.share_nearest(place);
+                    segment.at(share).distance(place) / capsule.radius(share)
+                });
+            let ratio = ratios.fold(f64::INFINITY, f64::min);
+            if ratio < nearest.1 {
+                nearest = (hold.joint, ratio);
+            }
+            let beyond = ((ratio - 1.0) / options.falloff).clamp(0.0, 1.0);
+            let weight = 1.0 - beyond * beyond * (3.0 - 2.0 * beyond);
+            if weight > 0.0 {
+                row.push((hold.joint, weight));
+            }
+        }
+        if row.is_empty() {
+            row.push((nearest.0, 1.0));
+        }
+        row
+    };
+    exec::map_chunks(shape.points.len(), |points| {
+        points.map(row).collect::<Vec<_>>()
+    })
+    .concat()
+}
+
+/// Radii at both ends of every segment, from how far the points nearest to each half of it are.
+fn fit(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Vec<Vec<Capsule>> {
+    let nearest = rigid::nearest_holds(shape, holds);
+    let mut distances: Vec<Vec<[Vec<(f64, f64)>; 2]>> = holds
+        .iter()
+        .map(|hold| hold.segments.iter().map(|_| Default::default()).collect())
+        .collect();
+    let mut of_all = Vec::with_capacity(nearest.len());
+    for (point, &hold) in nearest.iter().enumerate() {
+        let place = shape.points[point];
+        let segments = holds[usize::from(hold)].segments.iter().enumerate();
+        let near = segments.map(|(index, segment)| {
+            let share = segment.share_nearest(place);
+            (segment.at(share).distance(place), share, index)
+        });
+        let Some((distance, share, index)) = near.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+            continue;
+        };
+        let half = usize::from(share >= 0.5);
+        let sample = (distance, shape.areas[point]);
+        distances[usize::from(hold)][index][half].push(sample);
+        of_all.push(sample);
+    }
+    // Where nothing is nearest to a bone, its capsule is as wide as the others are.
+    let usual = percentile(&mut of_all).unwrap_or(1.0);
+    let fitted = |(hold, halves): (&Hold, Vec<[Vec<(f64, f64)>; 2]>)| {
+        let given = options
+            .radii
+            .iter()
+            .rev()
+            .find(|(joint, _)| *joint == usize::from(hold.joint));
+        let given = given.map(|&(_, radius)| shape.length_to_unit(radius));
+        let capsule = |mut halves: [Vec<(f64, f64)>; 2]| {
+            let [from, to] = [0, 1].map(|half| percentile(&mut halves[half]));
+            let from = given.or(from).or(to).unwrap_or(usual);
+            let to = given.or(to).unwrap_or(from);
+            Capsule { from, to }
+        };
+        halves.into_iter().map(capsule).collect()
+    };
+    holds.iter().zip(distances).map(fitted).collect()
+}
+
+/// The distance within which a share of the area lies; never zero.
+fn percentile(samples: &mut [(f64, f64)]) -> Option<f64> {
+    samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let all: f64 = samples.iter().map(|sample| sample.1).sum();
+    let mut sum = 0.0;
+    let within = samples.iter().find(|(_, area)| {
+        sum += area;
+        sum >= INSIDE * all
+    });
+    within.map(|(distance, _)| distance.max(1e-6))
+}

@@ -1,0 +1,134 @@
+//! Pieces that no bone holds follow the nearest ones that are held: buttons, eyes, a jacket over a body.
+
+use super::Rows;
+use super::handles::Hold;
+use super::shape::{Piece, Shape};
+use crate::exec;
+
+/// A loose piece smaller than this share of the model moves as one: a button does not bend.
+const SMALL: f64 = 0.04;
+
+/// How often what a large piece took over is averaged with its neighbours: the nearest place of a body may jump from an arm to the trunk.
+const SMOOTHING: usize = 10;
+
+/// Gives rows to all points of pieces that are not bound, from the nearest place on those that are. If none is, from the nearest bone.
+pub(super) fn follow(shape: &Shape, holds: &[Hold], rows: &mut Rows, bound: &[bool]) {
+    let followers: Vec<u32> = (0..shape.points.len() as u32)
+        .filter(|&point| !bound[shape.piece_of[point as usize] as usize])
+        .collect();
+    if followers.is_empty() {
+        return;
+    }
+    let leads = |triangle: u32| bound[shape.piece_of_triangle(triangle) as usize];
+    let taken = exec::map_chunks(followers.len(), |range| {
+        let take = |&point: &u32| {
+            let place = shape.points[point as usize].as_vec3();
+            let nearest = shape.tree.nearest(place, f32::INFINITY, leads)?;
+            let corners = shape.triangles[nearest.triangle as usize];
+            let corners = corners.map(|corner| rows[corner as usize].as_slice());
+            let shares = nearest.shares.map(f64::from);
+            Some(mixed(corners.into_iter().zip(shares)))
+        };
+        followers[range].iter().map(take).collect::<Vec<_>>()
+    })
+    .concat();
+    for (&point, row) in followers.iter().zip(taken) {
+        rows[point as usize] = row.unwrap_or_default();
+    }
+    super::fill_empty(shape, holds, rows);
+    smooth(
+        shape,
+        rows,
+        |point| !bound[shape.piece_of[point] as usize],
+        SMOOTHING,
+    );
+}
+
+/// Averages the rows of some points with their neighbours'. All neighbours of such points must have rows.
+fn smooth(shape: &Shape, rows: &mut Rows, wanted: impl Fn(usize) -> bool, steps: usize) {
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); shape.points.len()];
+    for edge in &shape.edges {
+        let [a, b] = edge.ends;
+        if wanted(a as usize) && wanted(b as usize) {
+            neighbours[a as usize].push(b);
+            neighbours[b as usize].push(a);
+        }
+    }
+    let points: Vec<usize> = (0..shape.points.len())
+        .filter(|&point| !neighbours[point].is_empty())
+        .collect();
+    for _ in 0..steps {
+        let averaged: Vec<_> = points
+            .iter()
+            .map(|&point| {
+                let share = 0.5 / neighbours[point].len() as f64;
+                let around = neighbours[point]
+                    .iter()
+                    .map(|&other| (rows[other as usize].as_slice(), share));
+                mixed(std::iter::once((rows[point].as_slice(), 0.5)).chain(around))
+            })
+            .collect();
+        for (&point, row) in points.iter().zip(averaged) {
+            rows[point] = row;
+        }
+    }
+}
+
+/// Small pieces without a bone of their own get one row for all their points.
+pub(super) fn stiffen_small_pieces(shape: &Shape, holds: &[Hold], rows: &mut Rows) {
+    if shape.pieces.len() < 2 {
+        return;
+    }
+    let small = |piece: &&Piece| {
+        piece.points.len() > 1 && piece.extent() < SMALL && !holds_bone(piece, holds)
+    };
+    for piece in shape.pieces.iter().filter(small) {
+        let share = 1.0 / piece.points.len() as f64;
+        let mean = mixed(
+            piece
+                .points
+                .iter()
+                .map(|&point| (rows[point as usize].as_slice(), share)),
+        );
+        for &point in &piece.points {
+            rows[point as usize].clone_from(&mean);
+        }
+    }
+}
+
+/// Whether a bone passes through the box of a piece.
+fn holds_bone(piece: &Piece, holds: &[Hold]) -> bool {
+    let (low, high) = (piece.low, piece.high);
+    let mut segments = holds.iter().flat_map(|hold| &hold.segments);
+    segments.any(|segment| {
+        let (mut enters, mut leaves) = (0.0f64, 1.0f64);
+        let (from, along) = (segment.from, segment.at(1.0) - segment.from);
+        for axis in 0..3 {
+            let [a, b] = [low[axis], high[axis]].map(|wall| wall - from[axis]);
+            if along[axis] == 0.0 {
+                if a > 0.0 || b < 0.0 {
+                    return false;
+                }
+                continue;
+            }
+            let (a, b) = (a / along[axis], b / along[axis]);
+            enters = enters.max(a.min(b));
+            leaves = leaves.min(a.max(b));
+        }
+        enters <= leaves
+    })
+}
+
+/// A mix of rows by shares.
+pub(super) fn mixed<'a>(rows: impl Iterator<Item = (&'a [(u16, f64)], f64)>) -> Vec<(u16, f64)> {
+    let mut mix: Vec<(u16, f64)> = Vec::new();
+    for (row, share) in rows.filter(|(_, share)| *share > 0.0) {
+        for &(joint, weight) in row {
+            match mix.iter_mut().find(|(known, _)| *known == joint) {
+                Some((_, sum)) => *sum += weight * share,
+                None => mix.push((joint, weight * share)),
+            }
+        }
+    }
+    mix
+}

@@ -1,0 +1,177 @@
+//! Distances through the inside of the body instead of across the gap between two limbs.
+//!
+//! Voxels as in geodesic voxel binding (Dionne and de Lasa 2013): the distance of every cell to every bone, along ways inside. Distances solve the eikonal equation `|∇d| = 1` by fast marching, so
+//! that they do not depend on how the voxels lie as paths from voxel to voxel would. The falloff is not the paper's, which never ends: a bone that is `q` times as far as the nearest one has
+//! the weight `(1 − t)²(1 + 2t)` with `t = (q − 1) / falloff`, so one number says how far weights reach, in radii of the limb, and beyond it there are none.
+
+use super::cells::Cells;
+use super::{BindError, Rows};
+use crate::exec;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// How geodesic binding works.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeodesicOptions {
+    /// About how many voxels fill the body.
+    pub voxels: usize,
+    /// How much farther than the nearest bone one may be to count, as a share of that distance.
+    pub falloff: f64,
+}
+
+impl Default for GeodesicOptions {
+    fn default() -> GeodesicOptions {
+        GeodesicOptions {
+            voxels: 60_000,
+            falloff: 0.8,
+        }
+    }
+}
+
+impl GeodesicOptions {
+    pub(super) fn check(&self) -> Result<(), BindError> {
+        super::check_voxels(self.voxels)?;
+        super::check_positive("falloff", self.falloff)
+    }
+}
+
+/// How far a front of distances runs beyond what counts: the way to a cell that counts may lead through some that do not.
+const SLACK: f64 = 1.5;
+
+/// The weights of every cell, by hold. Cells that no bone reaches have none.
+pub(super) fn cell_rows(cells: &Cells, seeds: &[Vec<u32>], options: &GeodesicOptions) -> Rows {
+    let everything: Vec<u32> = seeds.concat();
+    // A seed is somewhere within its cell, so nothing is nearer than a part of it.
+    let offset = 0.25 * cells.size;
+    let nearest = march(cells, &everything, |_, _| true);
+    let reach = 1.0 + options.falloff;
+    let marched = exec::map(seeds.len(), |hold| {
+        let counts = |cell: u32, distance: f64| {
+            distance + offset <= SLACK * reach * (nearest[cell as usize] + offset)
+        };
+        let distances = march(cells, &seeds[hold], counts);
+        let mut weights = Vec::new();
+        for (cell, &distance) in distances.iter().enumerate() {
+            if distance < f64::INFINITY {
+                let ratio = (distance + offset) / (nearest[cell] + offset);
+                let beyond = ((ratio - 1.0) / options.falloff).max(0.0);
+                if beyond < 1.0 {
+                    weights.push((cell, (1.0 - beyond).powi(2) * (1.0 + 2.0 * beyond)));
+                }
+            }
+        }
+        weights
+    });
+    let mut rows: Rows = vec![Vec::new(); cells.places.len()];
+    for (hold, weights) in marched.into_iter().enumerate() {
+        for (cell, weight) in weights {
+            rows[cell].push((hold as u16, weight));
+        }
+    }
+    for row in &mut rows {
+        let sum: f64 = row.iter().map(|(_, weight)| weight).sum();
+        row.iter_mut().for_each(|(_, weight)| *weight /= sum);
+    }
+    rows
+}
+
+/// The distance of every cell to the seeds, as far as the front is let run; infinite beyond.
+fn march(cells: &Cells, seeds: &[u32], runs_on: impl Fn(u32, f64) -> bool) -> Vec<f64> {
+    let mut distances = vec![f64::INFINITY; cells.places.len()];
+    let mut settled = vec![false; cells.places.len()];
+    let mut front = BinaryHeap::new();
+    for &seed in seeds {
+        distances[seed as usize] = 0.0;
+        front.push(Reached {
+            distance: 0.0,
+            cell: seed,
+        });
+    }
+    while let Some(Reached { distance, cell }) = front.pop() {
+        if settled[cell as usize] {
+            continue;
+        }
+        settled[cell as usize] = true;
+        if !runs_on(cell, distance) {
+            continue;
+        }
+        for &other in cells.links.at(cell) {
+            if settled[other as usize] {
+                continue;
+            }
+            let updated = arrival(cells, &distances, &settled, other);
+            if updated < distances[other as usize] {
+                distances[other as usize] = updated;
+                front.push(Reached {
+                    distance: updated,
+                    cell: other,
+                });
+            }
+        }
+    }
+    distances
+}
+
+/// When a front arrives at a cell from its settled neighbours: the largest root of `Σ_axes ((d − d_axis) / h)² = 1` over as many axes as lie behind it; along straight links that are not
+/// of the lattice by their length.
+fn arrival(cells: &Cells, distances: &[f64], settled: &[bool], cell: u32) -> f64 {
+    let here = cells.places[cell as usize];
+    let mut along = [f64::INFINITY; 3];
+    let mut best = f64::INFINITY;
+    for &other in cells.links.at(cell) {
+        if !settled[other as usize] {
+            continue;
+        }
+        let distance = distances[other as usize];
+        if (cell as usize) < cells.voxels && (other as usize) < cells.voxels {
+            let step = (cells.places[other as usize] - here).abs();
+            let axis = step.max_position();
+            // The skin may link voxels that are not beside each other.
+            if step.element_sum() < 1.5 * cells.size {
+                along[axis] = along[axis].min(distance);
+                continue;
+            }
+        }
+        best = best.min(distance + cells.places[other as usize].distance(here));
+    }
+    along.sort_by(f64::total_cmp);
+    let h = cells.size;
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    let mut arrival = f64::INFINITY;
+    for distance in along {
+        if distance >= arrival {
+            break;
+        }
+        count += 1.0;
+        sum += distance;
+        squares += distance * distance;
+        let discriminant = sum * sum - count * (squares - h * h);
+        if discriminant < 0.0 {
+            break;
+        }
+        arrival = (sum + discriminant.sqrt()) / count;
+    }
+    best.min(arrival)
+}
+
+/// A cell on the front; the nearest is the greatest, as a heap wants it.
+#[derive(PartialEq)]
+struct Reached {
+    distance: f64,
+    cell: u32,
+}
+
+impl Eq for Reached {}
+
+impl Ord for Reached {
+    fn cmp(&self, other: &Reached) -> Ordering {
+        let nearer = other.distance.total_cmp(&self.distance);
+        nearer.then(other.cell.cmp(&self.cell))
+    }
+}
+
+impl PartialOrd for Reached {
+    fn partial_cmp(&self, other: &Reached) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

@@ -1,0 +1,117 @@
+//! Characters of several skins: what is bound to the same joints is bound as one body.
+
+use super::{BindError, BindMethod, BindReport, Bound, Follower, Handle, bind};
+use crate::mesh::Mesh;
+use crate::skeleton::Skeleton;
+use crate::weights::WeightsBuilder;
+use std::ops::Range;
+
+/// Parts of a surface that are bound together: a body, and the jacket that it wears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindGroup {
+    /// Its vertices.
+    pub vertices: Vec<Range<usize>>,
+    /// The joints that may hold them.
+    pub joints: Vec<usize>,
+}
+
+impl BindGroup {
+    /// All of a mesh, held by any joint.
+    pub fn whole(mesh: &Mesh, skeleton: &Skeleton) -> BindGroup {
+        BindGroup {
+            vertices: vec![0..mesh.vertex_count()],
+            joints: (0..skeleton.joints().len()).collect(),
+        }
+    }
+}
+
+/// Binds each group by itself, to the bones of its joints. Every vertex must be in one.
+pub fn bind_groups(
+    mesh: &Mesh,
+    skeleton: &Skeleton,
+    groups: &[BindGroup],
+    method: &BindMethod,
+    progress: &dyn Fn(f64),
+) -> Result<Bound, BindError> {
+    let joints = skeleton.joints().len();
+    let mut rows: Vec<Option<Vec<(u16, f64)>>> = vec![None; mesh.vertex_count()];
+    let mut report = BindReport::default();
+    let mut of_no_group = vec![true; joints];
+    for (done, group) in groups.iter().enumerate() {
+        let vertices: Vec<usize> = group.vertices.iter().cloned().flatten().collect();
+        let part = part_of(mesh, &vertices);
+        let handles = Handle::of_joints(skeleton, &group.joints);
+        let share = |of_group: f64| progress((done as f64 + of_group) / groups.len() as f64);
+        let bound = bind(&part, &handles, joints, method, &share)?;
+        for (row, &vertex) in vertices.iter().enumerate() {
+            let influences = bound.weights.of(row);
+            let influences =
+                influences.map(|influence| (influence.joint as u16, f64::from(influence.weight)));
+            rows[vertex] = Some(influences.collect());
+        }
+        report.add(bound.report, &vertices);
+        for &joint in &group.joints {
+            of_no_group[joint] = false;
+        }
+    }
+    let mut builder = WeightsBuilder::new(joints)?;
+    for (vertex, row) in rows.into_iter().enumerate() {
+        builder.push_shares(row.ok_or(BindError::InNoGroup(vertex))?)?;
+    }
+    let weights = builder.finish().0;
+    report.tell_unreached(&weights, (0..joints).filter(|&joint| !of_no_group[joint]));
+    Ok(Bound { weights, report })
+}
+
+/// Some vertices of a mesh, in this order, with the triangles among them.
+fn part_of(mesh: &Mesh, vertices: &[usize]) -> Mesh {
+    if vertices.iter().copied().eq(0..mesh.vertex_count()) {
+        return mesh.clone();
+    }
+    let mut number = vec![u32::MAX; mesh.vertex_count()];
+    for (new, &vertex) in vertices.iter().enumerate() {
+        number[vertex] = new as u32;
+    }
+    let positions = vertices
+        .iter()
+        .map(|&vertex| mesh.positions()[vertex])
+        .collect();
+    let normals = vertices
+        .iter()
+        .map(|&vertex| mesh.normals()[vertex])
+        .collect();
+    let triangles = mesh
+        .triangles()
+        .iter()
+        .map(|corners| corners.map(|corner| number[corner as usize]));
+    let triangles = triangles
+        .filter(|corners| !corners.contains(&u32::MAX))
+        .collect();
+    // Parts of a mesh that was checked are as they should be.
+    Mesh::new(positions, Some(normals), None, triangles).unwrap_or_else(|_| mesh.clone())
+}
+
+impl BindReport {
+    /// Adds that of a further group, whose vertices are these of the whole.
+    fn add(&mut self, group: BindReport, vertices: &[usize]) {
+        self.outside.extend(group.outside);
+        self.pieces += group.pieces;
+        self.followers
+            .extend(group.followers.into_iter().map(|follower| Follower {
+                vertex: vertices[follower.vertex],
+                ..follower
+            }));
+        self.partition_error = self.partition_error.max(group.partition_error);
+        self.voxels += group.voxels;
+        self.cells += group.cells;
+        self.voxel_size = self.voxel_size.max(group.voxel_size);
+        self.convergence = match (self.convergence.take(), group.convergence) {
+            (Some(one), Some(other)) => Some(if one.last_gain >= other.last_gain {
+                one
+            } else {
+                other
+            }),
+            (one, other) => one.or(other),
+        };
+    }
+}

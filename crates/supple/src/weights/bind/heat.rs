@@ -1,0 +1,210 @@
+//! Bone heat: every point takes the temperature of the nearest bone that it sees, and heat spreads over the surface.
+//!
+//! `lecture-skinning.txt` names it (Baran and Popović 2007): the equilibrium of `−Δw_j + H w_j = H p_j`, where `p_j` is one at the points to which bone `j` is the
+//! nearest visible one, and `H = c / d²` with `d` the distance to it; zero where no bone is seen. With the area matrix `M` and the cotangent Laplacian `L` the system
+//! `(L + M H) w_j = M H p_j` is symmetric, the same for all bones, and takes one factorisation. Its solutions are in `0…1` and sum to one.
+
+use super::handles::Hold;
+use super::shape::Shape;
+use super::{BindError, Rows};
+use crate::exec;
+use crate::sparse::Cholesky;
+
+/// How bone heat binds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatOptions {
+    /// `c` in `H = c / d²`: more keeps weights nearer to their bones, less smooths them farther.
+    pub strength: f64,
+}
+
+impl Default for HeatOptions {
+    fn default() -> HeatOptions {
+        HeatOptions { strength: 1.0 }
+    }
+}
+
+impl HeatOptions {
+    pub(super) fn check(&self) -> Result<(), BindError> {
+        super::check_positive("strength", self.strength)
+    }
+}
+
+/// What a point sees.
+#[derive(Clone, Debug, Default)]
+struct Sight {
+    /// The nearest bones, more than one where they are equally near.
+    holds: Vec<u16>,
+    square_distance: f64,
+}
+
+/// How many bones are tried, nearest first. One that is hidden behind this many nearer ones is no bone of this point.
+const TRIES: usize = 6;
+
+/// Bones farther than this many times the nearest one are not looked for.
+const FARTHEST: f64 = 3.0;
+
+/// Bones count as equally near within this share of their square distance.
+const TIE: f64 = 1e-4;
+
+/// A piece of which fewer points see a bone than this share does not decide for itself: it lies over something, and follows that.
+const SEEING: f64 = 0.5;
+
+/// The rows of all points in pieces that see their bones; which pieces those are. If none does, every point is taken to see its nearest bone.
+pub(super) fn rows(
+    shape: &Shape,
+    holds: &[Hold],
+    options: &HeatOptions,
+) -> Result<(Rows, Vec<bool>), BindError> {
+    let look = |point: usize| see(shape, holds, point as u32);
+    let points = shape.points.len();
+    let mut sights =
+        exec::map_chunks(points, |points| points.map(look).collect::<Vec<_>>()).concat();
+    let mut seeing: Vec<bool> = shape
+        .pieces
+        .iter()
+        .map(|piece| {
+            let area = |point: &u32| shape.areas[*point as usize];
+            let sees = |point: &&u32| !sights[**point as usize].holds.is_empty();
+            let all: f64 = piece.points.iter().map(area).sum();
+            let seen: f64 = piece.points.iter().filter(sees).map(area).sum();
+            seen > 0.0 && seen >= SEEING * all
+        })
+        .collect();
+    if !seeing.contains(&true) {
+        for (piece, sees) in shape.pieces.iter().zip(&mut seeing) {
+            *sees = piece.points.len() > 1;
+        }
+        for (point, sight) in sights.iter_mut().enumerate() {
+            *sight = nearest_of(holds, shape, point);
+        }
+    }
+    Ok((spread(shape, holds, options, &sights, &seeing)?, seeing))
+}
+
+/// The nearest bones, seen or not.
+fn nearest_of(holds: &[Hold], shape: &Shape, point: usize) -> Sight {
+    let squares: Vec<f64> = holds
+        .iter()
+        .map(|hold| hold.nearest(shape.points[point]).1)
+        .collect();
+    let least = squares.iter().copied().fold(f64::INFINITY, f64::min);
+    Sight::of(&squares, least)
+}
+
+impl Sight {
+    fn of(squares: &[f64], nearest: f64) -> Sight {
+        let near = |square: f64| (1.0 - TIE) * nearest <= square && square <= (1.0 + TIE) * nearest;
+        let holds = squares
+            .iter()
+            .enumerate()
+            .filter(|(_, square)| near(**square));
+        Sight {
+            holds: holds.map(|(hold, _)| hold as u16).collect(),
+            square_distance: nearest,
+        }
+    }
+}
+
+/// The nearest bones that a point sees, through the inside of the body.
+fn see(shape: &Shape, holds: &[Hold], point: u32) -> Sight {
+    let place = shape.points[point as usize];
+    let nearest: Vec<_> = holds.iter().map(|hold| hold.nearest(place)).collect();
+    let squares: Vec<f64> = nearest.iter().map(|(_, square)| *square).collect();
+    let closed = shape.pieces[shape.piece_of[point as usize] as usize].closed;
+    let normal = shape.normals[point as usize];
+    let mut passed = f64::NEG_INFINITY;
+    let mut farthest = f64::INFINITY;
+    for _ in 0..TRIES {
+        let left = squares
+            .iter()
+            .enumerate()
+            .filter(|(_, square)| **square > passed);
+        let Some((hold, &square)) = left.min_by(|a, b| a.1.total_cmp(b.1)) else {
+            break;
+        };
+        if square > farthest {
+            break;
+        }
+        farthest = farthest.min(square * FARTHEST * FARTHEST);
+        passed = square * (1.0 + TIE);
+        let target = nearest[hold].0;
+        let way = target - place;
+        // Away from the inside, no bone of this body is seen: what is in front of a face is not part of it.
+        let outwards = closed && way.dot(normal) > 0.2 * way.length() * normal.length();
+        if !outwards && !shape.hides(point, target) {
+            return Sight::of(&squares, square);
+        }
+    }
+    Sight::default()
+}
+
+/// Spreads heat over the pieces that see bones.
+fn spread(
+    shape: &Shape,
+    holds: &[Hold],
+    options: &HeatOptions,
+    sights: &[Sight],
+    seeing: &[bool],
+) -> Result<Rows, BindError> {
+    // Only the points of these pieces enter the system.
+    let mut unknown = vec![u32::MAX; shape.points.len()];
+    let mut points = Vec::with_capacity(shape.points.len());
+    for (point, &piece) in shape.piece_of.iter().enumerate() {
+        if seeing[piece as usize] {
+            unknown[point] = points.len() as u32;
+            points.push(point);
+        }
+    }
+    let heat: Vec<f64> = points
+        .iter()
+        .map(|&point| {
+            let sight = &sights[point];
+            match sight.holds.is_empty() {
+                true => 0.0,
+                // A point on its bone is held as by one a millionth of the extent away.
+                false => options.strength * shape.areas[point] / sight.square_distance.max(1e-12),
+            }
+        })
+        .collect();
+    let mut diagonal = heat.clone();
+    let mut entries = Vec::with_capacity(shape.edges.len());
+    for edge in &shape.edges {
+        let [a, b] = edge.ends.map(|end| unknown[end as usize]);
+        if a == u32::MAX {
+            continue;
+        }
+        diagonal[a as usize] += edge.cotangents;
+        diagonal[b as usize] += edge.cotangents;
+        entries.push((a, b, -edge.cotangents));
+    }
+    let system = Cholesky::of(&diagonal, &entries).map_err(|_| BindError::Solver)?;
+    let mut used: Vec<u16> = sights
+        .iter()
+        .flat_map(|sight| sight.holds.iter().copied())
+        .collect();
+    used.sort_unstable();
+    used.dedup();
+    let mut columns = vec![vec![0.0; points.len()]; used.len()];
+    for (row, (&point, &heat)) in points.iter().zip(&heat).enumerate() {
+        let sight = &sights[point];
+        for hold in &sight.holds {
+            if let Ok(column) = used.binary_search(hold) {
+                columns[column][row] = heat / sight.holds.len() as f64;
+            }
+        }
+    }
+    let solved = system.solve(columns);
+    let mut rows: Rows = vec![Vec::new(); shape.points.len()];
+    let joints: Vec<u16> = used
+        .iter()
+        .map(|&hold| holds[usize::from(hold)].joint)
+        .collect();
+    for (row, &point) in points.iter().enumerate() {
+        let shares = joints
+            .iter()
+            .zip(&solved)
+            .map(|(&joint, column)| (joint, column[row]));
+        rows[point].extend(shares.filter(|(_, share)| *share > super::LEAST));
+    }
+    Ok(rows)
+}

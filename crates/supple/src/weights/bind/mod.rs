@@ -1,0 +1,411 @@
+//! Weights for any mesh: a body and the bones inside of it, bound by one of several methods.
+//!
+//! Every method gives complete weights on whatever surface there is. What no bone holds by itself (a button, a jacket, a ball in front of the face) follows the nearest surface that is held, and
+//! joints that came to hold nothing are told of in the [`BindReport`].
+
+mod bounded_biharmonic;
+mod cells;
+mod envelope;
+mod followers;
+mod geodesic;
+mod groups;
+mod handles;
+mod heat;
+mod rigid;
+mod shape;
+
+pub use bounded_biharmonic::{BoundedBiharmonicOptions, Convergence};
+pub use envelope::EnvelopeOptions;
+pub use geodesic::GeodesicOptions;
+pub use groups::{BindGroup, bind_groups};
+pub use handles::{Bone, Handle};
+pub use heat::HeatOptions;
+
+use super::{Weights, WeightsBuilder, WeightsError};
+use crate::exec;
+use crate::mesh::Mesh;
+use cells::Cells;
+use handles::Hold;
+use shape::Shape;
+use thiserror::Error;
+
+/// A way of computing weights.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BindMethod {
+    /// Every vertex follows the nearest bone alone.
+    Rigid,
+    /// Capsules around bones, with a falloff.
+    Envelope(EnvelopeOptions),
+    /// Heat from the nearest visible bone, spread over the surface.
+    Heat(HeatOptions),
+    /// By distances through the inside of the body.
+    Geodesic(GeodesicOptions),
+    /// The smoothest weights within bounds, over the inside of the body.
+    BoundedBiharmonic(BoundedBiharmonicOptions),
+}
+
+impl BindMethod {
+    /// One of each, with its usual options.
+    pub fn all() -> [BindMethod; 5] {
+        [
+            BindMethod::Rigid,
+            BindMethod::Envelope(EnvelopeOptions::default()),
+            BindMethod::Heat(HeatOptions::default()),
+            BindMethod::Geodesic(GeodesicOptions::default()),
+            BindMethod::BoundedBiharmonic(BoundedBiharmonicOptions::default()),
+        ]
+    }
+
+    /// The name that commands have for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            BindMethod::Rigid => "rigid",
+            BindMethod::Envelope(_) => "envelope",
+            BindMethod::Heat(_) => "heat",
+            BindMethod::Geodesic(_) => "geodesic",
+            BindMethod::BoundedBiharmonic(_) => "bbw",
+        }
+    }
+
+    /// What it is, in a line.
+    pub fn summary(&self) -> &'static str {
+        match self {
+            BindMethod::Rigid => "the nearest bone alone holds each vertex",
+            BindMethod::Envelope(_) => "capsules around bones, as wide as the body, with a falloff",
+            BindMethod::Heat(_) => "heat of the nearest visible bone, spread over the surface",
+            BindMethod::Geodesic(_) => "distances to bones through the inside of the body",
+            BindMethod::BoundedBiharmonic(_) => "bounded biharmonic weights, the smoothest of all",
+        }
+    }
+
+    fn check(&self) -> Result<(), BindError> {
+        match self {
+            BindMethod::Rigid => Ok(()),
+            BindMethod::Envelope(options) => options.check(),
+            BindMethod::Heat(options) => options.check(),
+            BindMethod::Geodesic(options) => options.check(),
+            BindMethod::BoundedBiharmonic(options) => options.check(),
+        }
+    }
+}
+
+/// Why nothing was bound.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum BindError {
+    /// Nothing to bind to.
+    #[error("there is no joint to bind to")]
+    NoHandles,
+    /// A handle without any bone.
+    #[error("the handle of joint {0} has no bone and no point")]
+    EmptyHandle(usize),
+    /// A vertex that nothing was said about.
+    #[error("vertex {0} belongs to no group of what is bound together")]
+    InNoGroup(usize),
+    /// A bone is somewhere that is no place.
+    #[error("a bone of joint {0} is not finite")]
+    NotFinite(usize),
+    /// An option that makes no sense.
+    #[error("{option} is {value}, but must be {allowed}")]
+    BadOption {
+        /// Which one.
+        option: &'static str,
+        /// What it is.
+        value: f64,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// The heat equation could not be solved: the surface is too large for the memory, or has numbers beyond all measure.
+    #[error("the equations of heat over this surface could not be solved")]
+    Solver,
+    /// The result does not make weights.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+}
+
+/// Weights, and how they came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// The weights.
+    pub weights: Weights,
+    /// What is worth knowing about them.
+    pub report: BindReport,
+}
+
+/// What is worth knowing about a binding.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BindReport {
+    /// Joints that hold no vertex at all.
+    pub unreached: Vec<usize>,
+    /// Joints whose bones are outside of the body.
+    pub outside: Vec<usize>,
+    /// How many connected pieces the surface has.
+    pub pieces: usize,
+    /// Pieces that no bone holds and that follow others: a vertex of each, and how many points it has.
+    pub followers: Vec<Follower>,
+    /// By how much the weights of a vertex missed a sum of one before they were normalised, at most.
+    pub partition_error: f64,
+    /// Voxels inside of the body, for methods that use them.
+    pub voxels: usize,
+    /// Cells in all: voxels, and patches of surface where it is too thin for one.
+    pub cells: usize,
+    /// The width of a voxel, in the model's unit.
+    pub voxel_size: f64,
+    /// How the solver of bounded biharmonic weights ended.
+    pub convergence: Option<Convergence>,
+}
+
+/// A piece of the surface that follows others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Follower {
+    /// Its first vertex.
+    pub vertex: usize,
+    /// How many points it has.
+    pub points: usize,
+}
+
+impl BindReport {
+    /// Tells which of some joints hold no vertex.
+    fn tell_unreached(&mut self, weights: &Weights, joints: impl Iterator<Item = usize>) {
+        let mut reached = vec![false; weights.max_joint().map_or(0, |joint| joint + 1)];
+        for vertex in 0..weights.vertex_count() {
+            for influence in weights
+                .of(vertex)
+                .filter(|influence| influence.weight > HOLDS)
+            {
+                reached[influence.joint] = true;
+            }
+        }
+        let holds_none = |joint: &usize| !reached.get(*joint).is_some_and(|reached| *reached);
+        self.unreached = joints.filter(holds_none).collect();
+    }
+}
+
+/// Shares of joints at every point.
+type Rows = Vec<Vec<(u16, f64)>>;
+
+/// Shares below this are not carried along: millions of them are nothing.
+const LEAST: f64 = 1e-6;
+
+/// Weights below this share are not kept in the end.
+const KEPT: f64 = 1e-4;
+
+/// A joint that holds no vertex by more than this holds none.
+const HOLDS: f32 = 1e-3;
+
+fn check_positive(option: &'static str, value: f64) -> Result<(), BindError> {
+    let allowed = "above zero";
+    let bad = BindError::BadOption {
+        option,
+        value,
+        allowed,
+    };
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(bad)
+    }
+}
+
+fn check_voxels(voxels: usize) -> Result<(), BindError> {
+    let bad = BindError::BadOption {
+        option: "the number of voxels",
+        value: voxels as f64,
+        allowed: "between 100 and 2000000",
+    };
+    if (100..=2_000_000).contains(&voxels) {
+        Ok(())
+    } else {
+        Err(bad)
+    }
+}
+
+/// Binds a mesh to handles. `joints` is how many joints there are; `progress` is told the share that is done, now and then.
+pub fn bind(
+    mesh: &Mesh,
+    handles: &[Handle],
+    joints: usize,
+    method: &BindMethod,
+    progress: &dyn Fn(f64),
+) -> Result<Bound, BindError> {
+    method.check()?;
+    for handle in handles {
+        let mut places = handle.bones.iter().flat_map(|bone| [bone.head, bone.tail]);
+        if handle.bones.is_empty() {
+            return Err(BindError::EmptyHandle(handle.joint));
+        }
+        if !places.all(|place| place.is_finite()) {
+            return Err(BindError::NotFinite(handle.joint));
+        }
+        if handle.joint >= joints {
+            return Err(BindError::Weights(WeightsError::JointOutOfRange {
+                vertex: 0,
+                joint: handle.joint,
+                weight: 1.0,
+                joints,
+            }));
+        }
+    }
+    let mut builder = WeightsBuilder::new(joints)?;
+    if handles.is_empty() {
+        return Err(BindError::NoHandles);
+    }
+    let shape = Shape::of(mesh);
+    let holds = Hold::all_of(handles, &shape);
+    let mut report = BindReport {
+        outside: holds
+            .iter()
+            .filter(|hold| !hold.inside)
+            .map(|hold| usize::from(hold.joint))
+            .collect(),
+        pieces: shape.pieces.len(),
+        ..BindReport::default()
+    };
+    let (mut rows, bound) = method.rows(&shape, &holds, &mut report, progress)?;
+    for (point, row) in rows.iter().enumerate() {
+        if bound[shape.piece_of[point] as usize] {
+            let sum: f64 = row.iter().map(|(_, share)| share).sum();
+            report.partition_error = report.partition_error.max((sum - 1.0).abs());
+        }
+    }
+    followers::follow(&shape, &holds, &mut rows, &bound);
+    followers::stiffen_small_pieces(&shape, &holds, &mut rows);
+    if *method == BindMethod::Rigid {
+        keep_heaviest(&mut rows);
+    }
+    for row in &mut rows {
+        row.retain(|(_, share)| *share > KEPT);
+    }
+    fill_empty(&shape, &holds, &mut rows);
+    for vertex in 0..mesh.vertex_count() {
+        builder.push_shares(rows[shape.weld().point_of(vertex)].iter().copied())?;
+    }
+    report.followers = following(&shape, &bound);
+    let weights = builder.finish().0;
+    report.tell_unreached(&weights, handles.iter().map(|handle| handle.joint));
+    Ok(Bound { weights, report })
+}
+
+impl BindMethod {
+    /// Rows for all points of the pieces that are bound, and which pieces those are.
+    fn rows(
+        &self,
+        shape: &Shape,
+        holds: &[Hold],
+        report: &mut BindReport,
+        progress: &dyn Fn(f64),
+    ) -> Result<(Rows, Vec<bool>), BindError> {
+        let everything = || vec![true; shape.pieces.len()];
+        match self {
+            BindMethod::Rigid => {
+                let nearest = rigid::nearest_holds(shape, holds);
+                let row = |&hold: &u16| vec![(holds[usize::from(hold)].joint, 1.0)];
+                Ok((nearest.iter().map(row).collect(), everything()))
+            }
+            BindMethod::Envelope(options) => {
+                let mut rows = envelope::rows(shape, holds, options);
+                rows.iter_mut().for_each(|row| normalise(row));
+                Ok((rows, everything()))
+            }
+            BindMethod::Heat(options) => heat::rows(shape, holds, options),
+            BindMethod::Geodesic(options) => Ok(over_cells(
+                shape,
+                holds,
+                options.voxels,
+                report,
+                |cells, seeds, _| geodesic::cell_rows(cells, seeds, options),
+            )),
+            BindMethod::BoundedBiharmonic(options) => Ok(over_cells(
+                shape,
+                holds,
+                options.voxels,
+                report,
+                |cells, seeds, report| {
+                    let (rows, convergence) =
+                        bounded_biharmonic::cell_rows(cells, seeds, options, progress);
+                    report.convergence = Some(convergence);
+                    rows
+                },
+            )),
+        }
+    }
+}
+
+/// Rows for all points from rows for cells, by hold.
+fn over_cells(
+    shape: &Shape,
+    holds: &[Hold],
+    voxels: usize,
+    report: &mut BindReport,
+    cell_rows: impl FnOnce(&Cells, &[Vec<u32>], &mut BindReport) -> Rows,
+) -> (Rows, Vec<bool>) {
+    let cells = Cells::of(shape, voxels);
+    let seeds = cells.seeds(shape, holds);
+    report.voxels = cells.voxels;
+    report.cells = cells.places.len();
+    report.voxel_size = shape.length_from_unit(cells.size);
+    let of_cells = cell_rows(&cells, &seeds, report);
+    let interpolate = |points: std::ops::Range<usize>| {
+        let mut around = Vec::new();
+        let mut row = |point: usize| {
+            cells.around(shape.points[point], cells.cell_of[point], &mut around);
+            let rows = around
+                .iter()
+                .map(|&(cell, share)| (of_cells[cell as usize].as_slice(), share));
+            let row = followers::mixed(rows).into_iter();
+            row.map(|(hold, share)| (holds[usize::from(hold)].joint, share))
+                .collect::<Vec<_>>()
+        };
+        points.map(&mut row).collect::<Vec<_>>()
+    };
+    let rows: Rows = exec::map_chunks(shape.points.len(), interpolate).concat();
+    // A piece lies within one component, so its first point tells for all of it.
+    let bound = shape
+        .pieces
+        .iter()
+        .map(|piece| !rows[piece.points[0] as usize].is_empty());
+    let bound = bound.collect();
+    (rows, bound)
+}
+
+/// Whatever happened, no point is left without a joint.
+fn fill_empty(shape: &Shape, holds: &[Hold], rows: &mut Rows) {
+    if rows.iter().any(Vec::is_empty) {
+        let nearest = rigid::nearest_holds(shape, holds);
+        for (row, nearest) in rows.iter_mut().zip(nearest) {
+            if row.is_empty() {
+                row.push((holds[usize::from(nearest)].joint, 1.0));
+            }
+        }
+    }
+}
+
+fn normalise(row: &mut [(u16, f64)]) {
+    let sum: f64 = row.iter().map(|(_, share)| share).sum();
+    row.iter_mut().for_each(|(_, share)| *share /= sum);
+}
+
+/// The heaviest joint of every row alone; of equal ones the lowest.
+fn keep_heaviest(rows: &mut Rows) {
+    for row in rows {
+        let heaviest = row.iter().copied().reduce(|best, next| {
+            let heavier = next.1 > best.1 || (next.1 == best.1 && next.0 < best.0);
+            if heavier { next } else { best }
+        });
+        row.clear();
+        row.extend(heaviest.map(|(joint, _)| (joint, 1.0)));
+    }
+}
+
+fn following(shape: &Shape, bound: &[bool]) -> Vec<Follower> {
+    let mut first_vertex = vec![usize::MAX; shape.points.len()];
+    for (vertex, point) in shape.weld().points().enumerate().rev() {
+        first_vertex[point] = vertex;
+    }
+    let pieces = shape.pieces.iter().zip(bound).filter(|(_, bound)| !**bound);
+    pieces
+        .map(|(piece, _)| Follower {
+            vertex: first_vertex[piece.points[0] as usize],
+            points: piece.points.len(),
+        })
+        .collect()
+}
