@@ -54,6 +54,8 @@ pub mod player;
 pub mod metrics;
 
 pub mod findings;
+pub mod quality;
+pub mod symmetry;
 
 pub mod characters;
 
