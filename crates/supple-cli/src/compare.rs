@@ -38,6 +38,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     let subject = Subject {
         title: title(&options.file),
         asset,
+        weights_report: source.notes.weights.clone(),
         clips,
     };
     source.prepare(&mut methods, &options.mush)?;

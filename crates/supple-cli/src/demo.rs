@@ -5,6 +5,7 @@ use crate::compare::write_report;
 use crate::failure::Failure;
 use crate::posing;
 use crate::source::Source;
+use supple::weights::WeightsReport;
 use supple_render::report::{ReportOptions, Subject};
 
 const FIGURE: &str = "@figure:8000";
@@ -27,11 +28,13 @@ pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
         Subject {
             title: "A figure".to_owned(),
             asset: &figure,
+            weights_report: WeightsReport::default(),
             clips: Vec::new(),
         },
         Subject {
             title: "A bar, to see it plainly".to_owned(),
             asset: &toy,
+            weights_report: WeightsReport::default(),
             clips: toy_clips.into_iter().collect::<Result<_, _>>()?,
         },
     ];

@@ -3,6 +3,7 @@
 use crate::args::InfoOptions;
 use crate::failure::Failure;
 use crate::source::Source;
+use crate::weight_quality;
 use crate::wording::{
     bytes, center_options, many, mush_influences, mush_options, printable, unusable,
 };
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use supple::adjacency::{Topology, weld_positions};
 use supple::findings::Findings;
+use supple::quality::WeightQuality;
 use supple::{Asset, Prop, Weights};
 use supple_io::gltf::{
     CENTER_ATTRIBUTE, MUSH_EXTENSION, Notes, StoredCenters, StoredMush, StoredState,
@@ -20,10 +22,14 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let file = options.file.to_string_lossy();
     let findings = Findings::of(&source.asset.rig);
+    let quality = WeightQuality::of(&source.asset.rig).as_found(&source.notes.weights);
     let oddities = oddities(&source, &findings);
     let text = match options.json {
-        true => format!("{:#}\n", report_json(&file, &source, &findings, &oddities)),
-        false => report_text(&file, &source, &findings, &oddities),
+        true => {
+            let report = report_json(&file, &source, &findings, &quality, &oddities);
+            format!("{report:#}\n")
+        }
+        false => report_text(&file, &source, &findings, &quality, &oddities),
     };
     crate::print(&text)
 }
@@ -315,7 +321,13 @@ fn mean_influences(asset: &Asset) -> f64 {
     weights.influence_count() as f64 / weights.vertex_count().max(1) as f64
 }
 
-fn report_text(file: &str, source: &Source, findings: &Findings, oddities: &[Oddity]) -> String {
+fn report_text(
+    file: &str,
+    source: &Source,
+    findings: &Findings,
+    quality: &WeightQuality,
+    oddities: &[Oddity],
+) -> String {
     let asset = &source.asset;
     let bold = Style::new().bold();
     let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
@@ -378,6 +390,10 @@ fn report_text(file: &str, source: &Source, findings: &Findings, oddities: &[Odd
             mean_influences(asset)
         ),
     );
+    let lines = weight_quality::lines(quality, skeleton);
+    for (index, line) in lines.into_iter().enumerate() {
+        row(if index == 0 { "weights" } else { "" }, line);
+    }
     if let Some(centers) = &source.stored_centers {
         let how = centers.options.as_ref().map(center_options);
         let how = how.unwrap_or_else(|| "parameters unknown".to_owned());
@@ -426,7 +442,13 @@ fn report_text(file: &str, source: &Source, findings: &Findings, oddities: &[Odd
     format!("{bold}{}{bold:#}\n{text}", printable(file))
 }
 
-fn report_json(file: &str, source: &Source, findings: &Findings, oddities: &[Oddity]) -> Value {
+fn report_json(
+    file: &str,
+    source: &Source,
+    findings: &Findings,
+    quality: &WeightQuality,
+    oddities: &[Oddity],
+) -> Value {
     let asset = &source.asset;
     let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
     let topology = &findings.topology;
@@ -455,6 +477,7 @@ fn report_json(file: &str, source: &Source, findings: &Findings, oddities: &[Odd
         "max_influences": weights.max_influences(),
         "mean_influences": mean_influences(asset),
         "influence_counts": findings.influence_counts,
+        "weight_quality": weight_quality::to_json(quality),
         "stored_centers": source.stored_centers.as_ref().map(centers_json),
         "stored_mush": source.stored_mush.as_ref().map(mush_json),
         "morph_targets": asset.rest_morph_weights.len(),

@@ -15,6 +15,7 @@ mod posing;
 mod progress;
 mod render;
 mod source;
+mod weight_quality;
 mod wording;
 
 use args::{Arguments, Command};

@@ -1034,6 +1034,31 @@ fn info_tells_programs_what_it_tells_people() {
 }
 
 #[test]
+fn info_judges_the_weights() {
+    let folder = folder();
+    let json = succeeds(&["info", "@bar:2000", "--json"], folder.path());
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let quality = &json["weight_quality"];
+    let smoothness = &quality["smoothness"];
+    let [roughness, rigid] = ["roughness", "rigid_roughness"].map(|key| smoothness[key].as_f64());
+    assert!(roughness > Some(1.0) && rigid > roughness, "{smoothness}");
+    assert!(quality["locality"]["reach"].as_f64() >= Some(1.0));
+    assert_eq!(quality["monotonicity"]["spurious"], 0);
+    assert_eq!(quality["asymmetry"]["matched"], 1.0);
+    assert_eq!(quality["partition_of_unity"]["vertices"], 0);
+    let text = succeeds(&["info", "@bar:2000"], folder.path());
+    for line in [
+        "  weights      smoothness: smooth, roughness ",
+        "               locality: held from 1.01 times as far as the nearest bone",
+        "               maxima: none beside the top of each joint\n",
+        "               symmetry: the same on both sides of Z\n",
+        "               sums: 1\n",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+}
+
+#[test]
 fn colours_come_when_forced_and_go_when_unwanted() {
     let folder = folder();
     let info = |variables: &[&str]| {

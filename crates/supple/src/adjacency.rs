@@ -1,5 +1,6 @@
 //! Connectivity: welding, components, and edges that are open, crowded or turned around.
 
+use crate::mesh::Mesh;
 use crate::weights::Weights;
 use glam::Vec3;
 use std::collections::HashMap;
@@ -61,6 +62,26 @@ pub fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
         let (joints, values) = weights.row(vertex);
         let values: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
         (position_bits(positions[vertex]), joints, values)
+    })
+}
+
+/// Welds vertices that are one place of one piece of the surface, whatever their weights: files round weights along seams. Two pieces that lie in the same place
+/// stay two.
+pub fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
+    let points = weld_bound(mesh.positions(), weights);
+    let places = weld_positions(mesh.positions());
+    let mut pieces = DisjointSets::new(points.point_count());
+    for corners in mesh.triangles() {
+        let [a, b, c] = corners.map(|corner| points.point_of(corner as usize));
+        pieces.join(a, b);
+        pieces.join(a, c);
+    }
+    let piece_of_point: Vec<usize> = (0..points.point_count())
+        .map(|point| pieces.find(point))
+        .collect();
+    weld_by(mesh.vertex_count(), |vertex| {
+        let piece = piece_of_point[points.point_of(vertex)];
+        (places.point_of(vertex), piece)
     })
 }
 

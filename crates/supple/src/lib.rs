@@ -56,6 +56,8 @@ pub mod player;
 pub mod metrics;
 
 pub mod findings;
+pub mod quality;
+pub mod symmetry;
 
 pub mod characters;
 

@@ -17,6 +17,7 @@ mod pictures;
 mod plot;
 mod told;
 mod verdict;
+mod weights;
 
 mod html;
 mod page;
@@ -29,6 +30,7 @@ pub use methods::default_methods;
 use crate::ImageError;
 use methods::Entry;
 use study::Study;
+use supple::weights::WeightsReport;
 use supple::{Asset, Method};
 use thiserror::Error;
 
@@ -39,6 +41,8 @@ pub struct Subject<'a> {
     pub title: String,
     /// The character.
     pub asset: &'a Asset,
+    /// What was found about its weights on reading.
+    pub weights_report: WeightsReport,
     /// Indices of the clips to show; empty to choose the most telling ones.
     pub clips: Vec<usize>,
 }
@@ -152,6 +156,7 @@ mod tests {
         let subject = Subject {
             title: title.to_owned(),
             asset,
+            weights_report: WeightsReport::default(),
             clips: Vec::new(),
         };
         let mut last = 0.0;
@@ -236,12 +241,35 @@ mod tests {
         };
         let page = page_with(&bar, "bar", &options);
         let section = &page[page.find("<h3>Centers of rotation</h3>").unwrap()..];
-        let section = &section[..section.find("<h3>All numbers").unwrap()];
+        let section = &section[..section.find("<h3>The weights").unwrap()];
         let weights = bar.rig.weights();
         let blended = (0..weights.vertex_count()).filter(|&vertex| weights.of(vertex).len() > 1);
         let told = format!("{} of 1,978 vertices have such a center", blended.count());
         assert!(section.contains(&told), "{told}");
         assert_eq!(section.matches("<img").count(), 2, "at rest and posed");
+    }
+
+    #[test]
+    fn weights_are_shown_and_judged() {
+        let mut bar = build(Character::Bar, 2000).unwrap();
+        bar.clips.truncate(1);
+        let page = page_of(&bar, "bar");
+        let section = &page[page.find("<h3>The weights</h3>").unwrap()..];
+        assert_eq!(
+            section.matches("<img").count(),
+            2,
+            "all joints, and the worst place"
+        );
+        for (figure, value) in [
+            ("Smoothness", "smooth, roughness"),
+            ("Stray weight", "none"),
+            ("Spurious maxima", "none"),
+            ("Asymmetry", "none"),
+            ("Sums", "1 everywhere"),
+        ] {
+            let told = between(section, &format!("<dt>{figure}</dt>"), "</dd>");
+            assert!(told.starts_with(value), "{figure}: {told}");
+        }
     }
 
     #[test]
@@ -275,6 +303,7 @@ mod tests {
         let subject = Subject {
             title: String::new(),
             asset: &bar,
+            weights_report: WeightsReport::default(),
             clips: Vec::new(),
         };
         assert!(matches!(

@@ -4,7 +4,7 @@ use super::cast::{Cast, Motion, middle, telling};
 use super::regions::Region;
 use crate::{Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, render};
 use glam::Vec3;
-use supple::{Player, Pose};
+use supple::{Bounds, Player, Pose};
 
 /// Cells along one side of the small maps by which views are compared.
 const CELLS: usize = 56;
@@ -446,6 +446,52 @@ pub(super) fn whereabouts(
         ring_around(&places, aspect),
     )
 }
+
+/// The surroundings of a vertex, painted by numbers from 0 to 1, and a ring around it; nothing where it cannot be seen.
+pub(super) fn close_up_of_vertex(
+    player: &Player<'_>,
+    look: &Look,
+    shares: &[f32],
+    vertex: usize,
+    settings: &Settings,
+) -> Option<(Image, Ring)> {
+    let positions = player.positions();
+    let place = *positions.get(vertex)?;
+    let mut whole = Silhouette::default();
+    whole.add(player);
+    let extent = Bounds::around(whole.points())?.extent();
+    let near = |point: &&Vec3| point.distance(place) < SURROUNDING_SHARE * extent;
+    let mut part = Silhouette::default();
+    part.add_points(&positions.iter().filter(near).copied().collect::<Vec<_>>());
+    let points = part.widened(1.0);
+    let mesh = player.asset().rig.mesh().triangles();
+    let corners = mesh
+        .iter()
+        .map(|corners| corners.map(|corner| positions[corner as usize]));
+    let visible: Vec<[Vec3; 3]> = corners.collect();
+    // What has a corner there, whatever vertices stand for it.
+    let around = visible.iter().enumerate();
+    let around = around.filter(|(_, corners)| corners.contains(&place));
+    let wanted: Vec<u32> = around.map(|(index, _)| index as u32).collect();
+    let aspect = settings.aspect();
+    let view = best_view(&visible, visible.len(), &wanted, &points, aspect, None);
+    let framing = Framing {
+        camera: Camera::framing(points.iter().copied(), view, aspect),
+        view,
+        ground: None,
+        is_part: true,
+    };
+    let (x, y) = framing.camera.project(place, aspect)?;
+    let colors: Vec<Vec3> = shares
+        .iter()
+        .map(|&share| ASIDE.lerp(AFFECTED, share))
+        .collect();
+    let ring = Ring { x, y, width: 0.09 };
+    Some((painted(player, look, &colors, &framing, settings), ring))
+}
+
+/// What is shown around a vertex, as a share of the extent.
+const SURROUNDING_SHARE: f32 = 0.12;
 
 /// A ring around some places of a picture, if they are close together.
 fn ring_around(places: &[(f64, f64)], aspect: f64) -> Option<Ring> {

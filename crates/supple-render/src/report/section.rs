@@ -7,18 +7,24 @@ use super::names::{capitalised, clip_title, uncapitalised};
 use super::phrases::{
     both_sides, clip_list, grouped, join_names, motion_words, moved, singular, thickness_words,
 };
-use super::pictures::{self, Framing, Posed};
+use super::pictures::{self, Framing, Posed, Ring};
 use super::plot::Plot;
 use super::study::{Difference, Shown, Study, Worst};
 use super::table::{Column, known_values};
 use super::told::{Joint, Told};
+use super::weights::{self, WorstPlace};
 use super::{ReportError, ReportOptions, Subject, table, verdict};
 use crate::{Camera, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render};
 use std::fmt::Write;
+use supple::quality::WeightQuality;
+use supple::weights::WeightsReport;
 use supple::{Asset, Method, Player, Pose};
 
 /// A change of volume below this is none.
 const LITTLE_VOLUME: f64 = 0.005;
+
+/// Width and height of pictures that come in pairs.
+const PORTRAIT: usize = 460;
 
 /// The part of a page that is about one character.
 pub(super) struct Section {
@@ -67,11 +73,12 @@ pub(super) fn section(
     let clips = writer.clips(&mut tick)?;
     let joints = writer.joints(&mut tick)?;
     let centers = writer.centers()?;
+    let weights = writer.weights(&subject.weights_report)?;
     tick();
     Ok(Section {
         facts: writer.facts(),
         summary: writer.summary(),
-        body: format!("{clips}{joints}{centers}{}", writer.numbers()),
+        body: format!("{clips}{joints}{centers}{weights}{}", writer.numbers()),
         hero,
     })
 }
@@ -104,6 +111,11 @@ impl CenterPictures {
             _ => None,
         })
     }
+}
+
+fn ring_tag(ring: &Ring, class: &str) -> String {
+    let [x, y, width] = [ring.x, ring.y, ring.width].map(|share| share * 100.0);
+    format!("<i class=\"{class}\" style=\"left:{x:.1}%;top:{y:.1}%;width:{width:.1}%\"></i>")
 }
 
 impl<'a> Writer<'a, '_> {
@@ -462,10 +474,7 @@ impl<'a> Writer<'a, '_> {
             &image,
             "The whole character; where methods differ is coloured",
         )?;
-        let ring = ring.map(|ring| {
-            let [x, y, width] = [ring.x, ring.y, ring.width].map(|share| share * 100.0);
-            format!("<i class=\"ring\" style=\"left:{x:.1}%;top:{y:.1}%;width:{width:.1}%\"></i>")
-        });
+        let ring = ring.map(|ring| ring_tag(&ring, "ring"));
         Ok(format!(
             "<figure class=\"tile aside\"><figcaption>Where to look</figcaption><div class=\"whole\">{image}{}</div></figure>",
             ring.unwrap_or_default()
@@ -727,7 +736,7 @@ impl<'a> Writer<'a, '_> {
         });
         let rest = ("At rest".to_owned(), asset.rest_pose());
         for (when, pose) in std::iter::once(rest).chain(posed) {
-            if let Ok(image) = self.portrait(*method, &pose, look, 460) {
+            if let Ok(image) = self.portrait(*method, &pose, look, PORTRAIT) {
                 let image = picture(&image, "The centers of rotation inside of the character")?;
                 let _ = write!(
                     html,
@@ -737,6 +746,62 @@ impl<'a> Writer<'a, '_> {
             }
         }
         Ok(html + "</div>")
+    }
+
+    /// How good the weights are that all methods share, and where they are worst.
+    fn weights(&self, found: &WeightsReport) -> Result<String, ReportError> {
+        let asset = self.study.cast.asset;
+        let quality = WeightQuality::of(&asset.rig).as_found(found);
+        let look = Look::new(
+            asset,
+            Overlays {
+                weights: true,
+                ..Overlays::default()
+            },
+        );
+        let rest = asset.rest_pose();
+        let whole = (0..self.entries.len())
+            .find_map(|method| self.portrait(method, &rest, &look, PORTRAIT).ok());
+        let mut tiles = String::new();
+        if let Some(image) = whole {
+            let image = picture(&image, "The character in the colours of its joints")?;
+            let _ = write!(
+                tiles,
+                "<figure class=\"tile aside\"><figcaption><span>Every joint in its own colour</span></figcaption>{image}</figure>"
+            );
+        }
+        if let Some(place) = WorstPlace::of(&quality, &asset.rig) {
+            tiles += &self.worst_place(&place, &rest)?;
+        }
+        Ok(format!(
+            "<h3>The weights</h3><p>They say how much each joint holds of each vertex. All methods share them, and no method makes up for bad ones.</p>\
+             <div class=\"tiles pair\">{tiles}</div>{}",
+            weights::figures(&quality, asset.rig.skeleton())
+        ))
+    }
+
+    /// The weight of one joint where it goes wrong most.
+    fn worst_place(&self, place: &WorstPlace, rest: &Pose) -> Result<String, ReportError> {
+        let cast = &self.study.cast;
+        let settings = Settings {
+            width: PORTRAIT,
+            height: PORTRAIT,
+            ..self.settings
+        };
+        let held = place.weights(&cast.asset.rig);
+        let draw = |player: &Player<'_>| {
+            pictures::close_up_of_vertex(player, &self.look, &held, place.vertex, &settings)
+        };
+        let drawn = (0..self.entries.len()).find_map(|method| cast.pose(method, rest, draw).ok());
+        let Some((image, ring)) = drawn.flatten() else {
+            return Ok(String::new());
+        };
+        let image = picture(&image, "One joint's weight where it goes wrong most")?;
+        Ok(format!(
+            "<figure class=\"tile aside\"><figcaption><span>{}</span></figcaption><div class=\"whole\">{image}{}</div></figure>",
+            place.caption(cast.asset.rig.skeleton()),
+            ring_tag(&ring, "ring dark")
+        ))
     }
 
     fn numbers(&self) -> String {

@@ -1,0 +1,187 @@
+//! How good weights are, for people and for programs.
+
+use crate::wording::many;
+use serde_json::{Value, json};
+use supple::Skeleton;
+use supple::quality::{
+    Asymmetry, Locality, Monotonicity, PartitionError, Smoothness, WeightQuality,
+};
+
+/// A line for every figure.
+pub(crate) fn lines(quality: &WeightQuality, skeleton: &Skeleton) -> Vec<String> {
+    let WeightQuality {
+        smoothness,
+        locality,
+        monotonicity,
+        asymmetry,
+        partition,
+    } = quality;
+    let joint = |joint: usize| match skeleton.joint_name(joint) {
+        "" => format!("joint {joint}"),
+        name => format!("'{name}'"),
+    };
+    let mut lines = vec![smoothness_line(smoothness, joint)];
+    lines.extend(locality_lines(locality, joint));
+    lines.push(monotonicity_line(monotonicity, joint));
+    lines.push(symmetry_line(asymmetry.as_ref()));
+    lines.push(partition_line(partition));
+    lines
+}
+
+fn smoothness_line(smoothness: &Smoothness, joint: impl Fn(usize) -> String) -> String {
+    let Smoothness {
+        roughness,
+        rigid_roughness,
+        worst,
+    } = smoothness;
+    if *roughness == 0.0 {
+        return "smoothness: the same weights everywhere".to_owned();
+    }
+    let worst = worst.filter(|kink| kink.size.abs() >= LEAST_KINK);
+    let worst = worst.map(|kink| {
+        let place = if kink.size > 0.0 { "above" } else { "below" };
+        let (size, vertex) = (kink.size.abs(), kink.vertex);
+        let joint = joint(kink.joint);
+        format!("; worst at vertex {vertex}, {joint} {size:.2} {place} its neighbours")
+    });
+    format!(
+        "smoothness: {}, roughness {roughness:.1} (rigid {rigid_roughness:.1}){}",
+        smoothness.word(),
+        worst.unwrap_or_default()
+    )
+}
+
+fn locality_lines(locality: &Locality, joint: impl Fn(usize) -> String) -> Vec<String> {
+    let farthest = locality.farthest.map(|far| {
+        let (reach, vertex) = (far.reach, far.vertex);
+        format!(
+            "; farthest {} {reach:.2}, at vertex {vertex}",
+            joint(far.joint)
+        )
+    });
+    let mut lines = vec![format!(
+        "locality: held from {:.2} times as far as the nearest bone{}",
+        locality.reach,
+        farthest.unwrap_or_default()
+    )];
+    lines.extend(locality.most_stray.map(|most| {
+        format!(
+            "stray: {:.2} % of the weight, apart from the rest of its joint; most of {}, at vertex {}",
+            100.0 * locality.stray,
+            joint(most.joint),
+            most.vertex
+        )
+    }));
+    lines
+}
+
+fn monotonicity_line(found: &Monotonicity, joint: impl Fn(usize) -> String) -> String {
+    let Some(worst) = found.worst else {
+        return "maxima: none beside the top of each joint".to_owned();
+    };
+    let maxima = match found.spurious {
+        1 => "1 spurious one".to_owned(),
+        count => format!("{count} spurious ones"),
+    };
+    format!(
+        "maxima: {maxima} of {}; worst at vertex {}, {} by {:.2}",
+        many(found.joints, "joint"),
+        worst.vertex,
+        joint(worst.joint),
+        worst.persistence
+    )
+}
+
+fn symmetry_line(asymmetry: Option<&Asymmetry>) -> String {
+    let Some(asymmetry) = asymmetry else {
+        return "symmetry: the character has none".to_owned();
+    };
+    let Asymmetry {
+        mean,
+        most,
+        vertex,
+        matched,
+        plane,
+    } = asymmetry;
+    let partial = match *matched < 1.0 {
+        true => format!(", where points have a partner ({:.0} %)", 100.0 * matched),
+        false => String::new(),
+    };
+    let axis = plane.axis_name();
+    if *most < NO_DIFFERENCE {
+        return format!("symmetry: the same on both sides of {axis}{partial}");
+    }
+    format!(
+        "symmetry: {:.2} % differ across {axis}{partial}, {:.1} % at most, at vertex {vertex}",
+        100.0 * mean,
+        100.0 * most
+    )
+}
+
+/// A weight that differs less from its neighbours is not worth naming.
+const LEAST_KINK: f64 = 0.01;
+
+/// What mirroring, rounding and normalising leave.
+const NO_DIFFERENCE: f64 = 1e-3;
+
+fn partition_line(partition: &PartitionError) -> String {
+    match partition.vertices {
+        0 => "sums: 1".to_owned(),
+        count => format!(
+            "sums: off by up to {:.4} before they were normalised, at {}",
+            partition.most,
+            many(count, "vertex")
+        ),
+    }
+}
+
+/// The same for programs.
+pub(crate) fn to_json(quality: &WeightQuality) -> Value {
+    let WeightQuality {
+        smoothness,
+        locality,
+        monotonicity,
+        asymmetry,
+        partition,
+    } = quality;
+    json!({
+        "smoothness": {
+            "roughness": smoothness.roughness,
+            "rigid_roughness": smoothness.rigid_roughness,
+            "worst": smoothness.worst.map(|kink| json!({
+                "vertex": kink.vertex, "joint": kink.joint, "size": kink.size
+            })),
+        },
+        "locality": {
+            "reach": locality.reach,
+            "farthest": locality.farthest.map(|far| json!({
+                "vertex": far.vertex, "joint": far.joint, "reach": far.reach
+            })),
+            "stray": locality.stray,
+            "most_stray": locality.most_stray.map(|stray| json!({
+                "vertex": stray.vertex, "joint": stray.joint, "share": stray.share
+            })),
+            "influences": locality.influences,
+        },
+        "monotonicity": {
+            "spurious": monotonicity.spurious,
+            "joints": monotonicity.joints,
+            "worst": monotonicity.worst.map(|worst| json!({
+                "vertex": worst.vertex, "joint": worst.joint, "persistence": worst.persistence
+            })),
+        },
+        "asymmetry": asymmetry.map(|asymmetry| json!({
+            "mean": asymmetry.mean,
+            "most": asymmetry.most,
+            "vertex": asymmetry.vertex,
+            "matched": asymmetry.matched,
+            "normal": asymmetry.plane.normal.to_array(),
+            "offset": asymmetry.plane.offset,
+        })),
+        "partition_of_unity": {
+            "most": partition.most,
+            "vertices": partition.vertices,
+            "without_weights": partition.without_weights,
+        },
+    })
+}

@@ -1,0 +1,249 @@
+//! How near to its own bone a joint's weight stays.
+
+use super::field::Fields;
+use super::surface::Surface;
+use crate::adjacency::DisjointSets;
+use crate::exec;
+use crate::skeleton::BindBone;
+use glam::DVec3;
+
+/// A joint's hold counts from here on where it is asked which skin is connected: weights from diffusion leave traces everywhere.
+const LEAST_WEIGHT: f64 = 0.01;
+
+/// Joints that hold less of the surface than this share are too small to be named.
+const LEAST_SHARE: f64 = 1e-3;
+
+/// No more distances between points and bones than this are taken; of a larger character evenly picked points are looked at.
+const MOST_DISTANCES: usize = 100_000_000;
+
+/// How local weights are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Locality {
+    /// How far the bones are that hold the skin, against the nearest ones: `∫ Σ_j w_j d_j dA / ∫ min_j d_j dA`, with `d_j` the distance to the bone of joint `j` and the least one taken over
+    /// the joints that hold any skin. 1 where the nearest bone holds everything; 1 also where the skin lies on the bones.
+    pub reach: f64,
+    /// The joint with the farthest reach of its own, of those that hold at least a thousandth of the surface and reach beyond 1.
+    pub farthest: Option<FarJoint>,
+    /// The share of all weight, by area, that lies apart from where its joint holds most: on the same connected piece of the surface, but with skin in between that the joint does not hold
+    /// (by a hundredth at least).
+    pub stray: f64,
+    /// The joint with the most of it.
+    pub most_stray: Option<StrayJoint>,
+    /// The mean number of influences over the area.
+    pub influences: f64,
+}
+
+/// A joint that holds skin far from its bone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FarJoint {
+    /// Which joint.
+    pub joint: usize,
+    /// The vertex that is held most from farthest.
+    pub vertex: usize,
+    /// `∫ w_j d_j dA / ∫ w_j min d dA`.
+    pub reach: f64,
+}
+
+/// A joint that holds skin apart from its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StrayJoint {
+    /// Which joint.
+    pub joint: usize,
+    /// The heaviest vertex of the largest island.
+    pub vertex: usize,
+    /// Its part of all weight.
+    pub share: f64,
+}
+
+impl Locality {
+    pub(super) fn of(surface: &Surface, fields: &Fields, bones: &[BindBone]) -> Locality {
+        let (reach, farthest) = reach(surface, fields, bones);
+        let (stray, most_stray) = stray(surface, fields);
+        let (mut sum, mut area) = (0.0, 0.0);
+        for point in 0..surface.point_count() {
+            sum += surface.area(point) * fields.row(point).len() as f64;
+            area += surface.area(point);
+        }
+        Locality {
+            reach,
+            farthest,
+            stray,
+            most_stray,
+            influences: if area > 0.0 { sum / area } else { 0.0 },
+        }
+    }
+}
+
+/// What one joint adds to the reach.
+#[derive(Clone, Copy, Default)]
+struct Reach {
+    held_area: f64,
+    /// `∫ w min d dA`.
+    least: f64,
+    /// `∫ w (d − min d) dA`.
+    beyond: f64,
+    /// The largest `w (d − min d)`, and its point.
+    most: (f64, usize),
+}
+
+/// The reach, and the joint that reaches farthest.
+fn reach(surface: &Surface, fields: &Fields, bones: &[BindBone]) -> (f64, Option<FarJoint>) {
+    let holding: Vec<BindBone> = bones
+        .iter()
+        .zip(&fields.of_joint)
+        .filter(|(_, held)| !held.is_empty())
+        .map(|(bone, _)| *bone)
+        .collect();
+    let distances = surface.point_count().saturating_mul(holding.len());
+    let step = distances.div_ceil(MOST_DISTANCES).max(1);
+    let nearest = exec::map_chunks(surface.point_count().div_ceil(step), |chunk| {
+        let nearest = |index: usize| {
+            let place = surface.place(index * step);
+            let distances = holding.iter().map(|bone| distance_squared(bone, place));
+            distances.fold(f64::INFINITY, f64::min).sqrt()
+        };
+        chunk.map(nearest).collect::<Vec<f64>>()
+    });
+    let mut of_joint = vec![Reach::default(); bones.len()];
+    for (index, nearest) in nearest.into_iter().flatten().enumerate() {
+        let point = index * step;
+        let area = surface.area(point);
+        for &(joint, weight) in fields.row(point) {
+            let own = distance_squared(&bones[usize::from(joint)], surface.place(point)).sqrt();
+            let beyond = weight * (own - nearest).max(0.0);
+            let reach = &mut of_joint[usize::from(joint)];
+            reach.held_area += area * weight;
+            reach.least += area * weight * nearest;
+            reach.beyond += area * beyond;
+            if beyond > reach.most.0 {
+                reach.most = (beyond, point);
+            }
+        }
+    }
+    let total = |part: fn(&Reach) -> f64| of_joint.iter().map(part).fold(0.0, |a, b| a + b);
+    let (area, least) = (total(|r| r.held_area), total(|r| r.least));
+    if least <= 0.0 {
+        return (1.0, None);
+    }
+    let far = of_joint.iter().enumerate().filter(|(_, reach)| {
+        let counts = reach.held_area >= LEAST_SHARE * area;
+        counts && reach.beyond > 0.0 && reach.least > 0.0
+    });
+    let far = far.map(|(joint, reach)| FarJoint {
+        joint,
+        vertex: surface.vertex_of(reach.most.1),
+        reach: 1.0 + reach.beyond / reach.least,
+    });
+    let farthest = far.reduce(|a, b| if b.reach > a.reach { b } else { a });
+    (1.0 + total(|r| r.beyond) / least, farthest)
+}
+
+/// The square of the distance from a bone.
+fn distance_squared(bone: &BindBone, place: DVec3) -> f64 {
+    let (along, from_head) = (bone.tail - bone.head, place - bone.head);
+    let length_squared = along.length_squared();
+    let share = match length_squared > 0.0 {
+        true => (from_head.dot(along) / length_squared).clamp(0.0, 1.0),
+        false => 0.0,
+    };
+    (from_head - share * along).length_squared()
+}
+
+/// The share of weight apart from where its joint holds most.
+fn stray(surface: &Surface, fields: &Fields) -> (f64, Option<StrayJoint>) {
+    let found = fields.map_joints(|joint, held, numbers| islands(surface, joint, held, numbers));
+    let all: f64 = found.iter().map(|(all, _)| all).sum();
+    if all <= 0.0 {
+        return (0.0, None);
+    }
+    let islands = || found.iter().filter_map(|(_, stray)| *stray);
+    let stray = islands()
+        .map(|stray| stray.share)
+        .fold(0.0, |sum, share| sum + share)
+        / all;
+    let most = islands().reduce(|a, b| if b.share > a.share { b } else { a });
+    let most = most.map(|most| StrayJoint {
+        share: most.share / all,
+        ..most
+    });
+    (stray, most)
+}
+
+/// Connected points that a joint holds.
+struct Island {
+    piece: u32,
+    /// Told apart by this.
+    number: usize,
+    /// `∫ w dA`.
+    mass: f64,
+    heaviest: (u32, f64),
+}
+
+/// All weight of a joint, and what of it lies on islands beside the largest one of each piece, with the heaviest vertex there.
+fn islands(
+    surface: &Surface,
+    joint: usize,
+    held: &[(u32, f64)],
+    number_of_point: &mut [f64],
+) -> (f64, Option<StrayJoint>) {
+    let mass = |&(point, weight): &(u32, f64)| surface.area(point as usize) * weight;
+    let all = held.iter().map(mass).sum();
+    let firm: Vec<(u32, f64)> = held
+        .iter()
+        .copied()
+        .filter(|(_, weight)| *weight >= LEAST_WEIGHT)
+        .collect();
+    let mut sets = DisjointSets::new(firm.len());
+    // Counted from one: zero is for points that are not held.
+    for (number, &(point, _)) in firm.iter().enumerate() {
+        number_of_point[point as usize] = (number + 1) as f64;
+    }
+    for (number, &(point, _)) in firm.iter().enumerate() {
+        for &other in surface.neighbours(point as usize) {
+            let other = number_of_point[other as usize] as usize;
+            if other > 0 {
+                sets.join(number, other - 1);
+            }
+        }
+    }
+    for &(point, _) in &firm {
+        number_of_point[point as usize] = 0.0;
+    }
+    let island = |(number, entry): (usize, &(u32, f64))| Island {
+        piece: surface.piece(entry.0 as usize),
+        number: sets.find(number),
+        mass: mass(entry),
+        heaviest: *entry,
+    };
+    let mut islands: Vec<Island> = firm.iter().enumerate().map(island).collect();
+    islands.sort_by_key(|island| (island.piece, island.number));
+    islands.dedup_by(|next, kept| {
+        let same = (next.piece, next.number) == (kept.piece, kept.number);
+        if same {
+            kept.mass += next.mass;
+            if next.heaviest.1 > kept.heaviest.1 {
+                kept.heaviest = next.heaviest;
+            }
+        }
+        same
+    });
+    let mut stray: Option<StrayJoint> = None;
+    let mut heaviest = 0.0;
+    for piece in islands.chunk_by_mut(|a, b| a.piece == b.piece) {
+        piece.sort_by(|a, b| b.mass.total_cmp(&a.mass));
+        for island in piece.iter().skip(1).filter(|island| island.mass > 0.0) {
+            let vertex = surface.vertex_of(island.heaviest.0 as usize);
+            let known = stray.get_or_insert(StrayJoint {
+                joint,
+                vertex,
+                share: 0.0,
+            });
+            known.share += island.mass;
+            if island.mass > heaviest {
+                heaviest = island.mass;
+                known.vertex = vertex;
+            }
+        }
+    }
+    (all, stray)
+}

@@ -1,0 +1,99 @@
+//! Whether weights rise to a single top.
+
+use super::field::Fields;
+use super::surface::Surface;
+use crate::adjacency::DisjointSets;
+use std::collections::HashMap;
+
+/// A maximum counts if one has to go down at least this far before one can climb higher: less is the rounding of painted weights.
+const LEAST_PERSISTENCE: f64 = 0.02;
+
+/// How often weights rise where they should fall.
+///
+/// On each connected piece of the surface a joint's weight should have one top, a point or a plateau. Any other maximum is spurious if it *persists*: the way from it to a
+/// higher place leads down by at least 0.02. Skin that the joint does not hold has the weight 0, so that an island of influence is a maximum as high as it is heavy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Monotonicity {
+    /// The number of spurious maxima of all joints.
+    pub spurious: usize,
+    /// How many joints have any.
+    pub joints: usize,
+    /// The most persistent one.
+    pub worst: Option<SpuriousMaximum>,
+}
+
+/// A maximum of a joint's weight beside its top.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpuriousMaximum {
+    /// The vertex at the maximum.
+    pub vertex: usize,
+    /// Whose weight.
+    pub joint: usize,
+    /// How far down the way to a higher place leads.
+    pub persistence: f64,
+}
+
+impl Monotonicity {
+    pub(super) fn of(surface: &Surface, fields: &Fields) -> Monotonicity {
+        let found = fields.map_joints(|joint, held, order| spurious(surface, joint, held, order));
+        let all = || found.iter().flatten();
+        Monotonicity {
+            spurious: all().count(),
+            joints: found.iter().filter(|maxima| !maxima.is_empty()).count(),
+            worst: all()
+                .copied()
+                .reduce(|a, b| if b.persistence > a.persistence { b } else { a }),
+        }
+    }
+}
+
+/// The spurious maxima of one joint, by the merge tree of its weight: points are added from the heaviest on, and where two tops meet, the lower one ends.
+fn spurious(
+    surface: &Surface,
+    joint: usize,
+    held: &[(u32, f64)],
+    order_of_point: &mut [f64],
+) -> Vec<SpuriousMaximum> {
+    let mut falling = held.to_vec();
+    falling.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    // Sets are represented by their lowest member in this order: the top.
+    let mut sets = DisjointSets::new(falling.len());
+    let mut found = Vec::new();
+    let mut end = |top: usize, level: f64| {
+        let (point, height) = falling[top];
+        if height - level >= LEAST_PERSISTENCE {
+            found.push(SpuriousMaximum {
+                vertex: surface.vertex_of(point as usize),
+                joint,
+                persistence: height - level,
+            });
+        }
+    };
+    for (order, &(point, weight)) in falling.iter().enumerate() {
+        // Counted from one: zero is for points that are not held, or come later.
+        order_of_point[point as usize] = (order + 1) as f64;
+        for &other in surface.neighbours(point as usize) {
+            let other = order_of_point[other as usize] as usize;
+            if other == 0 {
+                continue;
+            }
+            let (a, b) = (sets.find(order), sets.find(other - 1));
+            if a != b {
+                end(a.max(b), weight);
+                sets.join(a, b);
+            }
+        }
+    }
+    for &(point, _) in held {
+        order_of_point[point as usize] = 0.0;
+    }
+    // What is left only meets where the joint holds nothing. The highest top of each piece, which comes first, never ends.
+    let mut top_of_piece: HashMap<u32, usize> = HashMap::new();
+    for order in (0..falling.len()).filter(|&order| sets.find(order) == order) {
+        let piece = surface.piece(falling[order].0 as usize);
+        if *top_of_piece.entry(piece).or_insert(order) != order {
+            end(order, 0.0);
+        }
+    }
+    found
+}
