@@ -44,6 +44,7 @@ pub mod rig;
 
 pub mod laplacian;
 pub mod smoothing;
+mod sparse;
 
 pub mod centers;
 pub mod deform;

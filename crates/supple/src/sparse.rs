@@ -1,0 +1,210 @@
+//! Linear systems over a surface: symmetric, positive definite, few entries per row, many right-hand sides.
+//!
+//! The one place that knows of the solver behind it. It runs on the caller's thread alone, so that the factor is the same to the bit everywhere; columns are
+//! handed out to threads in batches of a fixed size, for the same reason.
+
+use crate::exec;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::solvers::LltError;
+use faer::sparse::linalg::cholesky::{LltRef, SymbolicCholesky, factorize_symbolic_cholesky};
+use faer::sparse::{CreationError, FaerError, SparseColMat, Triplet};
+use faer::{Conj, Mat, Par, Side};
+use thiserror::Error;
+
+/// Columns that are solved together: one pass over the factor serves all of them.
+const BATCH: usize = 8;
+
+/// Why a system could not be factored.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum SparseError {
+    /// The matrix has a direction that it does not hold, or numbers that are not finite.
+    #[error("the system has no unique solution")]
+    NotPositiveDefinite,
+    /// The factor is too large for this machine.
+    #[error("the system is too large for the memory of this machine")]
+    OutOfMemory,
+}
+
+/// `A = L·Lᵀ`, ready to solve.
+pub(crate) struct Cholesky {
+    symbolic: SymbolicCholesky<usize>,
+    values: Vec<f64>,
+}
+
+impl Cholesky {
+    /// Factors the matrix with this diagonal and these entries `(row, column, value)` beside it, each of which stands for its mirror image as well. Entries in
+    /// the same place add up.
+    pub(crate) fn of(
+        diagonal: &[f64],
+        entries: &[(u32, u32, f64)],
+    ) -> Result<Cholesky, SparseError> {
+        let count = diagonal.len();
+        let on_diagonal = diagonal.iter().enumerate();
+        let on_diagonal = on_diagonal.map(|(at, &value)| Triplet::new(at, at, value));
+        // The solver reads the lower half.
+        let below = entries.iter().map(|&(a, b, value)| {
+            let (a, b) = (a as usize, b as usize);
+            Triplet::new(a.max(b), a.min(b), value)
+        });
+        let triplets: Vec<Triplet<usize, usize, f64>> = on_diagonal.chain(below).collect();
+        if triplets.iter().any(|triplet| !triplet.val.is_finite()) {
+            return Err(SparseError::NotPositiveDefinite);
+        }
+        let matrix = SparseColMat::try_new_from_triplets(count, count, &triplets)?;
+        let symbolic = factorize_symbolic_cholesky(
+            matrix.symbolic(),
+            Side::Lower,
+            Default::default(),
+            Default::default(),
+        )?;
+        let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+        let mut scratch = MemBuffer::try_new(scratch).map_err(|_| SparseError::OutOfMemory)?;
+        let mut values = Vec::new();
+        values
+            .try_reserve_exact(symbolic.len_val())
+            .map_err(|_| SparseError::OutOfMemory)?;
+        values.resize(symbolic.len_val(), 0.0);
+        symbolic.factorize_numeric_llt(
+            &mut values,
+            matrix.as_ref(),
+            Side::Lower,
+            Default::default(),
+            Par::Seq,
+            MemStack::new(&mut scratch),
+            Default::default(),
+        )?;
+        Ok(Cholesky { symbolic, values })
+    }
+
+    /// The solution for each right-hand side, all as long as the diagonal.
+    pub(crate) fn solve(&self, columns: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        let batches: Vec<&[Vec<f64>]> = columns.chunks(BATCH).collect();
+        exec::map(batches.len(), |at| self.solve_batch(batches[at])).concat()
+    }
+
+    fn solve_batch(&self, columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let rows = self.symbolic.nrows();
+        let mut matrix = Mat::from_fn(rows, columns.len(), |row, column| columns[column][row]);
+        let scratch = self
+            .symbolic
+            .solve_in_place_scratch::<f64>(columns.len(), Par::Seq);
+        LltRef::new(&self.symbolic, &self.values).solve_in_place_with_conj(
+            Conj::No,
+            matrix.as_mut(),
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+        let solution = |column: usize| (0..rows).map(|row| matrix[(row, column)]).collect();
+        (0..columns.len()).map(solution).collect()
+    }
+}
+
+impl From<LltError> for SparseError {
+    fn from(_: LltError) -> SparseError {
+        SparseError::NotPositiveDefinite
+    }
+}
+
+impl From<CreationError> for SparseError {
+    fn from(error: CreationError) -> SparseError {
+        match error {
+            CreationError::Generic(error) => error.into(),
+            // An unknown that has no equation.
+            CreationError::OutOfBounds { .. } => SparseError::NotPositiveDefinite,
+        }
+    }
+}
+
+impl From<FaerError> for SparseError {
+    fn from(_: FaerError) -> SparseError {
+        SparseError::OutOfMemory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gaussian elimination with pivots, on a full matrix.
+    fn solve_densely(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
+        let count = right.len();
+        for step in 0..count {
+            let pivot = (step..count)
+                .max_by(|&a, &b| matrix[a][step].abs().total_cmp(&matrix[b][step].abs()))
+                .unwrap();
+            matrix.swap(step, pivot);
+            right.swap(step, pivot);
+            for row in step + 1..count {
+                let factor = matrix[row][step] / matrix[step][step];
+                for column in step..count {
+                    matrix[row][column] -= factor * matrix[step][column];
+                }
+                right[row] -= factor * right[step];
+            }
+        }
+        for row in (0..count).rev() {
+            let known: f64 = (row + 1..count).map(|at| matrix[row][at] * right[at]).sum();
+            right[row] = (right[row] - known) / matrix[row][row];
+        }
+        right
+    }
+
+    #[test]
+    fn solutions_are_those_of_elimination_for_any_number_of_columns() {
+        // A grid of 9 × 7 points, each pulled to its neighbours and a little to zero; one edge is given twice.
+        let (width, height) = (9, 7);
+        let count = width * height;
+        let mut edges: Vec<(u32, u32, f64)> = Vec::new();
+        for at in 0..count {
+            let weight = 1.0 + (at % 5) as f64;
+            if at % width + 1 < width {
+                edges.push((at as u32 + 1, at as u32, -weight));
+            }
+            if at + width < count {
+                edges.push((at as u32, (at + width) as u32, -0.5 * weight));
+            }
+        }
+        edges.push(edges[3]);
+        let mut diagonal: Vec<f64> = (0..count).map(|at| 0.01 + 0.1 * (at % 3) as f64).collect();
+        let mut full = vec![vec![0.0; count]; count];
+        for &(a, b, value) in &edges {
+            let (a, b) = (a as usize, b as usize);
+            diagonal[a] -= value;
+            diagonal[b] -= value;
+            full[a][b] += value;
+            full[b][a] += value;
+        }
+        for at in 0..count {
+            full[at][at] = diagonal[at];
+        }
+        let factored = Cholesky::of(&diagonal, &edges).unwrap();
+        let column = |number: usize| -> Vec<f64> {
+            (0..count)
+                .map(|at| ((at * 7 + number * 13) % 11) as f64 - 5.0)
+                .collect()
+        };
+        for columns in [0, 1, BATCH, 2 * BATCH + 3] {
+            let solved = factored.solve((0..columns).map(column).collect());
+            assert_eq!(solved.len(), columns);
+            for (number, solution) in solved.iter().enumerate() {
+                let expected = solve_densely(full.clone(), column(number));
+                for (found, expected) in solution.iter().zip(expected) {
+                    assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_solved_is_refused() {
+        let refused = |diagonal: &[f64], entries: &[(u32, u32, f64)]| {
+            Cholesky::of(diagonal, entries).err() == Some(SparseError::NotPositiveDefinite)
+        };
+        assert!(refused(&[1.0, 1.0], &[(0, 1, -2.0)]));
+        assert!(refused(&[1.0, 0.0], &[]));
+        assert!(refused(&[1.0, f64::NAN], &[]));
+        assert!(refused(&[1.0], &[(0, 1, -0.5)]));
+        let nothing = Cholesky::of(&[], &[]).unwrap();
+        assert_eq!(nothing.solve(vec![Vec::new(); 2]), vec![Vec::new(); 2]);
+    }
+}
