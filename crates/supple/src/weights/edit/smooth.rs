@@ -8,6 +8,9 @@ use super::{Change, EditError, Editor, check_number};
 use crate::exec;
 use crate::weights::Weights;
 
+/// More steps than anyone waits for.
+const MOST_STEPS: u32 = 10_000;
+
 /// Shares below this are dropped between steps: hundreds of them do not make one step of the grid that weights lie on.
 const NEGLIGIBLE: f64 = 1e-10;
 
@@ -21,6 +24,8 @@ impl Editor {
         joints: &[usize],
     ) -> Result<Change, EditError> {
         check_number("strength", strength, 0.0..=1.0, "from 0 to 1")?;
+        let range = 0.0..=f64::from(MOST_STEPS);
+        check_number("number of steps", f64::from(steps), range, "at most 10000")?;
         for &joint in joints {
             self.check_joint(joint)?;
         }

@@ -31,12 +31,18 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// From a character, with the numbers of the paper: a twentieth of the extent, 30°.
+    /// The reach that the paper has.
+    pub const REACH: f64 = 0.05;
+
+    /// The angle that the paper has, in degrees.
+    pub const DEGREES: f64 = 30.0;
+
+    /// From a character, with the numbers of the paper.
     pub fn new(from: Arc<Rig>) -> Transfer {
         Transfer {
             from,
-            reach: 0.05,
-            angle: 30f64.to_radians(),
+            reach: Transfer::REACH,
+            angle: Transfer::DEGREES.to_radians(),
             either_side: false,
         }
     }
