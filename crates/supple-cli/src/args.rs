@@ -2,6 +2,7 @@
 
 use crate::bake::Bakeable;
 use crate::mush::MushArguments;
+use crate::weights_edit::WeightsEdit;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsStr;
@@ -13,7 +14,7 @@ use supple::{Method, Normals};
 use supple_render::View;
 
 /// What FILE may be.
-fn file_summary() -> String {
+pub(crate) fn file_summary() -> String {
     let names: Vec<String> = Character::ALL
         .iter()
         .map(|known| format!("@{}", known.name()))
@@ -25,7 +26,7 @@ fn file_summary() -> String {
 }
 
 /// The same with all that there is to choose from.
-fn file_help() -> String {
+pub(crate) fn file_help() -> String {
     let mut help = "A .glb or .gltf file, or a built-in character:\n".to_owned();
     for character in Character::ALL {
         help += &format!(
@@ -139,6 +140,13 @@ Examples:
   supple bake hero.glb -m ddm --rigid -o hero-ddm.glb
   supple bake hero.glb -m ddm-v5 --as-skin --rigid -o hero-smooth.glb")]
     Bake(BakeOptions),
+
+    /// Work on the weights of a character
+    #[command(after_help = "\
+Examples:
+  supple weights edit hero.glb --smooth 5 --limit 4 -o hero-smooth.glb
+  supple weights edit --help                 all that can be done")]
+    Weights(WeightsOptions),
 
     /// How long things take on this machine: baking centers of rotation and direct delta mush,
     /// brush strokes, frames
@@ -309,6 +317,35 @@ pub(crate) struct BakeOptions {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) mush: MushArguments,
+}
+
+#[derive(Args)]
+pub(crate) struct WeightsOptions {
+    #[command(subcommand)]
+    pub(crate) command: WeightsCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum WeightsCommand {
+    /// Prune, limit, smooth, mirror, transfer and paint weights; everything else stays as it was
+    #[command(after_help = "\
+Every operation may be given several times. Whatever is done, weights sum to one, vertices of one
+place get the same weights, and a locked joint keeps what it has: what one joint gets is taken from
+the others in proportion. A vertex that would be left to no joint goes to the one above.
+
+Distances of a brush are measured along the surface, in the units of the file: a finger that is near,
+but not on the same piece of skin, is not touched.
+
+Examples:
+  supple weights edit hero.glb --prune 0.01 --limit 4 -o hero-lean.glb
+  supple weights edit hero.glb --lock head --smooth 10:0.5 -o hero-smooth.glb
+  supple weights edit hero.glb --within mesh:Sleeve --smooth 5 --within all --limit 4 -o hero-2.glb
+  supple weights edit hero.glb --mirror +x -o hero-even.glb
+  supple weights edit coat.glb --transfer hero.glb --limit 4 -o coat-bound.glb
+  supple weights edit hero.glb --within hand.L --flood 'forearm.L*=0.5' -o hero-hand.glb
+  supple weights edit hero.glb --brush 'neck+=0.3@0,1.5,0.05@0.02,1.5,0.05:0.08' \\
+      --brush-smooth 0.5@0,1.5,0.05:0.1 -o hero-neck.glb")]
+    Edit(Box<WeightsEdit>),
 }
 
 #[derive(Args)]

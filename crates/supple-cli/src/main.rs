@@ -16,9 +16,10 @@ mod progress;
 mod render;
 mod source;
 mod weight_quality;
+mod weights_edit;
 mod wording;
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, WeightsCommand};
 use clap::{CommandFactory, Parser};
 use failure::Failure;
 use std::io::{self, Write};
@@ -34,6 +35,9 @@ fn main() -> ExitCode {
         Command::Compare(options) => compare::run(&options),
         Command::Convert(options) => convert::run(&options),
         Command::Bake(options) => bake::run(&options),
+        Command::Weights(options) => match options.command {
+            WeightsCommand::Edit(options) => weights_edit::run(&options),
+        },
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => completions(shell),
     };

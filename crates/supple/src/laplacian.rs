@@ -137,6 +137,12 @@ impl Edges {
         &self.points
     }
 
+    /// Every edge, the lower point first, with its weight.
+    pub(crate) fn weighted(&self) -> impl Iterator<Item = (u32, u32, f64)> + '_ {
+        let edges = self.edges.iter();
+        edges.map(|edge| (edge.ends.0, edge.ends.1, edge.weight))
+    }
+
     /// The number of the connected piece that each point belongs to: its lowest point.
     pub(crate) fn pieces(&self) -> Vec<u32> {
         let mut sets = DisjointSets::new(self.points.len());

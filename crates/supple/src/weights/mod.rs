@@ -1,6 +1,7 @@
 //! Skinning weights: any number of influences per vertex, in compressed rows.
 
 pub mod bind;
+pub mod edit;
 
 use std::ops::Range;
 use thiserror::Error;
@@ -184,12 +185,22 @@ impl WeightsBuilder {
                 *weight /= sum;
             }
         }
-        self.finish_row()
+        self.finish_row(&[])
     }
 
     /// Adds the influences of the next vertex from computed shares: no joint twice, none negative, at least one positive. They are normalised.
     pub(crate) fn push_shares(
         &mut self,
+        shares: impl IntoIterator<Item = (u16, f64)>,
+    ) -> Result<(), WeightsError> {
+        self.push_shares_around(&[], shares)
+    }
+
+    /// Adds the influences of the next vertex: some weights as they are to the bit, and around them the others, in proportion to shares as for
+    /// [`WeightsBuilder::push_shares`]. What is kept lies on the grid, and leaves something to share.
+    fn push_shares_around(
+        &mut self,
+        kept: &[(u16, f32)],
         shares: impl IntoIterator<Item = (u16, f64)>,
     ) -> Result<(), WeightsError> {
         self.row.clear();
@@ -198,27 +209,32 @@ impl WeightsBuilder {
         for (_, share) in &mut self.row {
             *share /= sum;
         }
-        self.finish_row()
+        self.finish_row(kept)
     }
 
-    /// Puts the row, which sums to one up to rounding, on the grid and appends it, heaviest first.
-    fn finish_row(&mut self) -> Result<(), WeightsError> {
+    /// Puts the row, which sums to one up to rounding, on the grid, scaled to what is left beside some weights that are kept, and appends both, heaviest first.
+    fn finish_row(&mut self, kept: &[(u16, f32)]) -> Result<(), WeightsError> {
+        let kept = kept.iter();
+        let kept = kept.map(|&(joint, weight)| (joint, (f64::from(weight) * GRID) as i64));
+        let shared = GRID as i64 - kept.clone().map(|(_, step)| step).sum::<i64>();
         let mut steps: Vec<(u16, i64)> = Vec::with_capacity(self.row.len());
         let mut remainders: Vec<(f64, usize)> = Vec::with_capacity(self.row.len());
         for (index, &(joint, weight)) in self.row.iter().enumerate() {
-            let whole = (weight * GRID).floor();
+            let whole = (weight * shared as f64).floor();
             steps.push((joint, whole as i64));
-            remainders.push((weight * GRID - whole, index));
+            remainders.push((weight * shared as f64 - whole, index));
         }
         // What rounding down left over goes to those who lost most, a step each.
         remainders.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let left = GRID as i64 - steps.iter().map(|(_, step)| step).sum::<i64>();
+        let left = shared - steps.iter().map(|(_, step)| step).sum::<i64>();
         for &(_, index) in remainders.iter().take(left.max(0) as usize) {
             steps[index].1 += 1;
         }
         steps.sort_by_key(|&(joint, step)| (-step, joint));
         // The weights summed to one only up to rounding in f64: the heaviest can spare that.
-        steps[0].1 += GRID as i64 - steps.iter().map(|(_, step)| step).sum::<i64>();
+        steps[0].1 += shared - steps.iter().map(|(_, step)| step).sum::<i64>();
+        steps.extend(kept);
+        steps.sort_by_key(|&(joint, step)| (-step, joint));
         for (joint, step) in steps.into_iter().filter(|&(_, step)| step > 0) {
             self.weights.joints.push(joint);
             self.weights.values.push((step as f64 / GRID) as f32);
@@ -263,15 +279,25 @@ impl Weights {
 
     /// These weights, with some rows taken from others, whose vertices rise. Both have as many vertices.
     pub(crate) fn with_rows_of(&self, others: &Weights, vertices: &[u32]) -> Weights {
+        let same = |&vertex: &u32| (vertex, vertex as usize);
+        self.with_replaced(others, vertices.iter().map(same))
+    }
+
+    /// These weights, with some rows taken from others: pairs of the vertex here and the row there. The vertices rise.
+    fn with_replaced(
+        &self,
+        others: &Weights,
+        rows: impl IntoIterator<Item = (u32, usize)>,
+    ) -> Weights {
         let mut weights = Weights {
             row_starts: Vec::with_capacity(self.row_starts.len()),
             joints: Vec::with_capacity(self.joints.len()),
             values: Vec::with_capacity(self.values.len()),
         };
         let mut next = 0;
-        for &vertex in vertices {
+        for (vertex, row) in rows {
             weights.append_rows(self, next..vertex as usize);
-            weights.append_rows(others, vertex as usize..vertex as usize + 1);
+            weights.append_rows(others, row..row + 1);
             next = vertex as usize + 1;
         }
         weights.append_rows(self, next..self.vertex_count());
@@ -306,7 +332,6 @@ impl Weights {
     /// At most `most` influences per vertex, continuously: what the next lighter one has is subtracted from all, so that an influence fades to nothing before it
     /// drops out, and no crease appears where it does. Where all weigh the same, the first ones are taken.
     pub fn limited(&self, most: usize) -> Weights {
-        let most = most.max(1);
         let mut limited = WeightsBuilder {
             weights: Weights {
                 row_starts: vec![0],
@@ -319,15 +344,27 @@ impl Weights {
         };
         for vertex in 0..self.vertex_count() {
             let (joints, values) = self.row(vertex);
-            let next = values.get(most).copied().unwrap_or(0.0);
-            let next = if next < values[0] { next } else { 0.0 };
-            let kept = joints.iter().zip(values).take(most);
-            let kept = kept.map(|(&joint, &value)| (joint, f64::from(value - next)));
+            let values = values.iter().map(|&value| f64::from(value));
+            let row: Vec<(u16, f64)> = joints.iter().copied().zip(values).collect();
             // No more influences than before: they can be counted.
-            let pushed = limited.push_shares(kept.filter(|(_, share)| *share > 0.0));
+            let pushed = limited.push_shares(heaviest(&row, most));
             debug_assert!(pushed.is_ok());
         }
         limited.finish().0
+    }
+
+    /// Some of these rows, by themselves.
+    fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Weights {
+        let mut weights = Weights {
+            row_starts: Vec::new(),
+            joints: Vec::new(),
+            values: Vec::new(),
+        };
+        for row in rows {
+            weights.append_rows(self, row..row + 1);
+        }
+        weights.row_starts.push(weights.joints.len() as u32);
+        weights
     }
 
     /// Where the influences of each vertex start among those of all; one entry more than vertices.
@@ -351,6 +388,16 @@ impl Weights {
     pub fn max_joint(&self) -> Option<usize> {
         self.joints.iter().max().map(|&joint| usize::from(joint))
     }
+}
+
+/// The heaviest of a row, less what the next one has; the row is ordered by falling weight. Not normalised.
+fn heaviest(row: &[(u16, f64)], most: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
+    let most = most.max(1);
+    let next = row.get(most).map_or(0.0, |&(_, weight)| weight);
+    let next = if next < row[0].1 { next } else { 0.0 };
+    let kept = row.iter().take(most);
+    let kept = kept.map(move |&(joint, weight)| (joint, weight - next));
+    kept.filter(|(_, share)| *share > 0.0)
 }
 
 #[cfg(test)]

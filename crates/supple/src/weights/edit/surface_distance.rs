@@ -1,0 +1,193 @@
+//! How far points are from a place, along the surface.
+//!
+//! Dijkstra's order, but a way may also cross triangles: once two corners of a triangle are known, the third is where a straight line from the place would come to if the
+//! triangles were unfolded into a plane (`across`). Edges alone overestimate by up to a third on a regular mesh, and a round brush would leave a polygon; with
+//! unfolding a flat part of the surface is exact but for obtuse triangles, where the line may pass outside of what was unfolded and an edge serves instead.
+//!
+//! Only connected surface is walked over, and only as far as asked: a finger that is near, but not along the surface, is not reached.
+
+use super::Lists;
+use crate::adjacency::Weld;
+use crate::mesh::Mesh;
+use glam::DVec3;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// The triangles around every point.
+pub(super) struct Fans {
+    places: Vec<DVec3>,
+    triangles: Vec<[u32; 3]>,
+    around: Lists,
+}
+
+/// What is known of a point on the way.
+struct Reached {
+    distance: f64,
+    /// Nothing can come nearer any more.
+    settled: bool,
+}
+
+impl Fans {
+    pub(super) fn of(mesh: &Mesh, weld: &Weld) -> Fans {
+        let mut places = vec![DVec3::ZERO; weld.point_count()];
+        for (vertex, place) in mesh.positions().iter().enumerate() {
+            places[weld.point_of(vertex)] = place.as_dvec3();
+        }
+        let points =
+            |corners: &[u32; 3]| corners.map(|corner| weld.point_of(corner as usize) as u32);
+        let triangles: Vec<[u32; 3]> = mesh.triangles().iter().map(points).collect();
+        let corners = triangles.iter().enumerate();
+        let corners =
+            corners.flat_map(|(triangle, corners)| corners.map(|point| (point as usize, triangle)));
+        let around = Lists::new(places.len(), corners);
+        Fans {
+            around,
+            places,
+            triangles,
+        }
+    }
+
+    /// The place of a point.
+    pub(super) fn place(&self, point: usize) -> DVec3 {
+        self.places[point]
+    }
+
+    /// The points within a radius, nearest first, with their distances; it starts from some points whose distances are known.
+    pub(super) fn within(&self, radius: f64, starts: &[(usize, f64)]) -> Vec<(u32, f64)> {
+        let mut reached: HashMap<u32, Reached> = HashMap::new();
+        // Bits of numbers that are not negative are ordered as the numbers are.
+        let mut waiting: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+        let mut found = Vec::new();
+        let mut nearer: Vec<(u32, f64)> = starts
+            .iter()
+            .map(|&(point, distance)| (point as u32, distance))
+            .collect();
+        loop {
+            for (point, distance) in nearer.drain(..) {
+                let known = reached.entry(point).or_insert(Reached {
+                    distance: f64::INFINITY,
+                    settled: false,
+                });
+                if !known.settled && distance < known.distance && distance <= radius {
+                    known.distance = distance;
+                    waiting.push(Reverse((distance.to_bits(), point)));
+                }
+            }
+            let Some(Reverse((bits, point))) = waiting.pop() else {
+                return found;
+            };
+            let distance = f64::from_bits(bits);
+            match reached.get_mut(&point) {
+                Some(known) if !known.settled && known.distance == distance => known.settled = true,
+                _ => continue,
+            }
+            found.push((point, distance));
+            self.spread(point, distance, &reached, &mut nearer);
+        }
+    }
+
+    /// What a settled point tells its neighbours.
+    fn spread(
+        &self,
+        point: u32,
+        distance: f64,
+        reached: &HashMap<u32, Reached>,
+        nearer: &mut Vec<(u32, f64)>,
+    ) {
+        let place = |point: u32| self.places[point as usize];
+        let here = place(point);
+        for &triangle in self.around.of(point as usize) {
+            let corners = self.triangles[triangle as usize];
+            let others = corners.iter().copied().filter(|&corner| corner != point);
+            let others: Vec<u32> = others.collect();
+            for &other in &others {
+                nearer.push((other, distance + here.distance(place(other))));
+            }
+            let &[a, b] = others.as_slice() else {
+                continue;
+            };
+            for (second, third) in [(a, b), (b, a)] {
+                let known = reached.get(&second).filter(|known| known.settled);
+                let straight = known.and_then(|known| {
+                    let ends = [(here, distance), (place(second), known.distance)];
+                    across(ends, place(third))
+                });
+                nearer.extend(straight.map(|distance| (third, distance)));
+            }
+        }
+    }
+}
+
+/// The distance of a third corner through the edge between two that are known, if a straight line passes there.
+///
+/// With the first end at the origin, the second at `(l, 0)` and the third corner at `(x, y)`, what has the distances `d₁` and `d₂` from the ends lies at
+/// `s = ((d₁² − d₂² + l²) / 2l, −√(d₁² − s_x²))`.
+fn across([(first, d1), (second, d2)]: [(DVec3, f64); 2], third: DVec3) -> Option<f64> {
+    let length = first.distance(second);
+    let along = (second - first).try_normalize()?;
+    let x = (third - first).dot(along);
+    let y = (first.distance_squared(third) - x * x).max(0.0).sqrt();
+    let source_x = (d1 * d1 - d2 * d2 + length * length) / (2.0 * length);
+    let below = d1 * d1 - source_x * source_x;
+    if below < 0.0 {
+        return None;
+    }
+    let below = below.sqrt();
+    let crossing = source_x + (x - source_x) * below / (below + y);
+    let passes = (0.0..=length).contains(&crossing);
+    passes.then(|| (x - source_x).hypot(below + y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adjacency::weld_positions;
+    use glam::Vec3;
+
+    /// A flat grid of unit squares, each cut along the same diagonal.
+    fn grid(side: usize) -> Fans {
+        let places =
+            (0..side * side).map(|at| Vec3::new((at % side) as f32, (at / side) as f32, 0.0));
+        let places: Vec<Vec3> = places.collect();
+        let mut triangles = Vec::new();
+        for at in (0..side * (side - 1)).filter(|at| at % side + 1 < side) {
+            let [a, b, c, d] = [at, at + 1, at + side, at + side + 1].map(|at| at as u32);
+            triangles.extend([[a, b, d], [a, d, c]]);
+        }
+        let mesh = Mesh::new(places, None, None, triangles).unwrap();
+        let weld = weld_positions(mesh.positions());
+        Fans::of(&mesh, &weld)
+    }
+
+    #[test]
+    fn on_a_flat_grid_distances_are_nearly_straight() {
+        let side = 31;
+        let fans = grid(side);
+        let center = side * side / 2;
+        let found = fans.within(12.0, &[(center, 0.0)]);
+        assert!(found.is_sorted_by(|a, b| a.1 <= b.1));
+        let mut worst: f64 = 0.0;
+        for &(point, distance) in &found {
+            let straight = fans.place(point as usize).distance(fans.place(center));
+            assert!(
+                distance >= straight * (1.0 - 1e-9),
+                "{distance} for {straight}"
+            );
+            worst = worst.max(distance / straight.max(1e-9) - 1.0);
+        }
+        // Along edges it would be up to 0.41 too far across the diagonals that are not there.
+        assert!(worst < 0.03, "{worst}");
+        let inside =
+            (0..side * side).filter(|&at| fans.place(at).distance(fans.place(center)) <= 11.6);
+        assert!(found.len() >= inside.count());
+    }
+
+    #[test]
+    fn nothing_is_reached_beyond_the_radius_or_the_piece() {
+        let fans = grid(5);
+        assert_eq!(fans.within(0.5, &[(12, 0.0)]), [(12, 0.0)]);
+        assert_eq!(fans.within(1.0, &[(12, 2.0)]), []);
+        assert_eq!(fans.within(1.0, &[]), []);
+        assert_eq!(fans.within(100.0, &[(0, 0.0)]).len(), 25);
+    }
+}

@@ -1,0 +1,308 @@
+//! Weights from another character: by the closest point where that can be trusted, filled in over the surface elsewhere.
+//!
+//! After Abdrashitov et al. 2023, "Robust skin weights transfer via weight inpainting": a closest point counts if it is near and faces the same way. What is left, such as the inside of a sleeve or a
+//! belt far from the body, is filled in from what counts. The fill is harmonic: every point gets the mean of its neighbours, by the clamped cotangents of
+//! `laplacian.rs`. So it lies between what it is filled in from, sums to one, and needs one factorisation for all joints.
+
+use super::row::Row;
+use super::{Change, EditError, Editor, OnSurface, SearchSurface, check_number};
+use crate::adjacency::{Weld, weld_positions};
+use crate::exec;
+use crate::mesh::Mesh;
+use crate::rig::Rig;
+use crate::skeleton::Skeleton;
+use crate::sparse::Cholesky;
+use crate::weights::Weights;
+use glam::DVec3;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+/// Where weights are taken from, and what is trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transfer {
+    /// The character to take weights from. It stands where the target stands, in the same pose.
+    pub from: Arc<Rig>,
+    /// A closest point counts if it is no farther than this share of the target's extent.
+    pub reach: f64,
+    /// A closest point counts if the two normals differ by no more than this, in radians.
+    pub angle: f64,
+    /// Normals that point the opposite way agree, too: for surfaces of which the inside may be what is near.
+    pub either_side: bool,
+}
+
+impl Transfer {
+    /// The reach that the paper has.
+    pub const REACH: f64 = 0.05;
+
+    /// The angle that the paper has, in degrees.
+    pub const DEGREES: f64 = 30.0;
+
+    /// From a character, with the numbers of the paper.
+    pub fn new(from: Arc<Rig>) -> Transfer {
+        Transfer {
+            from,
+            reach: Transfer::REACH,
+            angle: Transfer::DEGREES.to_radians(),
+            either_side: false,
+        }
+    }
+}
+
+/// What a transfer came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransferReport {
+    /// Points that took the weights of the closest one.
+    pub matched: usize,
+    /// Points that were filled in over the surface.
+    pub filled: usize,
+    /// Points of pieces none of which could be trusted: they took the closest one all the same.
+    pub regardless: usize,
+    /// Joints of the source that hold surface, but have no namesake; the nearest joint above that has one stood in for them.
+    pub unmatched: Vec<String>,
+}
+
+/// Shares below this are not worth keeping.
+const NEGLIGIBLE: f64 = 1e-9;
+
+/// Edges count at least this share of the mean edge in the fill, so that no point hangs on edges that count nothing.
+const LEAST_EDGE: f64 = 1e-6;
+
+/// So many joints are filled in at a time: memory is this many numbers per point.
+const JOINTS_AT_A_TIME: usize = 32;
+
+impl Editor {
+    pub(super) fn transfer_to(
+        &self,
+        weights: &Weights,
+        points: &[u32],
+        transfer: &Transfer,
+    ) -> Result<(Change, TransferReport), EditError> {
+        check_number("reach", transfer.reach, 0.0..=f64::MAX, "at least 0")?;
+        let half_turn = std::f64::consts::PI;
+        check_number(
+            "angle",
+            transfer.angle,
+            0.0..=half_turn,
+            "from 0 to 180 degrees",
+        )?;
+        let mut report = TransferReport::default();
+        let Some(bounds) = self.mesh.bounds() else {
+            return Ok((self.change(weights, [])?, report));
+        };
+        let source = Source::of(&transfer.from, &self.skeleton, &mut report)?;
+        let reach = transfer.reach * f64::from(bounds.extent());
+        let normals = point_normals(&self.mesh, &self.weld);
+        let closest = exec::map_chunks(points.len(), |chunk| {
+            let closest = points[chunk].iter().map(|&point| {
+                let place = self.fans.place(point as usize).as_vec3();
+                let there = source.surface.nearest(place, |_| true)?;
+                let trusted = there.distance <= reach
+                    && agree(normals[point as usize], source.normal(&there), transfer);
+                Some((source.row(&there), trusted))
+            });
+            closest.collect::<Vec<_>>()
+        });
+        let closest: Vec<Option<(Row, bool)>> = closest.into_iter().flatten().collect();
+        // What is outside of the region is known as it is.
+        let inside: HashSet<u32> = points.iter().copied().collect();
+        let mut known: Vec<Option<Row>> = vec![None; self.weld.point_count()];
+        let pieces = self.edges.pieces();
+        let mut trusted_pieces: HashSet<u32> = HashSet::new();
+        for point in (0..known.len()).filter(|&point| !inside.contains(&(point as u32))) {
+            known[point] = Some(self.row(weights, point));
+            trusted_pieces.insert(pieces[point]);
+        }
+        for (&point, found) in points.iter().zip(&closest) {
+            if let Some((row, true)) = found
+                && !row.is_empty()
+            {
+                known[point as usize] = Some(row.clone());
+                trusted_pieces.insert(pieces[point as usize]);
+                report.matched += 1;
+            }
+        }
+        for (&point, found) in points.iter().zip(closest) {
+            if !trusted_pieces.contains(&pieces[point as usize]) {
+                known[point as usize] = Some(found.map(|(row, _)| row).unwrap_or_default());
+                report.regardless += 1;
+            }
+        }
+        let filled = self.fill(&known)?;
+        report.filled = filled.len();
+        let mut rows = filled;
+        let taken = points.iter().filter_map(|&point| {
+            let row = known[point as usize].take()?;
+            Some((point, row))
+        });
+        rows.extend(taken);
+        Ok((self.change(weights, rows)?, report))
+    }
+
+    /// The rows of all points that are not known: each is the mean of its neighbours. Every piece has some that is known.
+    fn fill(&self, known: &[Option<Row>]) -> Result<Vec<(u32, Row)>, EditError> {
+        let unknown = (0..known.len() as u32).filter(|&point| known[point as usize].is_none());
+        let unknown: Vec<u32> = unknown.collect();
+        if unknown.is_empty() {
+            return Ok(Vec::new());
+        }
+        let number = |point: u32| unknown.binary_search(&point).ok();
+        let count = self.edges.weighted().count().max(1) as f64;
+        let mean = self.edges.weighted().map(|edge| edge.2).sum::<f64>() / count;
+        let mut diagonal = vec![0.0; unknown.len()];
+        let mut between = Vec::new();
+        // Unknown points beside known ones, and by what weight.
+        let mut borders: Vec<(usize, &Row, f64)> = Vec::new();
+        for (a, b, weight) in self.edges.weighted() {
+            let weight = weight.max(LEAST_EDGE * mean);
+            let ends = [(a, b), (b, a)].map(|(point, other)| (number(point), other));
+            if let [(Some(a), _), (Some(b), _)] = ends {
+                between.push((a as u32, b as u32, -weight));
+            }
+            for (point, other) in ends {
+                let Some(point) = point else {
+                    continue;
+                };
+                diagonal[point] += weight;
+                if let Some(row) = &known[other as usize] {
+                    borders.push((point, row, weight));
+                }
+            }
+        }
+        let unsolvable =
+            |error: crate::sparse::SparseError| EditError::Unsolvable(error.to_string());
+        let factored = Cholesky::of(&diagonal, &between).map_err(unsolvable)?;
+        let joints = borders.iter().flat_map(|(_, row, _)| row.iter());
+        let joints: BTreeSet<u16> = joints.map(|entry| entry.0).collect();
+        let joints: Vec<u16> = joints.into_iter().collect();
+        let mut rows = vec![Row::new(); unknown.len()];
+        for joints in joints.chunks(JOINTS_AT_A_TIME) {
+            let mut columns = vec![vec![0.0; unknown.len()]; joints.len()];
+            for (point, row, weight) in &borders {
+                for (joint, share) in row.iter() {
+                    if let Ok(column) = joints.binary_search(joint) {
+                        columns[column][*point] += weight * share;
+                    }
+                }
+            }
+            for (&joint, column) in joints.iter().zip(factored.solve(columns)) {
+                for (row, share) in rows.iter_mut().zip(column) {
+                    if share > NEGLIGIBLE {
+                        row.push((joint, share));
+                    }
+                }
+            }
+        }
+        Ok(unknown.into_iter().zip(rows).collect())
+    }
+}
+
+/// The character that weights come from.
+struct Source<'a> {
+    rig: &'a Rig,
+    surface: SearchSurface,
+    weld: Weld,
+    normals: Vec<DVec3>,
+    /// The target's joint for each joint.
+    target_joint: Vec<Option<u16>>,
+}
+
+impl<'a> Source<'a> {
+    fn of(
+        rig: &'a Rig,
+        target: &Skeleton,
+        report: &mut TransferReport,
+    ) -> Result<Source<'a>, EditError> {
+        if rig.mesh().triangles().is_empty() {
+            return Err(EditError::NoSurface);
+        }
+        let skeleton = rig.skeleton();
+        let mut target_joint: Vec<Option<u16>> = Vec::new();
+        let mut has_namesake = Vec::new();
+        for (joint, description) in skeleton.joints().iter().enumerate() {
+            let namesake = namesake(skeleton.joint_name(joint), target);
+            has_namesake.push(namesake.is_some());
+            let above = description.parent.and_then(|above| target_joint[above]);
+            target_joint.push(namesake.map(|joint| joint as u16).or(above));
+        }
+        if !has_namesake.contains(&true) {
+            let first = skeleton.joints().first().map(|_| skeleton.joint_name(0));
+            return Err(EditError::NoCommonJoint {
+                joint: first.unwrap_or_default().to_owned(),
+            });
+        }
+        let vertices = 0..rig.weights().vertex_count();
+        let used: BTreeSet<u16> = vertices
+            .flat_map(|vertex| rig.weights().row(vertex).0)
+            .copied()
+            .collect();
+        let unmatched = used.into_iter().map(usize::from);
+        let unmatched = unmatched.filter(|&joint| !has_namesake[joint]);
+        report.unmatched = unmatched
+            .map(|joint| skeleton.joint_name(joint).to_owned())
+            .collect();
+        let weld = weld_positions(rig.mesh().positions());
+        Ok(Source {
+            rig,
+            surface: SearchSurface::of(rig.mesh()),
+            normals: point_normals(rig.mesh(), &weld),
+            weld,
+            target_joint,
+        })
+    }
+
+    /// The weights at a place, for the target's joints.
+    fn row(&self, there: &OnSurface) -> Row {
+        there.row(|corner| {
+            let (joints, values) = self.rig.weights().row(corner as usize);
+            let entries = joints.iter().zip(values);
+            let entries = entries.filter_map(|(&joint, &value)| {
+                let joint = self.target_joint[usize::from(joint)]?;
+                Some((joint, f64::from(value)))
+            });
+            super::row::merged(entries.collect())
+        })
+    }
+
+    fn normal(&self, there: &OnSurface) -> DVec3 {
+        let corners = there.corners.iter().zip(there.shares);
+        let normals = corners
+            .map(|(&corner, share)| share * self.normals[self.weld.point_of(corner as usize)]);
+        normals.sum()
+    }
+}
+
+/// The joint of a name, or of the same name but for its case.
+fn namesake(name: &str, skeleton: &Skeleton) -> Option<usize> {
+    if name.is_empty() {
+        return None;
+    }
+    let mut joints = 0..skeleton.joints().len();
+    let exact = joints
+        .clone()
+        .find(|&joint| skeleton.joint_name(joint) == name);
+    let lower = name.to_lowercase();
+    exact.or_else(|| joints.find(|&joint| skeleton.joint_name(joint).to_lowercase() == lower))
+}
+
+/// Whether two normals agree; where one has none, nothing speaks against it.
+fn agree(a: DVec3, b: DVec3, transfer: &Transfer) -> bool {
+    if a == DVec3::ZERO || b == DVec3::ZERO {
+        return true;
+    }
+    let angle = a.angle_between(b);
+    let opposite = std::f64::consts::PI - angle;
+    angle <= transfer.angle || (transfer.either_side && opposite <= transfer.angle)
+}
+
+/// The direction in which each point faces, by the areas of the triangles around it; zero without any.
+fn point_normals(mesh: &Mesh, weld: &Weld) -> Vec<DVec3> {
+    let mut normals = vec![DVec3::ZERO; weld.point_count()];
+    for corners in mesh.triangles() {
+        let [a, b, c] = corners.map(|corner| mesh.positions()[corner as usize].as_dvec3());
+        let across = (b - a).cross(c - a);
+        for &corner in corners {
+            normals[weld.point_of(corner as usize)] += across;
+        }
+    }
+    normals.into_iter().map(DVec3::normalize_or_zero).collect()
+}
