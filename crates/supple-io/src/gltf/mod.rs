@@ -25,6 +25,7 @@ mod build;
 mod compact;
 mod save;
 mod store;
+mod twist;
 mod write;
 
 pub use centers::{CENTER_ATTRIBUTE, StoredCenters};
@@ -93,6 +94,8 @@ struct Binding {
     instances: Vec<Instance>,
     /// The file's nodes of the props, with where their morph weights are.
     props: Vec<PropBinding>,
+    /// The file's animation for each clip; none where a clip moves nothing that a file could.
+    animation_of_clip: Vec<Option<usize>>,
 }
 
 /// A node of the file whose mesh is part of the character.
