@@ -15,6 +15,7 @@ mod posing;
 mod progress;
 mod render;
 mod source;
+mod twist;
 mod wording;
 
 use args::{Arguments, Command};
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Compare(options) => compare::run(&options),
         Command::Convert(options) => convert::run(&options),
         Command::Bake(options) => bake::run(&options),
+        Command::Twist(options) => twist::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => completions(shell),
     };

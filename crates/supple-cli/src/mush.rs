@@ -196,7 +196,7 @@ fn smooths(method: &Method) -> bool {
 }
 
 /// The joints of a name (a node may be bound in several ways), else the one of a number in the file's own order.
-fn find_joints(source: &Source, wish: &str) -> Result<Vec<usize>, Failure> {
+pub(crate) fn find_joints(source: &Source, wish: &str) -> Result<Vec<usize>, Failure> {
     let skeleton = source.asset.rig.skeleton();
     let names: Vec<&str> = (0..skeleton.joints().len())
         .map(|joint| skeleton.joint_name(joint))
