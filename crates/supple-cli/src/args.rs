@@ -145,8 +145,8 @@ Examples:
     #[command(after_help = "\
 A wrist that turns twists the whole forearm, not the skin at the wrist alone. Each joint named gets
 one more joint in the middle of its bone. The skin of the bone is divided between the two by its
-place along the bone, and in every clip the new joint takes half of the twist, so that any engine and
-any method shows it. Poses without twist look as before; no other joint moves otherwise.
+place along the bone, and in every clip the new joint takes half of the twist, so that any engine
+and any method shows it. Poses without twist look as before; no other joint moves otherwise.
 
 Which twist is spread:
   child   the one of the joint at the bone's end: name the forearm for the turning of the hand
