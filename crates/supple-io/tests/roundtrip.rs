@@ -222,7 +222,8 @@ fn with_centers(document: &Document, asset: &Asset) -> Option<Document> {
 
 /// The document with a bone split by a twist joint, if the character has a skin and a bone to split.
 fn with_twist_joint(document: &Document, asset: &Asset) -> Option<Document> {
-    let joints = 0..asset.rig.skeleton().joints().len();
+    // From the last one: the joints of one shared model have two roots, which the validator overlooks only where the roots' joints are not listed by turns.
+    let joints = (0..asset.rig.skeleton().joints().len()).rev();
     let mut splits = joints.map(|joint| split(asset, joint, &TwistOptions::default()));
     let twisted = splits.find_map(Result::ok)?;
     let mut document = document.clone();
