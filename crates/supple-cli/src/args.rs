@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use supple::centers::CenterOptions;
 use supple::characters::Character;
 use supple::deform::UnknownMethod;
+use supple::twist::TwistOf;
 use supple::{Method, Normals};
 use supple_render::View;
 
@@ -147,6 +148,26 @@ Examples:
   supple weights edit hero.glb --smooth 5 --limit 4 -o hero-smooth.glb
   supple weights edit --help                 all that can be done")]
     Weights(WeightsOptions),
+    /// Split bones by a twist joint each, so that a twist runs along the bone instead of wringing a joint
+    #[command(after_help = "\
+A wrist that turns twists the whole forearm, not the skin at the wrist alone. Each joint named gets
+one more joint in the middle of its bone. The skin of the bone is divided between the two by its
+place along the bone, and in every clip the new joint takes half of the twist, so that any engine
+and any method shows it. Poses without twist look as before; no other joint moves otherwise.
+
+Which twist is spread:
+  child   the one of the joint at the bone's end: name the forearm for the turning of the hand
+  joint   the one of the joint itself: name the upper arm for an arm that rolls in the shoulder
+Without --twist-of it is the one that is larger in the clips.
+
+The new joint is named after the split one, with _twist behind. Its extras tell engines how to turn
+it in poses that come from no clip (docs/twist-joints.md).
+
+Examples:
+  supple twist hero.glb --joint forearm.L --joint forearm.R -o hero-twist.glb
+  supple twist hero.glb --joint upper_arm.L --twist-of joint -o hero-twist.glb
+  supple twist hero.glb --joint LeftArm --toward LeftForeArm --max-influences 4 -o hero-twist.glb")]
+    Twist(TwistArguments),
 
     /// How long things take on this machine: baking centers of rotation and direct delta mush,
     /// brush strokes, frames
@@ -349,6 +370,30 @@ Examples:
 }
 
 #[derive(Args)]
+pub(crate) struct TwistArguments {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: PathBuf,
+    /// The joint at which the bone to split begins, by name, or by number in the file's own order; may be given again
+    #[arg(short, long = "joint", value_name = "JOINT", required = true)]
+    pub(crate) joints: Vec<String>,
+    /// The joint at which the bone ends [default: the one below whose bone runs nearest to the skin]
+    #[arg(long, value_name = "CHILD")]
+    pub(crate) toward: Option<String>,
+    /// Whose twist to spread [default: the one that is larger in the clips, else the child's]
+    #[arg(long, value_name = "WHOSE", value_parser = twist_of_parser())]
+    pub(crate) twist_of: Option<TwistOf>,
+    /// What to call the new joint
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// At most this many joints per vertex, for engines that take no more; lighter ones fade out
+    #[arg(long, value_name = "N", value_parser = parse_influences)]
+    pub(crate) max_influences: Option<usize>,
+    /// Where to write: .glb or .gltf
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
 pub(crate) struct BenchOptions {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: Option<PathBuf>,
@@ -402,6 +447,15 @@ pub(crate) struct Moment {
 fn normals_parser() -> impl TypedValueParser<Value = Normals> {
     let values = Normals::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.summary()));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Normals>())
+}
+
+fn twist_of_parser() -> impl TypedValueParser<Value = TwistOf> {
+    let child = PossibleValue::new("child").help("that of the joint at the end of the bone");
+    let joint = PossibleValue::new("joint").help("that of the split joint against the one above");
+    PossibleValuesParser::new([child, joint]).map(|name| match name.as_str() {
+        "joint" => TwistOf::Joint,
+        _ => TwistOf::Child,
+    })
 }
 
 /// Names of methods, with their options after a colon.
@@ -512,6 +566,11 @@ fn parse_fps(text: &str) -> Result<f64, String> {
         Ok(fps) if (0.1..=1000.0).contains(&fps) => Ok(fps),
         _ => Err("expected frames per second from 0.1 to 1000".to_owned()),
     }
+}
+
+fn parse_influences(text: &str) -> Result<usize, String> {
+    let count = text.parse::<usize>().ok().filter(|&count| count > 0);
+    count.ok_or_else(|| "expected a number of joints, such as 4".to_owned())
 }
 
 fn parse_size(text: &str) -> Result<(usize, usize), String> {

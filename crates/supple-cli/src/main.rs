@@ -15,6 +15,7 @@ mod posing;
 mod progress;
 mod render;
 mod source;
+mod twist;
 mod weight_quality;
 mod weights_edit;
 mod wording;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Weights(options) => match options.command {
             WeightsCommand::Edit(options) => weights_edit::run(&options),
         },
+        Command::Twist(options) => twist::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => completions(shell),
     };

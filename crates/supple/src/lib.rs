@@ -52,6 +52,7 @@ pub mod exec;
 mod fingerprint;
 pub mod mush;
 pub mod player;
+pub mod twist;
 
 pub mod metrics;
 

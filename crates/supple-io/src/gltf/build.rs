@@ -5,7 +5,7 @@ use super::write::write_local;
 use super::{Binding, Document, Instance, SaveError};
 use serde_json::{Map, Value, json};
 use supple::Asset;
-use supple::clip::{Channel, Clip, Interpolation};
+use supple::clip::{Channel, Clip, Interpolation, Track};
 
 impl Document {
     /// A file with the character's mesh, skeleton, weights and clips, for the built-in characters. What these do not
@@ -57,6 +57,7 @@ impl Document {
                     primitives: std::iter::once(0..mesh.vertex_count()).collect(),
                 }],
                 props: Vec::new(),
+                animation_of_clip: Vec::new(),
             },
         };
         document.set_attribute(0, 0, "POSITION", Accessor::positions(mesh.positions()));
@@ -77,12 +78,11 @@ impl Document {
         for clip in &asset.clips {
             let animation = document.animation(clip);
             // The format has no animation without channels.
-            if animation["channels"]
+            let moves = animation["channels"]
                 .as_array()
-                .is_some_and(|channels| !channels.is_empty())
-            {
-                document.push("animations", animation);
-            }
+                .is_some_and(|channels| !channels.is_empty());
+            let animation = moves.then(|| document.push("animations", animation));
+            document.binding.animation_of_clip.push(animation);
         }
         document.set_weights(asset.rig.weights())?;
         Ok(document)
@@ -98,22 +98,26 @@ impl Document {
                 Channel::Scale { node } => (node, "scale", "VEC3"),
                 Channel::MorphWeights { .. } => continue,
             };
-            let width = track.channel.width();
-            let input = self.append(Accessor::times(track.curve.times()));
-            let curve = track.curve.to_hermite();
-            let interpolation = match curve.interpolation() {
-                Interpolation::Step => "STEP",
-                Interpolation::Linear => "LINEAR",
-                Interpolation::CubicHermite | Interpolation::CatmullRom => "CUBICSPLINE",
-            };
-            let output = self.append(Accessor::floats(kind, width, curve.values()));
             channels.push(
                 json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }),
             );
-            samplers
-                .push(json!({ "input": input, "output": output, "interpolation": interpolation }));
+            samplers.push(self.append_sampler(kind, track));
         }
         json!({ "name": clip.name, "channels": channels, "samplers": samplers })
+    }
+
+    /// Stores the curve of a track; returns the sampler that plays it. `kind` is the type of its values.
+    pub(super) fn append_sampler(&mut self, kind: &str, track: &Track) -> Value {
+        let input = self.append(Accessor::times(track.curve.times()));
+        let curve = track.curve.to_hermite();
+        let interpolation = match curve.interpolation() {
+            Interpolation::Step => "STEP",
+            Interpolation::Linear => "LINEAR",
+            Interpolation::CubicHermite | Interpolation::CatmullRom => "CUBICSPLINE",
+        };
+        let values = Accessor::floats(kind, track.channel.width(), curve.values());
+        let output = self.append(values);
+        json!({ "input": input, "output": output, "interpolation": interpolation })
     }
 }
 

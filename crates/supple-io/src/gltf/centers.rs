@@ -21,8 +21,8 @@ use supple::{Method, Rig};
 /// The vertex attribute that holds centers of rotation: three floats, in the space of `POSITION`. A vertex without a center holds its own place.
 pub const CENTER_ATTRIBUTE: &str = "_CENTER_OF_ROTATION";
 
-/// Where a mesh's extras keep what is Supple's …
-const OWN: &str = "supple";
+/// Where extras keep what is Supple's …
+pub(super) const OWN: &str = "supple";
 /// … and what of that is about centers.
 const RECORD: &str = "centerOfRotation";
 

@@ -26,6 +26,7 @@ mod build;
 mod compact;
 mod save;
 mod store;
+mod twist;
 mod write;
 
 pub use centers::{CENTER_ATTRIBUTE, StoredCenters};
@@ -94,6 +95,8 @@ struct Binding {
     instances: Vec<Instance>,
     /// The file's nodes of the props, with where their morph weights are.
     props: Vec<PropBinding>,
+    /// The file's animation for each clip; none where a clip moves nothing that a file could.
+    animation_of_clip: Vec<Option<usize>>,
 }
 
 /// A node of the file whose mesh is part of the character.

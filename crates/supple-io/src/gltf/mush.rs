@@ -717,7 +717,7 @@ impl Document {
     }
 
     /// Adds to each skin the joints that its vertices need and that it does not list: smoothing carries influences from one piece of a character to
-    /// another, whose skin may not know the joint.
+    /// another, whose skin may not know the joint; and a split bone has a new one.
     pub(super) fn list_joints(&mut self, skeleton: &Skeleton, weights: &Weights) {
         // By skin, in the order of the instances, so that the same input gives the same file.
         let mut lists: Vec<(usize, Vec<usize>)> = Vec::new();

@@ -101,6 +101,7 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
     }
 
     let clips = clips(&file, &tree, &morph_weights, &mut notes)?;
+    let clip_count = clips.len();
     let rig = Rig::new(surface.mesh, skeleton, surface.weights)
         .map_err(|error| Fault::new("meshes", error.to_string()))?;
     let stored_centers = centers::stored(&file, &bound, surface.centers, &rig)?;
@@ -124,6 +125,7 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
             file_joints: joints.in_file_order,
             instances,
             props: prop_bindings,
+            animation_of_clip: (0..clip_count).map(Some).collect(),
         },
     })
 }

@@ -54,7 +54,7 @@ pub enum SaveError {
         node: usize,
     },
     /// No mesh has a skin.
-    #[error("no mesh of the file has a skin, so there is nothing to bake for")]
+    #[error("no mesh of the file has a skin: nothing follows joints")]
     NoSkin,
     /// There is no place to keep something in.
     #[error(
@@ -67,6 +67,9 @@ pub enum SaveError {
     /// Numbers of a bake that make no sense.
     #[error(transparent)]
     Mush(#[from] MushError),
+    /// A character is not this file's with one more joint.
+    #[error("the character does not have the file's nodes and joints with one more among them")]
+    NotOneMoreJoint,
     /// A posed vertex is NaN or infinite, which no file can hold.
     #[error("vertex {0} of the posed surface is not finite")]
     NotFinite(usize),

@@ -41,6 +41,7 @@ pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::{Normals, UnknownNormals};
 pub use stretch_twist::StretchTwist;
+pub(crate) use swing_twist::swing_and_twist;
 
 use crate::centers::CenterError;
 use crate::mesh::Shape;

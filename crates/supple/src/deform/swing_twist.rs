@@ -182,7 +182,7 @@ impl Hinge {
 }
 
 /// Takes a rotation apart: first a twist about an axis by an angle in (−π, π], then a swing that keeps nothing of it.
-pub(super) fn swing_and_twist(rotation: DQuat, axis: Option<DVec3>) -> (DQuat, f64) {
+pub(crate) fn swing_and_twist(rotation: DQuat, axis: Option<DVec3>) -> (DQuat, f64) {
     let Some(axis) = axis else {
         return (rotation, 0.0);
     };

@@ -1,0 +1,197 @@
+//! `supple twist`: bones split by one more joint each, which spreads a twist along them.
+
+use crate::args::TwistArguments;
+use crate::convert::DocumentKind;
+use crate::failure::Failure;
+use crate::mush::find_joints;
+use crate::source::Source;
+use crate::wording::{many, printable};
+use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, split};
+use supple::{Asset, Skeleton, Weights};
+
+/// As many influences as every engine knows.
+const COMMON_INFLUENCES: usize = 4;
+
+/// Less than a tenth of a degree is what files round.
+const WORTH_TELLING: f64 = 0.1 * std::f64::consts::PI / 180.0;
+
+pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
+    let kind = DocumentKind::wanted(&options.out)?;
+    let single = [
+        ("--toward", options.toward.is_some()),
+        ("--name", options.name.is_some()),
+    ];
+    for (option, given) in single {
+        if given && options.joints.len() > 1 {
+            let message = format!("{option} is for one --joint, but there are several");
+            return Err(Failure::usage(message));
+        }
+    }
+    Failure::unless_writable(&options.out)?;
+    let (source, mut document) = Source::open(&options.file)?.with_document()?;
+    let mut nodes = Vec::new();
+    for wish in &options.joints {
+        let node = find_node(&source, wish)?;
+        if nodes.contains(&node) {
+            return Err(Failure::usage(format!("the joint '{wish}' is named twice")));
+        }
+        nodes.push(node);
+    }
+    let toward = options.toward.as_deref();
+    let toward = toward.map(|wish| find_node(&source, wish)).transpose()?;
+    let mut told = Vec::new();
+    let mut asset = source.asset.clone();
+    for place in 0..nodes.len() {
+        let wanted = TwistOptions {
+            toward: toward.and_then(|node| joint_on(asset.rig.skeleton(), node)),
+            twist_of: options.twist_of,
+            name: options.name.clone(),
+        };
+        let joint = joint_on(asset.rig.skeleton(), nodes[place]).unwrap_or(usize::MAX);
+        let twisted = split(&asset, joint, &wanted)
+            .map_err(|error| explained(error, &asset, nodes[place]))?;
+        document.add_twist_joint(&twisted)?;
+        told.push(summary(&twisted));
+        // Those behind the new node have moved up.
+        for node in &mut nodes {
+            *node += usize::from(*node >= twisted.added.node);
+        }
+        asset = twisted.asset;
+    }
+    let weights = asset.rig.weights();
+    let weights = match options.max_influences {
+        Some(most) => {
+            let limited = weights.limited(most);
+            document.set_weights(&limited)?;
+            limited
+        }
+        None => weights.clone(),
+    };
+    told.extend(beyond_common(source.asset.rig.weights(), &weights));
+    let stale = [
+        (
+            source.stored_centers.is_some(),
+            "centers of rotation",
+            "cor",
+        ),
+        (
+            source.stored_mush.is_some(),
+            "bake of direct delta mush",
+            "ddm",
+        ),
+    ];
+    for (_, what, method) in stale.into_iter().filter(|(stored, ..)| *stored) {
+        told.push(format!(
+            "note: the {what} in the file no longer fit its weights; 'supple bake -m {method}' stores new ones"
+        ));
+    }
+    kind.write(&mut document, &options.out)?;
+    crate::tell(&printable_lines(&told));
+    Ok(())
+}
+
+fn printable_lines(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| printable(line)).collect();
+    lines.join("\n")
+}
+
+/// The node of the joint that the user named.
+fn find_node(source: &Source, wish: &str) -> Result<usize, Failure> {
+    let joints = source.asset.rig.skeleton().joints();
+    let named = find_joints(source, wish)?;
+    let mut nodes: Vec<usize> = named.iter().map(|&joint| joints[joint].node).collect();
+    nodes.dedup();
+    match nodes[..] {
+        [node] => Ok(node),
+        _ => {
+            let order = source.joints_in_file_order();
+            let number = |joint: &usize| order.iter().position(|listed| listed == joint);
+            let numbers = named.iter().filter_map(number);
+            let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+            let message = format!("{} are called '{wish}'", many(nodes.len(), "joint"));
+            let hint = format!("name one by its number: {}", numbers.join(", "));
+            Err(Failure::usage(message).hint(hint))
+        }
+    }
+}
+
+fn joint_on(skeleton: &Skeleton, node: usize) -> Option<usize> {
+    let mut joints = skeleton.joints().iter();
+    joints.position(|joint| joint.node == node)
+}
+
+/// Adds what can be done about an error.
+fn explained(error: TwistError, asset: &Asset, node: usize) -> Failure {
+    let message = error.to_string();
+    match error {
+        TwistError::NotBelow { .. } => {
+            let skeleton = asset.rig.skeleton();
+            let joints = skeleton.joints();
+            let is_below = |joint: &usize| {
+                let parent = joints[*joint].parent;
+                parent.is_some_and(|parent| joints[parent].node == node)
+            };
+            let below = (0..joints.len()).filter(is_below);
+            let below: Vec<&str> = below.map(|joint| skeleton.joint_name(joint)).collect();
+            Failure::usage(message).hint(format!("right below it: {}", below.join(", ")))
+        }
+        TwistError::NameTaken(_) => Failure::usage(message),
+        TwistError::LastOfChain { .. } => {
+            Failure::new(message).hint("name the joint at which the bone begins")
+        }
+        TwistError::NothingAbove { .. } => {
+            Failure::new(message).hint("--twist-of child spreads the twist of the joint below")
+        }
+        _ => Failure::new(message),
+    }
+}
+
+/// What was added, and what it does.
+fn summary(twisted: &Twisted) -> String {
+    let Twisted { asset, added } = twisted;
+    let TwistJoint {
+        node,
+        split,
+        toward,
+        driver,
+        vertex_count,
+        largest,
+    } = added;
+    let name = |node: usize| asset.rig.skeleton().nodes()[node].name.as_str();
+    let twist = match driver.twist_of {
+        TwistOf::Child => format!("takes half of the twist of '{}'", name(*toward)),
+        TwistOf::Joint => format!("takes back half of the twist of '{}'", name(*split)),
+    };
+    let farthest = match largest {
+        Some(LargestTurn { clip, time, angle }) if angle.abs() > WORTH_TELLING => format!(
+            "up to {:.1}° in the clip '{}' at {time:.2} s",
+            angle.abs().to_degrees(),
+            asset.clips[*clip].name
+        ),
+        None if asset.clips.is_empty() => {
+            "by what its extras tell, as there are no clips".to_owned()
+        }
+        _ => "but no clip has any".to_owned(),
+    };
+    format!(
+        "note: '{}' splits the bone from '{}' to '{}'; {} follow it; it {twist}, {farthest}",
+        name(*node),
+        name(*split),
+        name(*toward),
+        many(*vertex_count, "vertex"),
+    )
+}
+
+/// Tells of vertices that have more influences than many engines take, and had not before.
+fn beyond_common(before: &Weights, after: &Weights) -> Option<String> {
+    let beyond = |weights: &Weights, vertex: usize| weights.of(vertex).len() > COMMON_INFLUENCES;
+    let grown = (0..after.vertex_count())
+        .filter(|&vertex| beyond(after, vertex) && !beyond(before, vertex))
+        .count();
+    (grown > 0).then(|| {
+        format!(
+            "note: {} now have more than {COMMON_INFLUENCES} joints each; --max-influences {COMMON_INFLUENCES} is for engines that take no more",
+            many(grown, "vertex")
+        )
+    })
+}

@@ -1,0 +1,143 @@
+//! A joint that splits a bone, written into a file: a node, its place in the skins, its curves, and in its extras what turns it.
+//!
+//! ```json
+//! "extras": { "supple": { "twist": { "of": "child", "source": "hand", "against": "forearm", "axis": [1, 0, 0], "share": 0.5, "rest": [0, 0, 0, 1] } } }
+//! ```
+
+use super::centers::OWN;
+use super::{Document, SaveError};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use supple::Asset;
+use supple::clip::{Channel, Track};
+use supple::skeleton::Skeleton;
+use supple::twist::{TwistDriver, TwistJoint, TwistOf, Twisted};
+
+/// What of Supple's extras is about twist joints.
+const RECORD: &str = "twist";
+
+impl Document {
+    /// Adds the joint by which [`supple::twist::split`] has split a bone of this file's character, and divides the weights. All else stays as it was; what was baked into
+    /// the file is stale afterwards, and says so when it is read.
+    pub fn add_twist_joint(&mut self, twisted: &Twisted) -> Result<(), SaveError> {
+        let Twisted { asset, added } = twisted;
+        let skeleton = asset.rig.skeleton();
+        self.check_vertex_count("weights", asset.rig.weights().vertex_count())?;
+        let mut instances = self.binding.instances.iter();
+        if !instances.any(|instance| instance.skinned) {
+            return Err(SaveError::NoSkin);
+        }
+        let joints = skeleton.joints();
+        let first = joints.partition_point(|joint| joint.node < added.node);
+        let count = joints.partition_point(|joint| joint.node <= added.node) - first;
+        let fits = skeleton.nodes().len() == self.binding.file_node.len() + 1
+            && added.node < skeleton.nodes().len()
+            && joints.len() == self.binding.file_joints.len() + count
+            && asset.clips.len() == self.binding.animation_of_clip.len();
+        if !fits {
+            return Err(SaveError::NotOneMoreJoint);
+        }
+        // On an error the document stays as it was.
+        let mut changed = self.clone();
+        changed.add_node(skeleton, added);
+        changed.renumber_joints(first, count);
+        changed.list_joints(skeleton, asset.rig.weights());
+        changed.number_joints_in_file_order();
+        changed.add_turns(asset, added.node);
+        changed.set_weights(asset.rig.weights())?;
+        *self = changed;
+        Ok(())
+    }
+
+    /// The new node comes after all others, so that whatever names a node by its number still means the same.
+    fn add_node(&mut self, skeleton: &Skeleton, added: &TwistJoint) {
+        let node = &skeleton.nodes()[added.node];
+        let place = node.rest.to_trs().translation;
+        let file_node = self.push(
+            "nodes",
+            json!({ "name": node.name, "translation": place.to_array() }),
+        );
+        self.binding.file_node.insert(added.node, file_node);
+        let driver = self.driver_json(skeleton, &added.driver);
+        self.json["nodes"][file_node]["extras"] = json!({ OWN: { RECORD: driver } });
+        let parent = &mut self.json["nodes"][self.binding.file_node[added.split]];
+        match parent["children"].as_array_mut() {
+            Some(children) => children.push(json!(file_node)),
+            None => parent["children"] = json!([file_node]),
+        }
+    }
+
+    /// Other tools number nodes anew and keep their names, so a node is told by its name, unless another one has the same.
+    fn driver_json(&self, skeleton: &Skeleton, driver: &TwistDriver) -> Value {
+        let mut seen = HashSet::new();
+        let names = skeleton.nodes().iter().map(|node| node.name.as_str());
+        let repeated: HashSet<&str> = names.filter(|name| !seen.insert(*name)).collect();
+        let told = |node: usize| match skeleton.nodes()[node].name.as_str() {
+            name if !name.is_empty() && !repeated.contains(name) => json!(name),
+            _ => json!(self.binding.file_node[node]),
+        };
+        json!({
+            "of": match driver.twist_of {
+                TwistOf::Child => "child",
+                TwistOf::Joint => "joint",
+            },
+            "source": told(driver.source),
+            "against": told(driver.against),
+            "axis": driver.axis.to_array(),
+            "share": driver.share,
+            "rest": driver.rest.to_array(),
+        })
+    }
+
+    /// Makes room for joints in the numbers by which the file's own lists name them.
+    fn renumber_joints(&mut self, first: usize, count: usize) {
+        // One list per skin, however many nodes use it.
+        let mut renumbered: HashMap<*const [usize], Arc<[usize]>> = HashMap::new();
+        for instance in &mut self.binding.instances {
+            let list = renumbered
+                .entry(Arc::as_ptr(&instance.joint_of_skin))
+                .or_insert_with(|| {
+                    let joints = instance.joint_of_skin.iter();
+                    joints
+                        .map(|&joint| joint + if joint < first { 0 } else { count })
+                        .collect()
+                });
+            instance.joint_of_skin = list.clone();
+        }
+    }
+
+    /// The order in which reading the file would find its joints.
+    fn number_joints_in_file_order(&mut self) {
+        let mut listed = HashSet::new();
+        let instances = self.binding.instances.iter();
+        let joints = instances.flat_map(|instance| instance.joint_of_skin.iter().copied());
+        self.binding.file_joints = joints.filter(|joint| listed.insert(*joint)).collect();
+    }
+
+    /// Adds the curves of a node to the animations of their clips.
+    fn add_turns(&mut self, asset: &Asset, node: usize) {
+        let channel = Channel::Rotation { node };
+        let file_node = self.binding.file_node[node];
+        for (clip, animation) in self.binding.animation_of_clip.clone().iter().enumerate() {
+            let tracks = asset.clips[clip].tracks.iter();
+            let turns: Vec<&Track> = tracks.filter(|track| track.channel == channel).collect();
+            let Some(animation) = *animation else {
+                continue;
+            };
+            for track in turns {
+                let sampler = self.append_sampler("VEC4", track);
+                let animation = &mut self.json["animations"][animation];
+                let Some(samplers) = animation["samplers"].as_array_mut() else {
+                    continue;
+                };
+                let index = samplers.len();
+                samplers.push(sampler);
+                let channel = json!({ "sampler": index, "target": { "node": file_node, "path": "rotation" } });
+                if let Some(channels) = animation["channels"].as_array_mut() {
+                    channels.push(channel);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,671 @@
+//! Twist joints: a bone split in its middle by one more joint, so that a twist is spread along it.
+//!
+//! `centers-of-rotation.txt`, §4, Fig. 4 and 5. With smooth weights a wrist's twist happens within a finger's breadth of the wrist, where in life it runs down the whole
+//! forearm. So the bone gets a second joint, and what the bone holds of a vertex, `w`, is divided between them,
+//!
+//! `w' = w · e` and `w ← w − w'`, with `e` the place of the vertex along the bone, 0 at the joint and 1 at its end (eq. 8 of Jacobson and Sorkine 2011, clamped).
+//!
+//! The ramp is linear over the whole bone, as in the paper, though the new joint sits in the middle: there the two halves hold the skin alike, as any two bones do at
+//! the joint between them, and the twist grows evenly from one end to the other. A steeper ramp would only move the wringing from the wrist to the middle of the bone.
+//!
+//! The new joint is a child of the split one, rests where the split one carries it, and turns about nothing but the bone, so that a pose without twist looks as before. Nothing hangs
+//! on it: the child at the bone's end keeps its parent and with it its motion, to the bit. What it turns by depends on which twist is to be spread ([`TwistOf`]):
+//!
+//! - **the child's** (a wrist, on the forearm): half of it. The skin turns by 0 at the elbow, a half at the wrist, all in the hand. `w' = w e`.
+//! - **the joint's own** (a shoulder that rolls, on the upper arm): half of it backwards, since the joint itself has all of it and must keep it for what hangs on it. The skin
+//!   near the shoulder follows the new joint, `w' = w (1 − e)`: nothing in the trunk, a half at the shoulder, all at the elbow.
+//!
+//! Of `rotation = swing · twist`, both relative to rest, the angle of the twist is the same in whichever order the two come.
+
+mod over_time;
+
+use crate::clip::{Channel, Clip, Track};
+use crate::deform::swing_and_twist;
+use crate::pose::Pose;
+use crate::rig::{Asset, Rig, RigError};
+use crate::skeleton::{Node, Skeleton, SkeletonError, same_place};
+use crate::transform::{Affine, Local, Trs};
+use crate::weights::{WeightsBuilder, WeightsError};
+use glam::{DAffine3, DQuat, DVec3};
+use over_time::{Turning, turning};
+use thiserror::Error;
+
+/// What the new joint takes of a twist: half of it.
+const SHARE: f64 = 0.5;
+
+/// Which twist a split bone spreads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TwistOf {
+    /// That of the joint at the bone's end, as of a wrist over the forearm.
+    Child,
+    /// That of the split joint itself against the one above it, as of a shoulder over the upper arm.
+    Joint,
+}
+
+/// How to split a bone. By default all is found out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TwistOptions {
+    /// The joint at which the bone ends, one right below the split one. By default the bone is the one that runs nearest to the skin that the joint holds.
+    pub toward: Option<usize>,
+    /// Which twist to spread. By default the one that is larger in the clips; the child's where no clip twists either.
+    pub twist_of: Option<TwistOf>,
+    /// The name of the new joint. By default that of the split one with `_twist` after it.
+    pub name: Option<String>,
+}
+
+/// A character with one more joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Twisted {
+    /// The character. Nodes and joints behind the new ones have moved up.
+    pub asset: Asset,
+    /// What was added.
+    pub added: TwistJoint,
+}
+
+/// A joint that was added to spread a twist. Nodes are those of the new skeleton.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwistJoint {
+    /// Its node.
+    pub node: usize,
+    /// The node of the joint whose bone was split; its parent.
+    pub split: usize,
+    /// The node of the joint at which the bone ends.
+    pub toward: usize,
+    /// What turns it.
+    pub driver: TwistDriver,
+    /// How many vertices follow it, more or less.
+    pub vertex_count: usize,
+    /// Where it turns farthest in all clips, if any clip turns it.
+    pub largest: Option<LargestTurn>,
+}
+
+/// How a twist joint follows a pose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwistDriver {
+    /// Which twist it spreads.
+    pub twist_of: TwistOf,
+    /// The node whose twist it is …
+    pub source: usize,
+    /// … against this node above it.
+    pub against: usize,
+    /// The rotation of the one in the frame of the other at rest.
+    pub rest: DQuat,
+    /// The direction of the bone in the frame of the split joint, and in that of the new one.
+    pub axis: DVec3,
+    /// By which part of the twist the new joint turns; negative where it takes back what it is carried by.
+    pub share: f64,
+}
+
+/// The farthest turn of a twist joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LargestTurn {
+    /// Which clip.
+    pub clip: usize,
+    /// When, in seconds.
+    pub time: f64,
+    /// By how much, in radians about the bone.
+    pub angle: f64,
+}
+
+/// Why a bone cannot be split.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum TwistError {
+    /// There is no such joint.
+    #[error("there is no joint {joint}: the skeleton has {joints} joints")]
+    NoSuchJoint {
+        /// The joint named.
+        joint: usize,
+        /// How many there are.
+        joints: usize,
+    },
+    /// Nothing below.
+    #[error("joint '{joint}' is the last of its chain: it has no bone to split")]
+    LastOfChain {
+        /// The joint's name.
+        joint: String,
+    },
+    /// The bone ends elsewhere.
+    #[error("the bone of joint '{joint}' cannot end at '{toward}', which is not right below it")]
+    NotBelow {
+        /// The joint's name.
+        joint: String,
+        /// The name of the joint that was to be its end.
+        toward: String,
+    },
+    /// Both ends on one spot.
+    #[error("joint '{joint}' and joint '{toward}' are on the same spot: there is no bone to split")]
+    NoLength {
+        /// The joint's name.
+        joint: String,
+        /// The name of the joint at the bone's end.
+        toward: String,
+    },
+    /// There is a joint in the middle of the bone.
+    #[error("the bone from '{joint}' to '{toward}' is split already, by '{by}'")]
+    AlreadySplit {
+        /// The joint's name.
+        joint: String,
+        /// The name of the joint at the bone's end.
+        toward: String,
+        /// The name of the joint in its middle.
+        by: String,
+    },
+    /// The joint holds nothing of the surface.
+    #[error("no vertex follows joint '{joint}': there is nothing to divide")]
+    HoldsNothing {
+        /// The joint's name.
+        joint: String,
+    },
+    /// No joint above against which it could twist.
+    #[error("no joint is above '{joint}', so that it has no twist of its own to spread")]
+    NothingAbove {
+        /// The joint's name.
+        joint: String,
+    },
+    /// A node has that name.
+    #[error("there is a node '{0}' already")]
+    NameTaken(String),
+    /// More joints or influences than can be numbered.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    /// Numbers beyond all bounds.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+    /// Weights that do not fit the skeleton.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+}
+
+/// Splits the bone of a joint by a new joint in its middle; everything else stays as it was.
+pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twisted, TwistError> {
+    let bone = Bone::find(&asset.rig, joint, options.toward)?;
+    let skeleton = asset.rig.skeleton();
+    let name = match &options.name {
+        Some(name) if skeleton.nodes().iter().any(|node| node.name == *name) => {
+            return Err(TwistError::NameTaken(name.clone()));
+        }
+        Some(name) => name.clone(),
+        None => free_name(skeleton, bone.node),
+    };
+    let (driver, turnings) = choose_driver(asset, &bone, options.twist_of)?;
+    let division = Division::new(&asset.rig, &bone, driver.twist_of)?;
+    let numbering = Numbering::new(skeleton, &bone, division.joints.len());
+    let driver = TwistDriver {
+        source: numbering.node(driver.source),
+        against: numbering.node(driver.against),
+        ..driver
+    };
+    let mut clips = Vec::with_capacity(asset.clips.len());
+    let mut largest: Option<LargestTurn> = None;
+    for (index, (clip, turning)) in asset.clips.iter().zip(turnings).enumerate() {
+        let mut clip = numbering.clip(clip);
+        if let Some(turning) = turning {
+            let (time, angle) = turning.largest(driver.share);
+            if angle.abs() > largest.map_or(0.0, |largest| largest.angle.abs()) {
+                let clip = index;
+                largest = Some(LargestTurn { clip, time, angle });
+            }
+            let channel = Channel::Rotation {
+                node: numbering.new_node,
+            };
+            let curve = turning.curve(driver.axis, driver.share);
+            clip.tracks
+                .extend(curve.map(|curve| Track { channel, curve }));
+        }
+        clips.push(clip);
+    }
+    let rig = Rig::new(
+        asset.rig.mesh().clone(),
+        numbering.skeleton(skeleton, &bone, name, &division.joints)?,
+        numbering.weights(&asset.rig, &division)?,
+    )?;
+    let mut props = asset.props.clone();
+    for prop in &mut props {
+        prop.node = numbering.node(prop.node);
+    }
+    let added = TwistJoint {
+        node: numbering.new_node,
+        split: bone.node,
+        toward: numbering.node(bone.toward),
+        driver,
+        vertex_count: division.vertex_count,
+        largest,
+    };
+    let asset = Asset {
+        rig,
+        clips,
+        props,
+        ..asset.clone()
+    };
+    Ok(Twisted { asset, added })
+}
+
+impl TwistDriver {
+    /// The twist of a pose against rest, about the bone, in (−π, π].
+    ///
+    /// Of a twist by more than half a turn a single pose cannot tell; clips are followed from key to key instead.
+    pub fn twist(&self, skeleton: &Skeleton, pose: &Pose) -> f64 {
+        let rotation = rotation_between(skeleton, pose, self.against, self.source);
+        // Seen from the split joint, which is above the one and is the other.
+        let from_rest = match self.twist_of {
+            TwistOf::Child => rotation * self.rest.conjugate(),
+            TwistOf::Joint => self.rest.conjugate() * rotation,
+        };
+        swing_and_twist(from_rest, Some(self.axis)).1
+    }
+}
+
+impl TwistJoint {
+    /// Turns the joint as the rest of a pose asks for: for poses that come from no clip.
+    pub fn follow(&self, skeleton: &Skeleton, pose: &mut Pose) {
+        let angle = self.driver.share * self.driver.twist(skeleton, pose);
+        if let Some(local) = pose.locals.get_mut(self.node) {
+            let rotation = DQuat::from_axis_angle(self.driver.axis, angle);
+            *local = Local::Trs(Trs {
+                rotation,
+                ..local.to_trs()
+            });
+        }
+    }
+}
+
+/// A bone that can be split.
+struct Bone {
+    /// The node of its joint.
+    node: usize,
+    /// The joints on that node, which several skins may bind in several ways.
+    joints: Vec<usize>,
+    /// The node of the joint at its end.
+    toward: usize,
+    /// From its head to its end in the frame of its node, where both rest. That is the same for all skins, in whatever pose they were bound.
+    along: DVec3,
+}
+
+impl Bone {
+    fn find(rig: &Rig, joint: usize, toward: Option<usize>) -> Result<Bone, TwistError> {
+        let skeleton = rig.skeleton();
+        let joints = skeleton.joints();
+        let named = |joint: usize| {
+            let no_such = TwistError::NoSuchJoint {
+                joint,
+                joints: joints.len(),
+            };
+            joints.get(joint).map(|joint| joint.node).ok_or(no_such)
+        };
+        let node = named(joint)?;
+        let on_node = (0..joints.len()).filter(|&index| joints[index].node == node);
+        let on_node: Vec<usize> = on_node.collect();
+        let is_below = |index: &usize| {
+            let parent = joints[*index].parent;
+            joints[*index].node != node && parent.is_some_and(|parent| joints[parent].node == node)
+        };
+        let mut below: Vec<usize> = (0..joints.len())
+            .filter(is_below)
+            .map(|index| joints[index].node)
+            .collect();
+        below.dedup();
+        if below.is_empty() {
+            return Err(TwistError::LastOfChain {
+                joint: label(skeleton, node),
+            });
+        }
+        let mut world_from_node = Vec::new();
+        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world_from_node);
+        let place = |node: usize| world_from_node[node].translation;
+        let places: Vec<DVec3> = joints.iter().map(|joint| place(joint.node)).collect();
+        let same_place = same_place(&places);
+        let apart = |one: DVec3, other: DVec3| one.distance(other) > same_place;
+        let no_length = |toward: usize| TwistError::NoLength {
+            joint: label(skeleton, node),
+            toward: label(skeleton, toward),
+        };
+        let held = held_skin(rig, &on_node);
+        let toward = match toward {
+            Some(toward) => {
+                let toward = named(toward)?;
+                if !below.contains(&toward) {
+                    return Err(TwistError::NotBelow {
+                        joint: label(skeleton, node),
+                        toward: label(skeleton, toward),
+                    });
+                }
+                toward
+            }
+            None => {
+                // Of two joints in one direction, as a helper on the way to the wrist, the farther one is nearer to all of the skin.
+                let distance = |toward: usize| {
+                    let along = place_in(skeleton, node, toward);
+                    let off = |&(point, weight): &(DVec3, f64)| {
+                        weight * point.distance_squared(along * place_along(point, along))
+                    };
+                    held.iter().map(off).sum::<f64>()
+                };
+                let ends = below.iter().copied();
+                let ends = ends.filter(|&toward| apart(place(toward), place(node)));
+                let nearest = ends.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+                nearest.ok_or_else(|| no_length(below[0]))?
+            }
+        };
+        let along = place_in(skeleton, node, toward);
+        let has_length = along.length_squared().is_normal() && apart(place(toward), place(node));
+        if !has_length {
+            return Err(no_length(toward));
+        }
+        if held.is_empty() {
+            return Err(TwistError::HoldsNothing {
+                joint: label(skeleton, node),
+            });
+        }
+        let middle = (place(node) + place(toward)) / 2.0;
+        let splits = |&&other: &&usize| other != toward && !apart(place(other), middle);
+        if let Some(&by) = below.iter().find(splits) {
+            return Err(TwistError::AlreadySplit {
+                joint: label(skeleton, node),
+                toward: label(skeleton, toward),
+                by: label(skeleton, by),
+            });
+        }
+        Ok(Bone {
+            node,
+            joints: on_node,
+            toward,
+            along,
+        })
+    }
+}
+
+/// The vertices that some joints hold, as the joint's node sees them, and how strongly.
+fn held_skin(rig: &Rig, joints: &[usize]) -> Vec<(DVec3, f64)> {
+    let mut held = Vec::new();
+    for (vertex, position) in rig.mesh().positions().iter().enumerate() {
+        for influence in rig.weights().of(vertex) {
+            if joints.contains(&influence.joint) {
+                let node_from_bind = rig.skeleton().joints()[influence.joint].joint_from_bind;
+                let point = node_from_bind.transform_point3(position.as_dvec3());
+                held.push((point, f64::from(influence.weight)));
+            }
+        }
+    }
+    held
+}
+
+/// Where along a bone that starts at the origin a point lies, from 0 to 1 (eq. 8 of Jacobson and Sorkine 2011).
+fn place_along(point: DVec3, along: DVec3) -> f64 {
+    let share = point.dot(along) / along.length_squared();
+    if share.is_finite() {
+        share.clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
+}
+
+/// The nodes from one below `from` down to `to`, upwards.
+fn path_up(skeleton: &Skeleton, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
+    let up = std::iter::successors(Some(to), |&node| skeleton.nodes()[node].parent);
+    up.take_while(move |&node| node != from)
+}
+
+/// Where a node rests in the frame of one above it.
+fn place_in(skeleton: &Skeleton, from: usize, to: usize) -> DVec3 {
+    let up = path_up(skeleton, from, to);
+    up.fold(DVec3::ZERO, |place, node| {
+        let rest = skeleton.nodes()[node].rest.to_affine();
+        rest.transform_point3(place)
+    })
+}
+
+/// How a node is turned in the frame of one above it. Scales on the way do not count.
+fn rotation_between(skeleton: &Skeleton, pose: &Pose, from: usize, to: usize) -> DQuat {
+    let up = path_up(skeleton, from, to);
+    let rotation = up.fold(DQuat::IDENTITY, |rotation, node| {
+        let local = pose.locals.get(node).map(Local::to_trs);
+        local.map_or(DQuat::IDENTITY, |local| local.rotation) * rotation
+    });
+    rotation.normalize()
+}
+
+/// What a message calls a node.
+fn label(skeleton: &Skeleton, node: usize) -> String {
+    match skeleton.nodes()[node].name.as_str() {
+        "" => format!("node {node}"),
+        name => name.to_owned(),
+    }
+}
+
+/// A name that no node has.
+fn free_name(skeleton: &Skeleton, node: usize) -> String {
+    let name = format!("{}_twist", label(skeleton, node));
+    let is_taken = |name: &String| skeleton.nodes().iter().any(|node| node.name == *name);
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or(name)
+}
+
+/// What turns the new joint, with nodes as they were, and how it turns in every clip.
+fn choose_driver(
+    asset: &Asset,
+    bone: &Bone,
+    wanted: Option<TwistOf>,
+) -> Result<(TwistDriver, Vec<Option<Turning>>), TwistError> {
+    let skeleton = asset.rig.skeleton();
+    let rest_pose = skeleton.rest_pose();
+    let above = bone.joints.iter().find_map(|&joint| {
+        let parent = skeleton.joints()[joint].parent?;
+        Some(skeleton.joints()[parent].node)
+    });
+    let drive = |twist_of, against, source| {
+        let driver = TwistDriver {
+            twist_of,
+            source,
+            against,
+            rest: rotation_between(skeleton, &rest_pose, against, source),
+            axis: bone.along.normalize(),
+            share: match twist_of {
+                TwistOf::Child => SHARE,
+                TwistOf::Joint => -SHARE,
+            },
+        };
+        let clips = asset.clips.iter();
+        let turnings: Vec<Option<Turning>> =
+            clips.map(|clip| turning(skeleton, clip, &driver)).collect();
+        (driver, turnings)
+    };
+    let of_child = || drive(TwistOf::Child, bone.node, bone.toward);
+    let own = || above.map(|above| drive(TwistOf::Joint, above, bone.node));
+    let largest = |(driver, turnings): &(TwistDriver, Vec<Option<Turning>>)| {
+        let turnings = turnings.iter().flatten();
+        turnings
+            .map(|turning| turning.largest(driver.share).1.abs())
+            .fold(0.0, f64::max)
+    };
+    match wanted {
+        Some(TwistOf::Child) => Ok(of_child()),
+        Some(TwistOf::Joint) => own().ok_or_else(|| TwistError::NothingAbove {
+            joint: label(skeleton, bone.node),
+        }),
+        None => {
+            let of_child = of_child();
+            let own = own().filter(|own| largest(own) > largest(&of_child));
+            Ok(own.unwrap_or(of_child))
+        }
+    }
+}
+
+/// How the skin of a bone is divided between its two joints.
+struct Division {
+    /// The joints that give some of their skin to a new joint each.
+    joints: Vec<usize>,
+    /// The part that vertices give, where that is something: rising vertices, (joint, part).
+    given: Vec<(usize, usize, f64)>,
+    vertex_count: usize,
+}
+
+impl Division {
+    fn new(rig: &Rig, bone: &Bone, twist_of: TwistOf) -> Result<Division, TwistError> {
+        let skeleton = rig.skeleton();
+        let mut given = Vec::new();
+        for (vertex, position) in rig.mesh().positions().iter().enumerate() {
+            for influence in rig.weights().of(vertex) {
+                if !bone.joints.contains(&influence.joint) {
+                    continue;
+                }
+                let node_from_bind = skeleton.joints()[influence.joint].joint_from_bind;
+                let point = node_from_bind.transform_point3(position.as_dvec3());
+                let along = place_along(point, bone.along);
+                let part = match twist_of {
+                    TwistOf::Child => along,
+                    TwistOf::Joint => 1.0 - along,
+                };
+                // Less than weights can express is nothing.
+                let part = f64::from(influence.weight) * part;
+                if part > f64::from(f32::EPSILON) {
+                    given.push((vertex, influence.joint, part));
+                }
+            }
+        }
+        let gives = |joint: &usize| given.iter().any(|(_, giver, _)| giver == joint);
+        let joints: Vec<usize> = bone.joints.iter().copied().filter(gives).collect();
+        if joints.is_empty() {
+            return Err(TwistError::HoldsNothing {
+                joint: label(skeleton, bone.node),
+            });
+        }
+        let mut vertices: Vec<usize> = given.iter().map(|(vertex, ..)| *vertex).collect();
+        vertices.dedup();
+        Ok(Division {
+            joints,
+            vertex_count: vertices.len(),
+            given,
+        })
+    }
+}
+
+/// How nodes and joints are numbered once the new ones are among them.
+struct Numbering {
+    new_node: usize,
+    first_new_joint: usize,
+    new_joints: usize,
+}
+
+impl Numbering {
+    /// The new node comes last of all that is below the split one, as if a file had listed it there.
+    fn new(skeleton: &Skeleton, bone: &Bone, new_joints: usize) -> Numbering {
+        let mut is_below = vec![false; skeleton.nodes().len()];
+        let mut last = bone.node;
+        for (index, node) in skeleton.nodes().iter().enumerate() {
+            is_below[index] =
+                index == bone.node || node.parent.is_some_and(|parent| is_below[parent]);
+            if is_below[index] {
+                last = index;
+            }
+        }
+        let new_node = last + 1;
+        let before = |joint: &crate::skeleton::Joint| joint.node < new_node;
+        Numbering {
+            new_node,
+            first_new_joint: skeleton.joints().partition_point(before),
+            new_joints,
+        }
+    }
+
+    fn node(&self, node: usize) -> usize {
+        node + usize::from(node >= self.new_node)
+    }
+
+    fn joint(&self, joint: usize) -> usize {
+        match joint < self.first_new_joint {
+            true => joint,
+            false => joint + self.new_joints,
+        }
+    }
+
+    fn clip(&self, clip: &Clip) -> Clip {
+        let mut clip = clip.clone();
+        for track in &mut clip.tracks {
+            match &mut track.channel {
+                Channel::Translation { node }
+                | Channel::Rotation { node }
+                | Channel::Scale { node } => *node = self.node(*node),
+                Channel::MorphWeights { .. } => {}
+            }
+        }
+        clip
+    }
+
+    fn skeleton(
+        &self,
+        old: &Skeleton,
+        bone: &Bone,
+        name: String,
+        divided: &[usize],
+    ) -> Result<Skeleton, SkeletonError> {
+        // `joint_from_bind` of the new joint is that of the split one, seen from the middle of the bone. Files round it, so the middle is moved by as much: then at rest
+        // both joints carry the skin alike, whatever the rounding.
+        let bind_of = |joint: usize| old.joints()[joint].joint_from_bind;
+        let seen_from = |middle: DVec3, bind: DAffine3| {
+            let exact = DAffine3::from_translation(-middle) * bind;
+            Affine::from_f64(&exact).to_f64().translation
+        };
+        let middle = bone.along / 2.0;
+        let rounded = divided.first().map(|&joint| {
+            let bind = bind_of(joint);
+            bind.translation - seen_from(middle, bind)
+        });
+        let middle = rounded.unwrap_or(middle);
+        let mut nodes: Vec<Node> = old.nodes().to_vec();
+        for node in &mut nodes {
+            node.parent = node.parent.map(|parent| self.node(parent));
+        }
+        let node = Node {
+            name,
+            parent: Some(bone.node),
+            rest: Local::Trs(Trs::from_translation(middle)),
+        };
+        nodes.insert(self.new_node, node);
+        let joints = old.joints().iter();
+        let mut joints: Vec<(usize, DAffine3)> = joints
+            .map(|joint| (self.node(joint.node), joint.joint_from_bind))
+            .collect();
+        let new = divided.iter().map(|&joint| {
+            let bind = bind_of(joint);
+            let joint_from_bind = DAffine3 {
+                translation: seen_from(middle, bind),
+                ..bind
+            };
+            (self.new_node, joint_from_bind)
+        });
+        joints.splice(self.first_new_joint..self.first_new_joint, new);
+        Skeleton::new(nodes, joints)
+    }
+
+    fn weights(&self, rig: &Rig, division: &Division) -> Result<crate::Weights, WeightsError> {
+        let joint_count = rig.skeleton().joints().len() + self.new_joints;
+        let mut builder = WeightsBuilder::new(joint_count)?;
+        let mut given = division.given.iter().peekable();
+        let mut row: Vec<(u16, f64)> = Vec::new();
+        for vertex in 0..rig.weights().vertex_count() {
+            row.clear();
+            let weights = rig.weights().of(vertex);
+            row.extend(weights.map(|influence| {
+                let joint = self.joint(influence.joint) as u16;
+                (joint, f64::from(influence.weight))
+            }));
+            while let Some(&(_, joint, part)) = given.next_if(|(giver, ..)| *giver == vertex) {
+                let place = division.joints.iter().position(|&giver| giver == joint);
+                let giver = self.joint(joint) as u16;
+                let receiver = (self.first_new_joint + place.unwrap_or(0)) as u16;
+                for (joint, weight) in &mut row {
+                    if *joint == giver {
+                        *weight -= part;
+                    }
+                }
+                row.push((receiver, part));
+            }
+            builder.push_shares(row.iter().copied())?;
+        }
+        Ok(builder.finish().0)
+    }
+}
+
+#[cfg(test)]
+mod tests;
