@@ -11,6 +11,7 @@ use supple::centers::CenterOptions;
 use supple::characters::Character;
 use supple::deform::UnknownMethod;
 use supple::twist::TwistOf;
+use supple::weights::bind::BindMethod;
 use supple::{Method, Normals};
 use supple_render::View;
 
@@ -142,11 +143,26 @@ Examples:
   supple bake hero.glb -m ddm-v5 --as-skin --rigid -o hero-smooth.glb")]
     Bake(BakeOptions),
 
-    /// Work on the weights of a character
+    /// Compute weights for a character from its mesh and skeleton, or edit those it has
     #[command(after_help = "\
+Any mesh will do: several shells, holes, crossing and doubled faces, faces turned the wrong way, any
+unit. What no bone holds by itself (a button, a jacket over the body) follows the nearest surface that
+is held; joints that came to hold nothing are named. Weights of the file are replaced, all else
+stays. A bone runs from each joint to those below it; what of it is outside of the body does not count.
+
+  heat       quick, smooth, the usual choice for a closed body
+  geodesic   does not mind holes and shells, keeps weights from crossing gaps between limbs
+  bbw        the smoothest deformation; takes seconds
+  envelope   capsules that can be set joint by joint; rigid for robots, or as a start for 'bake -m ddm'
+
 Examples:
-  supple weights edit hero.glb --smooth 5 --limit 4 -o hero-smooth.glb
-  supple weights edit --help                 all that can be done")]
+  supple weights hero.glb -m heat -o hero-heat.glb
+  supple weights hero.glb -m bbw --limit none -o hero-bbw.glb
+  supple weights hero.glb -m geodesic --without weapon_slot --without IK_foot.L -o bound.glb
+  supple render hero-heat.glb --overlay weights -o weights.png
+  supple weights edit hero-heat.glb --smooth 5 --mirror +x --limit 4 -o hero-even.glb
+  supple weights edit --help                 all that can be done to weights by hand")]
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Weights(WeightsOptions),
     /// Split bones by a twist joint each, so that a twist runs along the bone instead of wringing a joint
     #[command(after_help = "\
@@ -343,7 +359,102 @@ pub(crate) struct BakeOptions {
 #[derive(Args)]
 pub(crate) struct WeightsOptions {
     #[command(subcommand)]
-    pub(crate) command: WeightsCommand,
+    pub(crate) command: Option<WeightsCommand>,
+    #[command(flatten)]
+    pub(crate) bind: Option<BindArguments>,
+}
+
+#[derive(Args)]
+pub(crate) struct BindArguments {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: PathBuf,
+    /// How to compute them
+    #[arg(short, long = "method", value_name = "METHOD")]
+    pub(crate) method: BindKind,
+    /// Where to write: .glb or .gltf
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    /// At most so many influences per vertex, faded out so that no crease appears; or 'none'. Four is what every engine reads
+    #[arg(long, value_name = "N", default_value = "4", value_parser = parse_limit)]
+    pub(crate) limit: Limit,
+    /// A joint that shall hold nothing, such as a weapon's place or a control; may be given again
+    #[arg(long, value_name = "JOINT")]
+    pub(crate) without: Vec<String>,
+    /// Use only the joints that hold something in the file now
+    #[arg(long)]
+    pub(crate) used: bool,
+    /// heat: how strongly bones heat what they see; more keeps weights nearer to their bones [default: 1]
+    #[arg(long, value_name = "C")]
+    pub(crate) strength: Option<f64>,
+    /// envelope, geodesic: how far weights reach beyond the nearest bone's, as a share of the limb's radius
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) falloff: Option<f64>,
+    /// envelope: the radius of a joint's capsules, in the units of the file; may be given again [default: fitted to the body]
+    #[arg(long, value_name = "JOINT=RADIUS", value_parser = parse_radius)]
+    pub(crate) radius: Vec<(String, f64)>,
+    /// geodesic, bbw: about how many voxels fill the body [default: 60000 and 40000]
+    #[arg(long, value_name = "N")]
+    pub(crate) voxels: Option<usize>,
+    /// One JSON object about the result on standard output, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How many influences a vertex may have, if there is a limit.
+pub(crate) type Limit = std::option::Option<usize>;
+
+fn parse_limit(text: &str) -> Result<Limit, String> {
+    match text.parse() {
+        _ if text == "none" => Ok(None),
+        Ok(most) if most > 0 => Ok(Some(most)),
+        _ => Err("expected a number of influences above zero, or 'none'".to_owned()),
+    }
+}
+
+fn parse_radius(text: &str) -> Result<(String, f64), String> {
+    let parts = text.rsplit_once('=');
+    let parts = parts.and_then(|(joint, radius)| Some((joint.to_owned(), radius.parse().ok()?)));
+    parts.ok_or_else(|| "expected a joint and a number, such as spine=0.2".to_owned())
+}
+
+/// The ways of computing weights.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BindKind {
+    Rigid,
+    Envelope,
+    Heat,
+    Geodesic,
+    Bbw,
+}
+
+impl BindKind {
+    /// The method, with its usual options.
+    pub(crate) fn default_method(self) -> BindMethod {
+        match self {
+            BindKind::Rigid => BindMethod::Rigid,
+            BindKind::Envelope => BindMethod::Envelope(Default::default()),
+            BindKind::Heat => BindMethod::Heat(Default::default()),
+            BindKind::Geodesic => BindMethod::Geodesic(Default::default()),
+            BindKind::Bbw => BindMethod::BoundedBiharmonic(Default::default()),
+        }
+    }
+}
+
+impl ValueEnum for BindKind {
+    fn value_variants<'a>() -> &'a [BindKind] {
+        &[
+            BindKind::Rigid,
+            BindKind::Envelope,
+            BindKind::Heat,
+            BindKind::Geodesic,
+            BindKind::Bbw,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let method = self.default_method();
+        Some(PossibleValue::new(method.name()).help(method.summary()))
+    }
 }
 
 #[derive(Subcommand)]

@@ -17,6 +17,7 @@ mod render;
 mod source;
 mod twist;
 mod weight_quality;
+mod weights;
 mod weights_edit;
 mod wording;
 
@@ -36,8 +37,11 @@ fn main() -> ExitCode {
         Command::Compare(options) => compare::run(&options),
         Command::Convert(options) => convert::run(&options),
         Command::Bake(options) => bake::run(&options),
-        Command::Weights(options) => match options.command {
-            WeightsCommand::Edit(options) => weights_edit::run(&options),
+        Command::Weights(options) => match (options.command, options.bind) {
+            (Some(WeightsCommand::Edit(options)), _) => weights_edit::run(&options),
+            (None, Some(options)) => weights::run(&options),
+            // clap asks for one of them.
+            (None, None) => Ok(()),
         },
         Command::Twist(options) => twist::run(&options),
         Command::Bench(options) => bench::run(&options),

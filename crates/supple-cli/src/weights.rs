@@ -1,0 +1,285 @@
+//! `supple weights`: weights for a character that has none, or not the right ones.
+
+use crate::args::{BindArguments, BindKind};
+use crate::convert::DocumentKind;
+use crate::failure::Failure;
+use crate::mush::find_joints;
+use crate::progress;
+use crate::source::Source;
+use crate::weight_quality;
+use crate::wording::{many, printable};
+use serde_json::json;
+use supple::quality::WeightQuality;
+use supple::weights::bind::{
+    BindError, BindGroup, BindMethod, BindReport, BoundedBiharmonicOptions, EnvelopeOptions,
+    GeodesicOptions, HeatOptions, bind_groups,
+};
+use supple::{Rig, Skeleton, Weights};
+use supple_io::gltf::SaveError;
+
+pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
+    let kind = DocumentKind::wanted(&options.out)?;
+    options.check()?;
+    Failure::unless_writable(&options.out)?;
+    let (source, mut document) = Source::open(&options.file)?.with_document()?;
+    let (mesh, skeleton) = (source.asset.rig.mesh(), source.asset.rig.skeleton());
+    let mut groups = document.bind_groups(skeleton);
+    if groups.is_empty() {
+        return Err(SaveError::NoSkin.into());
+    }
+    let excluded = options.excluded(&source)?;
+    for group in &mut groups {
+        group.joints.retain(|joint| !excluded[*joint]);
+    }
+    if let Some(group) = groups.iter().find(|group| group.joints.is_empty()) {
+        return Err(no_joint_left(group));
+    }
+    let method = options.method(&source)?;
+    let bar = progress::bar(1000, "computing weights");
+    let told = |share: f64| bar.set_position((share * 1000.0) as u64);
+    let bound = bind_groups(mesh, skeleton, &groups, &method, &told);
+    bar.finish_and_clear();
+    let bound = bound.map_err(|error| explained(error, skeleton))?;
+    let weights = options.finished(bound.weights);
+    document.set_binding(skeleton, &weights)?;
+    kind.write(&mut document, &options.out)?;
+    let rig = Rig::new(mesh.clone(), skeleton.clone(), weights)?;
+    let quality = WeightQuality::of(&rig);
+    if options.json {
+        let object = to_json(&rig, &method, &bound.report, &quality);
+        return crate::print(&format!("{object:#}\n"));
+    }
+    let lines = summary(&rig, &method, &bound.report, &quality);
+    crate::tell(&lines.join("\n"));
+    Ok(())
+}
+
+impl BindArguments {
+    /// Options that belong to other methods are mistakes.
+    fn check(&self) -> Result<(), Failure> {
+        let kind = self.method;
+        let voxels = matches!(kind, BindKind::Geodesic | BindKind::Bbw);
+        let falloff = matches!(kind, BindKind::Envelope | BindKind::Geodesic);
+        let of_others = [
+            (
+                "--strength",
+                self.strength.is_some(),
+                kind == BindKind::Heat,
+            ),
+            ("--falloff", self.falloff.is_some(), falloff),
+            (
+                "--radius",
+                !self.radius.is_empty(),
+                kind == BindKind::Envelope,
+            ),
+            ("--voxels", self.voxels.is_some(), voxels),
+        ];
+        match of_others.iter().find(|(_, given, fits)| *given && !fits) {
+            Some((option, ..)) => {
+                let name = kind.default_method().name();
+                Err(Failure::usage(format!(
+                    "{option} is not an option of '{name}'"
+                )))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Which joints are not to hold anything.
+    fn excluded(&self, source: &Source) -> Result<Vec<bool>, Failure> {
+        let rig = &source.asset.rig;
+        let mut excluded = vec![false; rig.skeleton().joints().len()];
+        if self.used {
+            excluded.fill(true);
+            for vertex in 0..rig.weights().vertex_count() {
+                for influence in rig.weights().of(vertex) {
+                    excluded[influence.joint] = false;
+                }
+            }
+        }
+        for wish in &self.without {
+            for joint in find_joints(source, wish)? {
+                excluded[joint] = true;
+            }
+        }
+        Ok(excluded)
+    }
+
+    fn method(&self, source: &Source) -> Result<BindMethod, Failure> {
+        let mut method = self.method.default_method();
+        match &mut method {
+            BindMethod::Rigid => {}
+            BindMethod::Envelope(EnvelopeOptions { falloff, radii }) => {
+                *falloff = self.falloff.unwrap_or(*falloff);
+                for (wish, radius) in &self.radius {
+                    let joints = find_joints(source, wish)?;
+                    radii.extend(joints.into_iter().map(|joint| (joint, *radius)));
+                }
+            }
+            BindMethod::Heat(HeatOptions { strength }) => {
+                *strength = self.strength.unwrap_or(*strength);
+            }
+            BindMethod::Geodesic(GeodesicOptions { voxels, falloff }) => {
+                *voxels = self.voxels.unwrap_or(*voxels);
+                *falloff = self.falloff.unwrap_or(*falloff);
+            }
+            BindMethod::BoundedBiharmonic(BoundedBiharmonicOptions { voxels, .. }) => {
+                *voxels = self.voxels.unwrap_or(*voxels);
+            }
+        }
+        Ok(method)
+    }
+
+    /// As few influences as engines want.
+    fn finished(&self, weights: Weights) -> Weights {
+        match self.limit {
+            Some(most) if weights.max_influences() > most => weights.limited(most),
+            _ => weights,
+        }
+    }
+}
+
+fn no_joint_left(group: &BindGroup) -> Failure {
+    let vertex = group.vertices.first().map_or(0, |vertices| vertices.start);
+    let message = format!("no joint is left to hold vertex {vertex} and those bound with it");
+    Failure::new(message)
+        .hint("exclude fewer joints; --used leaves out those that hold nothing in the file now")
+}
+
+fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
+    match error {
+        BindError::NotFinite(joint) | BindError::EmptyHandle(joint) => {
+            let name = skeleton.joint_name(joint);
+            Failure::new(format!("{error} ('{}')", printable(name)))
+        }
+        BindError::BadOption { .. } => Failure::usage(error.to_string()),
+        _ => Failure::new(error.to_string()),
+    }
+}
+
+/// Joints by their names, not too many of them.
+fn named(joints: &[usize], skeleton: &Skeleton) -> String {
+    const MOST: usize = 12;
+    let names = joints
+        .iter()
+        .take(MOST)
+        .map(|&joint| match skeleton.joint_name(joint) {
+            "" => format!("joint {joint}"),
+            name => format!("'{}'", printable(name)),
+        });
+    let mut names: Vec<String> = names.collect();
+    if joints.len() > MOST {
+        names.push(format!("and {} more", joints.len() - MOST));
+    }
+    names.join(", ")
+}
+
+/// What became of it, for people.
+fn summary(
+    rig: &Rig,
+    method: &BindMethod,
+    report: &BindReport,
+    quality: &WeightQuality,
+) -> Vec<String> {
+    let skeleton = rig.skeleton();
+    let weights = rig.weights();
+    let mut lines = vec![format!(
+        "{} bound to {} by '{}', at most {}",
+        many(weights.vertex_count(), "vertex"),
+        many(holding(weights), "joint"),
+        method.name(),
+        many(weights.max_influences(), "influence"),
+    )];
+    if report.cells > 0 {
+        let patches = report.cells - report.voxels;
+        let mut line = format!(
+            "{} of width {:.3}",
+            many(report.voxels, "voxel"),
+            report.voxel_size
+        );
+        if patches > 0 {
+            line += &format!(", and {patches} patches of surface too thin for one");
+        }
+        lines.push(line);
+    }
+    if let Some(convergence) = &report.convergence {
+        lines.push(format!(
+            "energy {:.4}, lowered by {:.4} % in the last of {}",
+            convergence.energy,
+            100.0 * convergence.last_gain,
+            many(convergence.sweeps, "sweep"),
+        ));
+    }
+    if !report.followers.is_empty() {
+        let first = report.followers[0];
+        lines.push(format!(
+            "note: {} of {} that no bone holds by itself follow the nearest others (the first has vertex {})",
+            report.followers.len(),
+            many(report.pieces, "piece"),
+            first.vertex,
+        ));
+    }
+    if !report.outside.is_empty() {
+        let joints = named(&report.outside, skeleton);
+        lines.push(format!("note: outside of the body: {joints}"));
+    }
+    if !report.unreached.is_empty() {
+        let joints = named(&report.unreached, skeleton);
+        let count = many(report.unreached.len(), "joint");
+        lines.push(format!("warning: {count} hold no vertex: {joints}"));
+    }
+    lines.extend(weight_quality::lines(quality, skeleton));
+    lines
+}
+
+/// How many joints hold a vertex.
+fn holding(weights: &Weights) -> usize {
+    let mut holds = vec![false; weights.max_joint().map_or(0, |joint| joint + 1)];
+    for vertex in 0..weights.vertex_count() {
+        for influence in weights.of(vertex) {
+            holds[influence.joint] = true;
+        }
+    }
+    holds.into_iter().filter(|holds| *holds).count()
+}
+
+fn to_json(
+    rig: &Rig,
+    method: &BindMethod,
+    report: &BindReport,
+    quality: &WeightQuality,
+) -> serde_json::Value {
+    let skeleton = rig.skeleton();
+    let names = |joints: &[usize]| -> Vec<&str> {
+        joints
+            .iter()
+            .map(|&joint| skeleton.joint_name(joint))
+            .collect()
+    };
+    let followers = report.followers.iter();
+    let followers: Vec<_> = followers
+        .map(|follower| json!({ "vertex": follower.vertex, "points": follower.points }))
+        .collect();
+    json!({
+        "method": method.name(),
+        "vertices": rig.weights().vertex_count(),
+        "joints": skeleton.joints().len(),
+        "joints_holding": holding(rig.weights()),
+        "max_influences": rig.weights().max_influences(),
+        "influences": rig.weights().influence_count(),
+        "unreached": names(&report.unreached),
+        "outside": names(&report.outside),
+        "pieces": report.pieces,
+        "followers": followers,
+        "partition_error": report.partition_error,
+        "voxels": report.voxels,
+        "cells": report.cells,
+        "voxel_size": report.voxel_size,
+        "convergence": report.convergence.as_ref().map(|convergence| json!({
+            "sweeps": convergence.sweeps,
+            "energy": convergence.energy,
+            "last_gain": convergence.last_gain,
+        })),
+        "weight_quality": weight_quality::to_json(quality),
+    })
+}
