@@ -392,7 +392,7 @@ pub(crate) struct BindArguments {
     /// envelope: the radius of a joint's capsules, in the units of the file; may be given again [default: fitted to the body]
     #[arg(long, value_name = "JOINT=RADIUS", value_parser = parse_radius)]
     pub(crate) radius: Vec<(String, f64)>,
-    /// geodesic, bbw: about how many voxels fill the body [default: 60000 and 40000]
+    /// geodesic, bbw: about how many voxels fill the body [default: so that short bones are a few voxels long]
     #[arg(long, value_name = "N")]
     pub(crate) voxels: Option<usize>,
     /// One JSON object about the result on standard output, for programs

@@ -120,11 +120,11 @@ impl BindArguments {
                 *strength = self.strength.unwrap_or(*strength);
             }
             BindMethod::Geodesic(GeodesicOptions { voxels, falloff }) => {
-                *voxels = self.voxels.unwrap_or(*voxels);
+                *voxels = self.voxels.or(*voxels);
                 *falloff = self.falloff.unwrap_or(*falloff);
             }
             BindMethod::BoundedBiharmonic(BoundedBiharmonicOptions { voxels, .. }) => {
-                *voxels = self.voxels.unwrap_or(*voxels);
+                *voxels = self.voxels.or(*voxels);
             }
         }
         Ok(method)
@@ -204,10 +204,10 @@ fn summary(
     }
     if let Some(convergence) = &report.convergence {
         lines.push(format!(
-            "energy {:.4}, lowered by {:.4} % in the last of {}",
+            "energy {:.4} after {}, about {:.2} % above the least",
             convergence.energy,
-            100.0 * convergence.last_gain,
             many(convergence.sweeps, "sweep"),
+            100.0 * convergence.left,
         ));
     }
     if !report.followers.is_empty() {
@@ -278,7 +278,7 @@ fn to_json(
         "convergence": report.convergence.as_ref().map(|convergence| json!({
             "sweeps": convergence.sweeps,
             "energy": convergence.energy,
-            "last_gain": convergence.last_gain,
+            "left": convergence.left,
         })),
         "weight_quality": weight_quality::to_json(quality),
     })

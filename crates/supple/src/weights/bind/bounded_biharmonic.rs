@@ -17,17 +17,17 @@ use std::collections::VecDeque;
 /// How bounded biharmonic weights are computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundedBiharmonicOptions {
-    /// About how many voxels fill the body.
-    pub voxels: usize,
-    /// A level is done when a sweep over it lowers the energy by less than this share.
+    /// About how many voxels fill the body; `None` chooses by the length of the bones.
+    pub voxels: Option<usize>,
+    /// By what share the energy may be above the least there is.
     pub tolerance: f64,
 }
 
 impl Default for BoundedBiharmonicOptions {
     fn default() -> BoundedBiharmonicOptions {
         BoundedBiharmonicOptions {
-            voxels: 40_000,
-            tolerance: 1e-4,
+            voxels: None,
+            tolerance: 1e-3,
         }
     }
 }
@@ -46,8 +46,8 @@ pub struct Convergence {
     pub sweeps: usize,
     /// The energy at the end.
     pub energy: f64,
-    /// By what share the last sweep lowered it.
-    pub last_gain: f64,
+    /// By what share the least there is may be below that: what further sweeps would gain, judged by how the last ones slowed down.
+    pub left: f64,
 }
 
 /// Joints go eight abreast.
@@ -57,13 +57,13 @@ const LANES: usize = 8;
 const COARSEST: usize = 150;
 
 /// As many sweeps on a level at most.
-const MOST_SWEEPS: usize = 2000;
+const MOST_SWEEPS: usize = 3000;
 
 /// Sweeps go this much beyond the minimum of each cell: smooth errors die sooner.
 const OVERSHOOT: f32 = 1.4;
 
-/// The Laplacian of the weights is kept up to date change by change, and computed anew after this many sweeps, before rounding adds up.
-const REFRESH: usize = 32;
+/// After this many sweeps, an even number, the energy is looked at, and the Laplacian of the weights, which is kept up to date change by change, computed anew before rounding adds up.
+const BETWEEN_LOOKS: usize = 12;
 
 /// The weights of every cell, by hold; none in cells that no bone is connected with.
 pub(super) fn cell_rows(
@@ -74,11 +74,7 @@ pub(super) fn cell_rows(
 ) -> (Rows, Convergence) {
     let mut levels = vec![Level::finest(cells, seeds)];
     let mut parents: Vec<Vec<u32>> = Vec::new();
-    while let Some(finer) = levels.last() {
-        let (coarser, parent) = finer.coarser();
-        if finer.places.len() <= COARSEST || coarser.places.len() * 10 > finer.places.len() * 9 {
-            break;
-        }
+    while let Some((coarser, parent)) = levels.last().and_then(Level::coarser) {
         levels.push(coarser);
         parents.push(parent);
     }
@@ -91,7 +87,9 @@ pub(super) fn cell_rows(
             None => Field::from_seeds(level, seeds.len()),
             Some(coarse) => coarse.refined(&levels[depth + 1], level, &parents[depth]),
         };
-        convergence = start.settle(level, options.tolerance);
+        // Sweeps are cheap on coarse levels, and what is not right there is not made right later.
+        let share = level.places.len() as f64 / cells.places.len() as f64;
+        convergence = start.settle(level, options.tolerance * share);
         field = Some(start);
         done += level.places.len();
         progress(done as f64 / all as f64);
@@ -188,10 +186,23 @@ impl Level {
         }
     }
 
-    /// Cells in blocks of twice the width, as far as they are connected within; and the block of every cell. Between blocks twice as far apart, links conduct half as well.
-    fn coarser(&self) -> (Level, Vec<u32>) {
+    /// Cells in blocks of at least twice the width, as far as they are connected within, and the block of every cell; wider ones where cells are too far apart for that to gather any.
+    fn coarser(&self) -> Option<(Level, Vec<u32>)> {
         let count = self.places.len();
-        let size = 2.0 * self.size;
+        let mut size = 2.0 * self.size;
+        while count > COARSEST && size < 1.0 {
+            let (coarser, parent) = self.in_blocks(size);
+            if coarser.places.len() * 2 <= count {
+                return Some((coarser, parent));
+            }
+            size *= 2.0;
+        }
+        None
+    }
+
+    /// Connected cells of each block of a width as one.
+    fn in_blocks(&self, size: f64) -> (Level, Vec<u32>) {
+        let count = self.places.len();
         let block = |cell: u32| (self.places[cell as usize] / size).floor().as_ivec3();
         let mut sets = DisjointSets::new(count);
         for cell in 0..count as u32 {
@@ -233,17 +244,22 @@ impl Level {
             let row = row.iter_mut().flatten();
             row.for_each(|(_, weight)| *weight /= givers);
         }
+        let places: Vec<DVec3> = sums
+            .iter()
+            .map(|&(sum, volume)| sum / f64::from(volume))
+            .collect();
+        // What conducts is area over distance: areas add up, distances grow.
         let mut pairs: Vec<(u32, u32, f32)> = Vec::new();
         for cell in 0..count as u32 {
-            let around = self
-                .links
-                .at(cell)
-                .iter()
-                .zip(&self.conductances[self.links.range(cell)]);
-            for (&other, &conductance) in around {
-                let (a, b) = (parent[cell as usize], parent[other as usize]);
+            let conductances = &self.conductances[self.links.range(cell)];
+            for (&other, &conductance) in self.links.at(cell).iter().zip(conductances) {
+                let ends = [cell, other];
+                let [a, b] = ends.map(|end| parent[end as usize]);
                 if a != b {
-                    pairs.push((a, b, 0.5 * conductance));
+                    let [near, far] = ends.map(|end| self.places[end as usize]);
+                    let distance = places[a as usize].distance(places[b as usize]);
+                    let nearer = near.distance(far) / distance.max(0.25 * size);
+                    pairs.push((a, b, nearer as f32 * conductance));
                 }
             }
         }
@@ -259,10 +275,6 @@ impl Level {
         let conductances = pairs
             .iter()
             .map(|&(_, _, conductance)| conductance)
-            .collect();
-        let places = sums
-            .iter()
-            .map(|&(sum, volume)| sum / f64::from(volume))
             .collect();
         let volumes = sums.iter().map(|&(_, volume)| volume).collect();
         (
@@ -374,20 +386,25 @@ impl Field {
             energy: self.energy(level),
             ..Convergence::default()
         };
+        let mut gain_before = f64::INFINITY;
         while convergence.sweeps < MOST_SWEEPS {
-            // There and back again, so that nothing leans to one side.
-            for backwards in [false, true] {
-                dispatch!(instructions, simd => self.sweep(simd, level, &cells, backwards));
+            for _ in 0..BETWEEN_LOOKS / 2 {
+                // There and back again, so that nothing leans to one side.
+                for backwards in [false, true] {
+                    dispatch!(instructions, simd => self.sweep(simd, level, &cells, backwards));
+                }
             }
-            convergence.sweeps += 2;
-            if convergence.sweeps.is_multiple_of(REFRESH) {
-                self.refresh(level);
-            }
+            convergence.sweeps += BETWEEN_LOOKS;
+            self.refresh(level);
             let energy = self.energy(level);
-            convergence.last_gain =
-                (convergence.energy - energy) / convergence.energy.max(f64::MIN_POSITIVE);
+            let gain = (convergence.energy - energy).max(0.0);
             convergence.energy = energy;
-            if convergence.last_gain.abs() < tolerance {
+            // As if gains went on falling as they do, but never too fast: slow ones show late.
+            let slowing = (gain / gain_before).clamp(0.6, 0.98);
+            let left = gain * slowing / (1.0 - slowing);
+            convergence.left = left / energy.max(f64::MIN_POSITIVE);
+            gain_before = gain;
+            if convergence.left <= tolerance {
                 break;
             }
         }

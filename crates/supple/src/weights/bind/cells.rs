@@ -90,9 +90,9 @@ struct Lattice {
 }
 
 impl Cells {
-    /// About `wanted` voxels fill the body; fewer if its skin alone would need more, or if it is thin in a large box.
-    pub(crate) fn of(shape: &Shape, wanted: usize) -> Cells {
-        let size = choose_size(shape, wanted);
+    /// About `wanted` voxels fill the body, or as many as its bones ask for; fewer if its skin alone would need more, or if it is thin in a large box.
+    pub(crate) fn of(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> Cells {
+        let size = choose_size(shape, holds, wanted);
         let (lattice, mut places) = Lattice::fill(shape, size);
         let voxels = places.len();
         let mut pairs = lattice.neighbours(shape, &places);
@@ -150,8 +150,8 @@ impl Cells {
         if hold.inside {
             let seeds: Vec<u32> = samples
                 .iter()
-                .filter_map(|&sample| {
-                    search.nearest(&self.places, sample, self.size, |cell| {
+                .flat_map(|&sample| {
+                    search.nearest(&self.places, sample, move |cell| {
                         joined(shape, sample, self.places[cell as usize])
                     })
                 })
@@ -233,9 +233,14 @@ pub(crate) fn spread_around(
     }
 }
 
-/// The width of voxels of which about `wanted` fill the body.
-fn choose_size(shape: &Shape, wanted: usize) -> f64 {
-    let wanted = wanted.max(1) as f64;
+/// As many voxels as are chosen by themselves at least, and at most.
+const CHOSEN: (f64, f64) = (12_000.0, 60_000.0);
+
+/// As many voxels along a short bone: fewer do not tell one finger bone from the next.
+const ALONG_BONE: f64 = 3.0;
+
+/// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter ones among the bones (the first quarter) are a few voxels long.
+fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
     let low = shape
         .points
         .iter()
@@ -255,6 +260,17 @@ fn choose_size(shape: &Shape, wanted: usize) -> f64 {
         .filter(|&&number| number != NONE)
         .count();
     let volume = inside as f64 * rough.size.powi(3);
+    let wanted = wanted.map_or_else(
+        || {
+            let segments = holds.iter().flat_map(|hold| &hold.segments);
+            let mut lengths: Vec<f64> = segments.map(|segment| segment.length()).collect();
+            lengths.retain(|&length| length > at_least);
+            lengths.sort_by(f64::total_cmp);
+            let short = lengths.get(lengths.len() / 4).copied().unwrap_or(1.0);
+            (volume / (short / ALONG_BONE).powi(3)).clamp(CHOSEN.0, CHOSEN.1)
+        },
+        |wanted| wanted.max(1) as f64,
+    );
     let area: f64 = shape.areas.iter().sum();
     let by_volume = (volume / wanted).cbrt();
     let by_skin = (area / (2.0 * wanted)).sqrt();
@@ -501,14 +517,13 @@ impl PlaceSearch {
         PlaceSearch { size, cells }
     }
 
-    /// The nearest cell that fits, no farther than a cube's width.
+    /// The nearest cells that fit, no farther than a cube's width: more than one where a place is between them, as the middle of a symmetric body is, so that neither side is preferred.
     fn nearest(
         &self,
         places: &[DVec3],
         place: DVec3,
-        within: f64,
         fits: impl Fn(u32) -> bool,
-    ) -> Option<u32> {
+    ) -> impl Iterator<Item = u32> {
         let [x, y, z] = (place / self.size).floor().as_ivec3().to_array();
         let mut near: Vec<(f64, u32)> = Vec::new();
         for i in x - 1..=x + 1 {
@@ -516,16 +531,20 @@ impl PlaceSearch {
                 let start = self
                     .cells
                     .partition_point(|&(cube, _)| cube < [i, j, z - 1]);
-                let run = self.cells[start..]
-                    .iter()
-                    .take_while(|(cube, _)| *cube <= [i, j, z + 1]);
-                near.extend(
-                    run.map(|&(_, cell)| (places[cell as usize].distance_squared(place), cell)),
-                );
+                let run = self.cells[start..].iter();
+                let run = run.take_while(|(cube, _)| *cube <= [i, j, z + 1]);
+                near.extend(run.map(|&(_, cell)| (places[cell as usize].distance(place), cell)));
             }
         }
-        near.retain(|(square, _)| *square <= within * within);
+        near.retain(|(distance, _)| *distance <= self.size);
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        near.iter().map(|&(_, cell)| cell).find(|&cell| fits(cell))
+        let mut fitting = near.into_iter().filter(move |&(_, cell)| fits(cell));
+        let nearest = fitting.next();
+        let reach = nearest.map_or(0.0, |(distance, _)| distance + BETWEEN * self.size);
+        let equal = fitting.take_while(move |(distance, _)| *distance <= reach);
+        nearest.into_iter().chain(equal).map(|(_, cell)| cell)
     }
 }
+
+/// Cells count as equally near to a place if their distances differ by no more than this share of a width.
+const BETWEEN: f64 = 0.1;

@@ -13,8 +13,8 @@ use std::collections::BinaryHeap;
 /// How geodesic binding works.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeodesicOptions {
-    /// About how many voxels fill the body.
-    pub voxels: usize,
+    /// About how many voxels fill the body; `None` chooses by the length of the bones.
+    pub voxels: Option<usize>,
     /// How much farther than the nearest bone one may be to count, as a share of that distance.
     pub falloff: f64,
 }
@@ -22,7 +22,7 @@ pub struct GeodesicOptions {
 impl Default for GeodesicOptions {
     fn default() -> GeodesicOptions {
         GeodesicOptions {
-            voxels: 60_000,
+            voxels: None,
             falloff: 0.8,
         }
     }

@@ -106,11 +106,7 @@ impl BindReport {
         self.cells += group.cells;
         self.voxel_size = self.voxel_size.max(group.voxel_size);
         self.convergence = match (self.convergence.take(), group.convergence) {
-            (Some(one), Some(other)) => Some(if one.last_gain >= other.last_gain {
-                one
-            } else {
-                other
-            }),
+            (Some(one), Some(other)) => Some(if one.left >= other.left { one } else { other }),
             (one, other) => one.or(other),
         };
     }

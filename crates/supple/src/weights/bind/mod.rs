@@ -136,7 +136,7 @@ pub struct Bound {
 pub struct BindReport {
     /// Joints that hold no vertex at all.
     pub unreached: Vec<usize>,
-    /// Joints whose bones are outside of the body.
+    /// Joints whose bones are outside of the body, where others are inside.
     pub outside: Vec<usize>,
     /// How many connected pieces the surface has.
     pub pieces: usize,
@@ -206,7 +206,10 @@ fn check_positive(option: &'static str, value: f64) -> Result<(), BindError> {
     }
 }
 
-fn check_voxels(voxels: usize) -> Result<(), BindError> {
+fn check_voxels(voxels: Option<usize>) -> Result<(), BindError> {
+    let Some(voxels) = voxels else {
+        return Ok(());
+    };
     let bad = BindError::BadOption {
         option: "the number of voxels",
         value: voxels as f64,
@@ -252,14 +255,14 @@ pub fn bind(
     let shape = Shape::of(mesh);
     let holds = Hold::all_of(handles, &shape);
     let mut report = BindReport {
-        outside: holds
-            .iter()
-            .filter(|hold| !hold.inside)
-            .map(|hold| usize::from(hold.joint))
-            .collect(),
         pieces: shape.pieces.len(),
         ..BindReport::default()
     };
+    // A sheet has no inside to be outside of.
+    if holds.iter().any(|hold| hold.inside) {
+        let outside = holds.iter().filter(|hold| !hold.inside);
+        report.outside = outside.map(|hold| usize::from(hold.joint)).collect();
+    }
     let (mut rows, bound) = method.rows(&shape, &holds, &mut report, progress)?;
     for (point, row) in rows.iter().enumerate() {
         if bound[shape.piece_of[point] as usize] {
@@ -334,11 +337,11 @@ impl BindMethod {
 fn over_cells(
     shape: &Shape,
     holds: &[Hold],
-    voxels: usize,
+    voxels: Option<usize>,
     report: &mut BindReport,
     cell_rows: impl FnOnce(&Cells, &[Vec<u32>], &mut BindReport) -> Rows,
 ) -> (Rows, Vec<bool>) {
-    let cells = Cells::of(shape, voxels);
+    let cells = Cells::of(shape, holds, voxels);
     let seeds = cells.seeds(shape, holds);
     report.voxels = cells.voxels;
     report.cells = cells.places.len();
