@@ -19,6 +19,7 @@ use supple::weights::edit::{
     Axis, Brush, Change, Edit, EditError, Editor, Falloff, Mirror, MirrorSource, Paint, Place,
     Region, Transfer, TransferReport,
 };
+use supple_io::gltf::SaveError;
 
 #[derive(Args)]
 pub(crate) struct WeightsEdit {
@@ -406,7 +407,8 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
         done?;
     }
     let Session { weights, told, .. } = session;
-    document.set_weights(&weights)?;
+    let stored = document.set_weights(&weights);
+    stored.map_err(|error| not_stored(&source, error))?;
     kind.write(&mut document, &options.out)?;
     for line in told {
         crate::tell(&printable(&line));
@@ -609,6 +611,21 @@ fn transfer_notes(report: &TransferReport) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Why weights do not go into the file, with names.
+fn not_stored(source: &Source, error: SaveError) -> Failure {
+    let SaveError::JointNotInSkin { vertex, joint, .. } = error else {
+        return error.into();
+    };
+    let name = source.asset.rig.skeleton().joint_name(joint);
+    let parts = source.asset.parts.iter();
+    let mut around = parts.filter(|part| part.vertices.contains(&vertex));
+    let mesh = around.next().map_or("", |part| part.name.as_str());
+    Failure::new(format!(
+        "vertex {vertex} would follow '{name}', which the skin of its mesh '{mesh}' does not list"
+    ))
+    .hint("meshes of different skins touch here; --lock keeps a joint from spreading, --within keeps edits away")
 }
 
 /// What was baked for the old weights does not fit the new ones.

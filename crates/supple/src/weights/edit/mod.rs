@@ -52,7 +52,7 @@ use thiserror::Error;
 pub enum Edit {
     /// Vertices of one position get the mean of their weights. (That weights sum to one needs no edit.)
     CloseSeams,
-    /// Drops influences that weigh less than this. A vertex keeps its heaviest.
+    /// Drops influences that weigh less than this. A vertex keeps its heaviest, all of them where several weigh the same.
     Prune {
         /// From 0 to 1.
         below: f64,
@@ -149,7 +149,7 @@ pub enum EditError {
         plane: f64,
     },
     /// A transfer from a character with none of the joints.
-    #[error("no joint of '{joint}' and the others of the source has a name that the target knows")]
+    #[error("no joint of the source, '{joint}' or any other, has a name that the target knows")]
     NoCommonJoint {
         /// The source's first joint.
         joint: String,
