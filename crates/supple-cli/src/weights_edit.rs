@@ -395,7 +395,7 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
     let mut session = Session {
         options,
         source: &source,
-        editor: Editor::new(rig.mesh(), rig.skeleton()),
+        editor: Editor::new(rig),
         weights: rig.weights().clone(),
         region: Region::All,
         told: Vec::new(),
@@ -656,7 +656,7 @@ impl From<EditError> for Failure {
         match error {
             EditError::Locked { .. } => failure.hint("--unlock it before painting it"),
             EditError::NoCounterpart { .. } => {
-                failure.hint("name the sides alike (.L and .R, Left and Right), or give the plane: --mirror +x@PLANE")
+                failure.hint("is left and right another axis, as in --mirror +y? Else name the sides alike (.L and .R, Left and Right), or give the plane: --mirror +x@PLANE")
             }
             EditError::NoCommonJoint { .. } => {
                 failure.hint("weights go to joints of the same name; 'supple info' lists them")

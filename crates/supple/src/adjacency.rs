@@ -59,6 +59,26 @@ pub fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
     })
 }
 
+/// Welds vertices of one position in one piece of the surface, whatever their weights: the sides of a seam.
+///
+/// Pieces are what triangles connect through vertices that [`weld_bound`] welds. So the sides of a seam are one point also where their weights differ, by a rounding or by a stroke of a brush, as
+/// long as they agree somewhere; and two instances of a mesh in the same place, bound to different joints, stay two.
+pub fn weld_seams(positions: &[Vec3], triangles: &[[u32; 3]], weights: &Weights) -> Weld {
+    let points = weld_bound(positions, weights);
+    let mut pieces = DisjointSets::new(points.point_count());
+    for corners in triangles {
+        let [a, b, c] = corners.map(|corner| points.point_of(corner as usize));
+        pieces.join(a, b);
+        pieces.join(a, c);
+    }
+    let pieces: Vec<usize> = (0..positions.len())
+        .map(|vertex| pieces.find(points.point_of(vertex)))
+        .collect();
+    weld_by(positions.len(), |vertex| {
+        (position_bits(positions[vertex]), pieces[vertex])
+    })
+}
+
 /// Adding zero turns -0.0 into 0.0.
 fn position_bits(position: Vec3) -> [u32; 3] {
     position.to_array().map(|x| (x + 0.0).to_bits())

@@ -3,45 +3,29 @@
 //! Where they are one place of one piece of the surface, they must be one point, or smoothing would have a border there, and a rigid bind could send the two sides to different joints. Two
 //! pieces that lie in the same place stay two.
 
-use crate::adjacency::{DisjointSets, weld_bound, weld_positions};
+use crate::adjacency::{weld_bound, weld_seams};
 use crate::mesh::Mesh;
 use crate::weights::{Weights, WeightsBuilder, WeightsError};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The weights, with the mean of what they were for all vertices of one place in one piece.
 pub(super) fn closed(mesh: &Mesh, weights: &Weights) -> Result<Weights, WeightsError> {
-    let points = weld_bound(mesh.positions(), weights);
-    let places = weld_positions(mesh.positions());
-    if points.point_count() == places.point_count() {
+    let points = weld_seams(mesh.positions(), mesh.triangles(), weights);
+    if points.point_count() == weld_bound(mesh.positions(), weights).point_count() {
         return Ok(weights.clone());
     }
-    let mut pieces = DisjointSets::new(points.point_count());
-    for corners in mesh.triangles() {
-        let [a, b, c] = corners.map(|corner| points.point_of(corner as usize));
-        pieces.join(a, b);
-        pieces.join(a, c);
-    }
-    let mut vertices_at: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
-    let keys: Vec<(usize, usize)> = (0..mesh.vertex_count())
-        .map(|vertex| {
-            let piece = pieces.find(points.point_of(vertex));
-            (places.point_of(vertex), piece)
-        })
-        .collect();
-    for (vertex, key) in keys.iter().enumerate() {
-        vertices_at.entry(*key).or_default().push(vertex);
+    let mut shares_at: Vec<BTreeMap<u16, f64>> = vec![BTreeMap::new(); points.point_count()];
+    for vertex in 0..mesh.vertex_count() {
+        let shares = &mut shares_at[points.point_of(vertex)];
+        let (joints, values) = weights.row(vertex);
+        for (&joint, &value) in joints.iter().zip(values) {
+            *shares.entry(joint).or_default() += f64::from(value);
+        }
     }
     let mut builder = WeightsBuilder::new(1 << 16)?;
-    for key in &keys {
-        let vertices = &vertices_at[key];
-        let mut shares: BTreeMap<u16, f64> = BTreeMap::new();
-        for &vertex in vertices {
-            let (joints, values) = weights.row(vertex);
-            for (&joint, &value) in joints.iter().zip(values) {
-                *shares.entry(joint).or_default() += f64::from(value);
-            }
-        }
-        builder.push_shares(shares)?;
+    for vertex in 0..mesh.vertex_count() {
+        let shares = &shares_at[points.point_of(vertex)];
+        builder.push_shares(shares.iter().map(|(&joint, &share)| (joint, share)))?;
     }
     Ok(builder.finish().0)
 }

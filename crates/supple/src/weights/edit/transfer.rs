@@ -106,7 +106,7 @@ impl Editor {
         // What is outside of the region is known as it is.
         let inside: HashSet<u32> = points.iter().copied().collect();
         let mut known: Vec<Option<Row>> = vec![None; self.weld.point_count()];
-        let pieces = self.edges.pieces();
+        let pieces = &self.pieces;
         let mut trusted_pieces: HashSet<u32> = HashSet::new();
         for point in (0..known.len()).filter(|&point| !inside.contains(&(point as u32))) {
             known[point] = Some(self.row(weights, point));
