@@ -465,8 +465,8 @@ Every operation may be given several times. Whatever is done, weights sum to one
 place get the same weights, and a locked joint keeps what it has: what one joint gets is taken from
 the others in proportion. A vertex that would be left to no joint goes to the one above.
 
-Distances of a brush are measured along the surface, in the units of the file: a finger that is near,
-but not on the same piece of skin, is not touched.
+Distances of a brush are measured along the surface, in the units of the file: a finger that is
+near, but not along the skin, is not touched.
 
 Examples:
   supple weights edit hero.glb --prune 0.01 --limit 4 -o hero-lean.glb
@@ -475,8 +475,8 @@ Examples:
   supple weights edit hero.glb --mirror +x -o hero-even.glb
   supple weights edit coat.glb --transfer hero.glb --limit 4 -o coat-bound.glb
   supple weights edit hero.glb --within hand.L --flood 'forearm.L*=0.5' -o hero-hand.glb
-  supple weights edit hero.glb --brush 'neck+=0.3@0,1.5,0.05@0.02,1.5,0.05:0.08' \\
-      --brush-smooth 0.5@0,1.5,0.05:0.1 -o hero-neck.glb")]
+  supple weights edit hero.glb --brush 'neck+=0.3@0,1.5,0.05@0.02,1.5,0.05:0.08' -o hero-neck.glb
+  supple weights edit hero.glb --brush-smooth 0.5@0,1.5,0.05:0.1 -o hero-neck.glb")]
     Edit(Box<WeightsEdit>),
 }
 

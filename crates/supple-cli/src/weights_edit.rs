@@ -19,6 +19,7 @@ use supple::weights::edit::{
     Axis, Brush, Change, Edit, EditError, Editor, Falloff, Mirror, MirrorSource, Paint, Place,
     Region, Transfer, TransferReport,
 };
+use supple_io::gltf::SaveError;
 
 #[derive(Args)]
 pub(crate) struct WeightsEdit {
@@ -394,7 +395,7 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
     let mut session = Session {
         options,
         source: &source,
-        editor: Editor::new(rig.mesh(), rig.skeleton()),
+        editor: Editor::new(rig),
         weights: rig.weights().clone(),
         region: Region::All,
         told: Vec::new(),
@@ -406,7 +407,8 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
         done?;
     }
     let Session { weights, told, .. } = session;
-    document.set_weights(&weights)?;
+    let stored = document.set_weights(&weights);
+    stored.map_err(|error| not_stored(&source, error))?;
     kind.write(&mut document, &options.out)?;
     for line in told {
         crate::tell(&printable(&line));
@@ -611,6 +613,21 @@ fn transfer_notes(report: &TransferReport) -> Vec<String> {
     notes
 }
 
+/// Why weights do not go into the file, with names.
+fn not_stored(source: &Source, error: SaveError) -> Failure {
+    let SaveError::JointNotInSkin { vertex, joint, .. } = error else {
+        return error.into();
+    };
+    let name = source.asset.rig.skeleton().joint_name(joint);
+    let parts = source.asset.parts.iter();
+    let mut around = parts.filter(|part| part.vertices.contains(&vertex));
+    let mesh = around.next().map_or("", |part| part.name.as_str());
+    Failure::new(format!(
+        "vertex {vertex} would follow '{name}', which the skin of its mesh '{mesh}' does not list"
+    ))
+    .hint("meshes of different skins touch here; --lock keeps a joint from spreading, --within keeps edits away")
+}
+
 /// What was baked for the old weights does not fit the new ones.
 fn tell_of_stale_bakes(source: &Source) {
     let baked = [
@@ -639,7 +656,7 @@ impl From<EditError> for Failure {
         match error {
             EditError::Locked { .. } => failure.hint("--unlock it before painting it"),
             EditError::NoCounterpart { .. } => {
-                failure.hint("name the sides alike (.L and .R, Left and Right), or give the plane: --mirror +x@PLANE")
+                failure.hint("is left and right another axis, as in --mirror +y? Else name the sides alike (.L and .R, Left and Right), or give the plane: --mirror +x@PLANE")
             }
             EditError::NoCommonJoint { .. } => {
                 failure.hint("weights go to joints of the same name; 'supple info' lists them")

@@ -65,8 +65,10 @@ pub fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
     })
 }
 
-/// Welds vertices that are one place of one piece of the surface, whatever their weights: files round weights along seams. Two pieces that lie in the same place
-/// stay two.
+/// Welds vertices of one position in one piece of the surface, whatever their weights: the sides of a seam.
+///
+/// Pieces are what triangles connect through vertices that [`weld_bound`] welds. So the sides of a seam are one point also where their weights differ, by a rounding or by a stroke of a brush, as
+/// long as they agree somewhere; and two instances of a mesh in the same place, bound to different joints, stay two.
 pub fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
     let points = weld_bound(mesh.positions(), weights);
     let places = weld_positions(mesh.positions());

@@ -134,12 +134,14 @@ mod tests {
                 .unwrap();
             matrix.swap(step, pivot);
             right.swap(step, pivot);
-            for row in step + 1..count {
-                let factor = matrix[row][step] / matrix[step][step];
-                for column in step..count {
-                    matrix[row][column] -= factor * matrix[step][column];
+            let (done, below) = matrix.split_at_mut(step + 1);
+            let (pivot, of_pivot) = (&done[step], right[step]);
+            for (row, right) in below.iter_mut().zip(&mut right[step + 1..]) {
+                let factor = row[step] / pivot[step];
+                for (value, of_pivot) in row.iter_mut().zip(pivot) {
+                    *value -= factor * of_pivot;
                 }
-                right[row] -= factor * right[step];
+                *right -= factor * of_pivot;
             }
         }
         for row in (0..count).rev() {

@@ -14,21 +14,18 @@ pub(super) fn closed(mesh: &Mesh, weights: &Weights) -> Result<Weights, WeightsE
     if points.point_count() == weld_bound(mesh.positions(), weights).point_count() {
         return Ok(weights.clone());
     }
-    let mut vertices_of = vec![Vec::new(); points.point_count()];
+    let mut shares_at: Vec<BTreeMap<u16, f64>> = vec![BTreeMap::new(); points.point_count()];
     for vertex in 0..mesh.vertex_count() {
-        vertices_of[points.point_of(vertex)].push(vertex);
+        let shares = &mut shares_at[points.point_of(vertex)];
+        let (joints, values) = weights.row(vertex);
+        for (&joint, &value) in joints.iter().zip(values) {
+            *shares.entry(joint).or_default() += f64::from(value);
+        }
     }
     let mut builder = WeightsBuilder::new(1 << 16)?;
     for vertex in 0..mesh.vertex_count() {
-        let vertices = &vertices_of[points.point_of(vertex)];
-        let mut shares: BTreeMap<u16, f64> = BTreeMap::new();
-        for &vertex in vertices {
-            let (joints, values) = weights.row(vertex);
-            for (&joint, &value) in joints.iter().zip(values) {
-                *shares.entry(joint).or_default() += f64::from(value);
-            }
-        }
-        builder.push_shares(shares)?;
+        let shares = &shares_at[points.point_of(vertex)];
+        builder.push_shares(shares.iter().map(|(&joint, &share)| (joint, share)))?;
     }
     Ok(builder.finish().0)
 }

@@ -5,7 +5,7 @@ use glam::Vec3;
 use std::time::Instant;
 use supple::characters::{self, Character};
 use supple::weights::edit::{Brush, Edit, Editor, Falloff, Paint, Place, Region};
-use supple::{Mesh, Weights};
+use supple::{Mesh, Rig, Weights};
 
 fn blank() -> Weights {
     sheet::weights_of_points(&vec![vec![(0, 1.0)]; sheet::COLUMNS * sheet::ROWS])
@@ -25,8 +25,8 @@ fn add(radius: f64, falloff: Falloff) -> Brush {
 
 #[test]
 fn paint_fades_with_the_distance_and_crosses_seams() {
-    let editor = Editor::new(&sheet::mesh(), &sheet::skeleton());
     let weights = blank();
+    let editor = Editor::new(&sheet::rig(weights.clone()));
     // On the seam, in the middle row.
     let center = Vec3::new(4.0, 2.0, 0.0);
     for (falloff, at) in [
@@ -55,8 +55,8 @@ fn paint_fades_with_the_distance_and_crosses_seams() {
 
 #[test]
 fn a_stroke_in_the_making_is_the_same_stroke() {
-    let editor = Editor::new(&sheet::mesh(), &sheet::skeleton());
     let weights = blank();
+    let editor = Editor::new(&sheet::rig(weights.clone()));
     let places = [
         Place::Vertex(12),
         Place::Near(Vec3::new(3.2, 1.1, 0.0)),
@@ -120,7 +120,7 @@ fn a_brush_stays_on_the_finger_that_it_touches() {
         radius: 1.3 * between,
         falloff: Falloff::Constant,
     };
-    let editor = Editor::new(rig.mesh(), skeleton);
+    let editor = Editor::new(&rig);
     let stroke = Edit::Stroke(brush, vec![Place::Near(index)]);
     let change = editor.apply(rig.weights(), &stroke, &Region::All).unwrap();
     assert!(change.vertices().len() > 20);
@@ -160,7 +160,7 @@ fn a_piece_apart_is_not_reached() {
         weights.push([(0, 1.0)], 0).unwrap();
     }
     let weights = weights.finish().0;
-    let editor = Editor::new(&both, &sheet::skeleton());
+    let editor = Editor::new(&Rig::new(both, sheet::skeleton(), weights.clone()).unwrap());
     let stroke = Edit::Stroke(add(100.0, Falloff::Constant), vec![Place::Vertex(3)]);
     let change = editor.apply(&weights, &stroke, &Region::All).unwrap();
     assert!(change.vertices().iter().copied().eq(0..count));
@@ -186,7 +186,7 @@ fn a_surface_without_triangles_cannot_be_touched() {
     weights.push([(0, 1.0)], 0).unwrap();
     weights.push([(0, 1.0)], 0).unwrap();
     let weights = weights.finish().0;
-    let editor = Editor::new(&points, &sheet::skeleton());
+    let editor = Editor::new(&Rig::new(points, sheet::skeleton(), weights.clone()).unwrap());
     let mut stroke = editor.stroke(&weights).unwrap();
     let brush = add(10.0, Falloff::Constant);
     assert_eq!(
@@ -203,7 +203,7 @@ fn a_surface_without_triangles_cannot_be_touched() {
 fn times_of_dabs() {
     let rig = characters::build(Character::Figure, 100_000).unwrap().rig;
     let start = Instant::now();
-    let editor = Editor::new(rig.mesh(), rig.skeleton());
+    let editor = Editor::new(&rig);
     println!("editor: {:.1?}", start.elapsed());
     let mut stroke = editor.stroke(rig.weights()).unwrap();
     for (what, paint) in [

@@ -111,7 +111,7 @@ proptest! {
         edits in prop::collection::vec((edit(), region()), 1..4),
         locked in prop::collection::vec(0..JOINTS, 0..4),
     ) {
-        let mut editor = Editor::new(&sheet::mesh(), &sheet::skeleton());
+        let mut editor = Editor::new(&sheet::rig(weights.clone()));
         for &joint in &locked {
             editor.set_locked(joint, true).unwrap();
         }

@@ -44,7 +44,7 @@ fn joint_named(rig: &Rig, name: &str) -> usize {
 #[test]
 fn the_figure_is_its_own_mirror_image_and_a_stroke_on_one_side_comes_to_both() {
     let rig = characters::build(Character::Figure, 4_000).unwrap().rig;
-    let editor = Editor::new(rig.mesh(), rig.skeleton());
+    let editor = Editor::new(&rig);
     for source in [
         MirrorSource::Positive,
         MirrorSource::Negative,
@@ -119,7 +119,7 @@ fn strip(names: [&str; 3], places: [f64; 3]) -> Rig {
 fn between_vertices_weights_are_interpolated_and_the_plane_is_found() {
     for names in [["root", "Arm_R", "Arm_L"], ["", "", ""]] {
         let rig = strip(names, [1.0, -1.0, 3.0]);
-        let editor = Editor::new(rig.mesh(), rig.skeleton());
+        let editor = Editor::new(&rig);
         let both = mirrored(&editor, rig.weights(), MirrorSource::Positive);
         for (vertex, place) in rig.mesh().positions().iter().enumerate() {
             let share = (place.x - 1.0).abs() / 3.0;
@@ -134,7 +134,7 @@ fn between_vertices_weights_are_interpolated_and_the_plane_is_found() {
 #[test]
 fn a_joint_without_counterpart_is_named_if_it_is_needed() {
     let rig = strip(["root", "tail", "Arm_L"], [1.0, 1.0, 3.0]);
-    let editor = Editor::new(rig.mesh(), rig.skeleton());
+    let editor = Editor::new(&rig);
     let mirror = |source: MirrorSource| {
         let mirror = Mirror {
             source,
@@ -151,4 +151,42 @@ fn a_joint_without_counterpart_is_named_if_it_is_needed() {
     let change = mirror(MirrorSource::Negative).unwrap();
     let wiped = change.redo(rig.weights()).unwrap();
     assert_eq!(wiped.max_joint(), Some(0));
+}
+
+#[test]
+fn a_lid_does_not_take_the_weights_of_an_eye_that_it_touches() {
+    // A square over the plane, and two small ones that lie on it, left and right, each held by its own joint.
+    let square = |x: f32, size: f32, z: f32| {
+        [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+            .map(|(across, up)| Vec3::new(x + size * across, size * up, z))
+    };
+    let positions = [
+        square(0.0, 2.0, 0.0),
+        square(1.5, 0.5, 0.0),
+        square(-1.5, 0.5, 0.0),
+    ]
+    .concat();
+    let corners = |first: u32| [[first, first + 1, first + 2], [first, first + 2, first + 3]];
+    let triangles = [0, 4, 8].map(corners).concat();
+    let mesh = Mesh::new(positions, None, None, triangles).unwrap();
+    let node = |(name, x): (&str, f64)| Node {
+        name: name.to_owned(),
+        parent: None,
+        rest: Local::Trs(Trs::from_translation(DVec3::X * x)),
+    };
+    let nodes = [("head", 0.0), ("eye.L", 1.5), ("eye.R", -1.5)].map(node);
+    let skeleton = Skeleton::bound_at_rest(nodes.into(), &[0, 1, 2]).unwrap();
+    let mut weights = WeightsBuilder::new(3).unwrap();
+    for vertex in 0..12 {
+        weights.push([(vertex / 4, 1.0)], 0).unwrap();
+    }
+    let rig = Rig::new(mesh, skeleton, weights.finish().0).unwrap();
+    let editor = Editor::new(&rig);
+    for source in [
+        MirrorSource::Positive,
+        MirrorSource::Negative,
+        MirrorSource::Heavier,
+    ] {
+        assert_eq!(&mirrored(&editor, rig.weights(), source), rig.weights());
+    }
 }

@@ -4,16 +4,16 @@ use super::plain;
 use super::sheet::{self, JOINTS, dense};
 use glam::Vec3;
 use proptest::prelude::*;
-use supple::Weights;
 use supple::weights::WeightsBuilder;
 use supple::weights::edit::{Brush, Edit, EditError, Editor, Falloff, Paint, Place, Region};
+use supple::{Mesh, Rig, Weights};
 
-fn editor() -> Editor {
-    Editor::new(&sheet::mesh(), &sheet::skeleton())
+fn editor(weights: &Weights) -> Editor {
+    Editor::new(&sheet::rig(weights.clone()))
 }
 
 fn edited(weights: &Weights, edit: &Edit) -> Weights {
-    let change = editor().apply(weights, edit, &Region::All).unwrap();
+    let change = editor(weights).apply(weights, edit, &Region::All).unwrap();
     change.redo(weights).unwrap()
 }
 
@@ -113,7 +113,7 @@ fn a_region_is_all_that_changes() {
         joint: 3,
         value: 0.25,
     });
-    let editor = editor();
+    let editor = editor(&weights);
     let held = editor.apply(&weights, &flood, &Region::HeldBy(1)).unwrap();
     let holds = |&vertex: &u32| {
         weights
@@ -151,7 +151,7 @@ fn a_vertex_is_never_left_to_nobody() {
         joint: 2,
         value: 0.0,
     });
-    let mut editor = editor();
+    let mut editor = editor(&weights);
     let result = |editor: &Editor| {
         let change = editor.apply(&weights, &off, &Region::All).unwrap();
         dense(&change.redo(&weights).unwrap(), 0)
@@ -178,7 +178,7 @@ fn a_vertex_is_never_left_to_nobody() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let weights = sheet::weights_of_points(&vec![vec![(0, 1.0)]; sheet::COLUMNS * sheet::ROWS]);
-    let mut editor = editor();
+    let mut editor = editor(&weights);
     editor.set_locked(4, true).unwrap();
     let refused = |edit: Edit| editor.apply(&weights, &edit, &Region::All).unwrap_err();
     let set = |joint: usize, value: f64| Paint::Set { joint, value };
@@ -240,4 +240,39 @@ fn what_makes_no_sense_is_refused() {
         .apply(&weights, &Edit::CloseSeams, &Region::All)
         .unwrap();
     assert!(change.is_empty() && change.undo(&few).is_err());
+}
+
+#[test]
+fn two_pieces_in_one_place_stay_two() {
+    let mesh = sheet::mesh();
+    let count = mesh.vertex_count();
+    let positions = mesh.positions().repeat(2);
+    let shifted = mesh.triangles().iter();
+    let shifted = shifted.map(|corners| corners.map(|corner| corner + count as u32));
+    let triangles = mesh.triangles().iter().copied().chain(shifted).collect();
+    let mesh = Mesh::new(positions, None, None, triangles).unwrap();
+    let mut builder = WeightsBuilder::new(JOINTS).unwrap();
+    for vertex in 0..2 * count {
+        builder.push([(vertex / count, 1.0)], 0).unwrap();
+    }
+    let weights = builder.finish().0;
+    let rig = Rig::new(mesh, sheet::skeleton(), weights.clone()).unwrap();
+    let editor = Editor::new(&rig);
+    let smooth = Edit::Smooth {
+        steps: 3,
+        strength: 0.5,
+        joints: Vec::new(),
+    };
+    for edit in [Edit::CloseSeams, smooth] {
+        let change = editor.apply(&weights, &edit, &Region::All).unwrap();
+        assert!(change.is_empty(), "{edit:?}");
+    }
+    // The sides of their own seams belong together all the same.
+    let flood = Edit::Flood(Paint::Set {
+        joint: 3,
+        value: 0.5,
+    });
+    let seam = Region::Vertices(vec![20]);
+    let change = editor.apply(&weights, &flood, &seam).unwrap();
+    assert_eq!(change.vertices(), [20, 25]);
 }

@@ -23,7 +23,7 @@ fn blank(rig: &Rig) -> Weights {
 }
 
 fn transferred(from: &Rig, to: &Rig) -> (Weights, TransferReport) {
-    let editor = Editor::new(to.mesh(), to.skeleton());
+    let editor = Editor::new(to);
     let start = blank(to);
     let transfer = Transfer::new(Arc::new(from.clone()));
     let (change, report) = editor.transfer(&start, &transfer, &Region::All).unwrap();
@@ -98,7 +98,7 @@ fn a_hole_is_filled_with_what_is_around() {
     )
     .unwrap();
     let source = Rig::new(mesh, rig.skeleton().clone(), rig.weights().clone()).unwrap();
-    let editor = Editor::new(rig.mesh(), rig.skeleton());
+    let editor = Editor::new(&rig);
     let start = blank(&rig);
     let transfer = Transfer {
         reach: 1e-4,
@@ -125,7 +125,7 @@ fn what_faces_away_is_not_taken_unless_either_side_will_do() {
     let positions = rig.mesh().positions().to_vec();
     let mesh = Mesh::new(positions, None, None, turned.collect()).unwrap();
     let source = Arc::new(Rig::new(mesh, rig.skeleton().clone(), rig.weights().clone()).unwrap());
-    let editor = Editor::new(rig.mesh(), rig.skeleton());
+    let editor = Editor::new(&rig);
     let report = |either_side: bool| {
         let transfer = Transfer {
             either_side,
@@ -164,7 +164,7 @@ fn joints_go_by_name_and_unknown_ones_to_those_above() {
     });
     let skeleton = Skeleton::bound_at_rest(strange.collect(), &joints).unwrap();
     let source = Rig::new(rig.mesh().clone(), skeleton, rig.weights().clone()).unwrap();
-    let editor = Editor::new(rig.mesh(), rig.skeleton());
+    let editor = Editor::new(&rig);
     let transfer = Edit::Transfer(Transfer::new(Arc::new(source)));
     let error = editor
         .apply(rig.weights(), &transfer, &Region::All)
@@ -175,7 +175,7 @@ fn joints_go_by_name_and_unknown_ones_to_those_above() {
 #[test]
 fn outside_of_the_region_nothing_changes_and_locks_hold() {
     let rig = rising();
-    let mut editor = Editor::new(rig.mesh(), rig.skeleton());
+    let mut editor = Editor::new(&rig);
     let flood = Edit::Flood(Paint::Set {
         joint: 4,
         value: 0.5,

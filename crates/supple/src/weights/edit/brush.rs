@@ -1,6 +1,7 @@
 //! Painting: one joint's weight set, added to or scaled, or all smoothed; everywhere alike (a flood), or around places that a brush touches.
 
 use super::row::{Row, merged, share_of};
+use super::surface_distance::Reached;
 use super::{Change, EditError, Editor, check_number};
 use crate::weights::Weights;
 use glam::Vec3;
@@ -87,6 +88,7 @@ pub struct Stroke<'a> {
     rows: BTreeMap<u32, Row>,
     /// Those that a brush covered.
     covered: BTreeSet<u32>,
+    reached: Reached,
 }
 
 impl Editor {
@@ -98,6 +100,7 @@ impl Editor {
             weights,
             rows: BTreeMap::new(),
             covered: BTreeSet::new(),
+            reached: self.fans.unreached(),
         })
     }
 
@@ -245,7 +248,7 @@ impl Stroke<'_> {
         let radii = f64::MIN_POSITIVE..=f64::MAX;
         check_number("radius", brush.radius, radii, "more than 0")?;
         let starts = editor.starts_at(at)?;
-        let mut covered = editor.fans.within(brush.radius, &starts);
+        let mut covered = editor.fans.within(brush.radius, &starts, &mut self.reached);
         covered.retain(|&(point, _)| inside(point));
         // What a dab does depends on what was there before it: rows are changed when all are known.
         for &(point, _) in &covered {

@@ -3,6 +3,9 @@
 //! Joints are paired by their names (`.L` and `.R`, `Left` and `Right`, in any case and at any place of the name), else by their places in the bind pose; a joint on the plane is its own counterpart. A
 //! point takes the weights of the surface at its mirror image: those of a vertex where there is one, else of the nearest point of a triangle. Points on the plane
 //! take the mean of their weights and the mirrored ones.
+//!
+//! A piece of the surface that reaches over the plane is its own mirror image, and a piece beside it is that of another one beside it, if there is one in the mirrored place: so a lid does not take
+//! the weights of an eye that it touches.
 
 use super::row::{Row, blend, merged};
 use super::{Change, EditError, Editor};
@@ -10,7 +13,7 @@ use crate::exec;
 use crate::skeleton::{BindBone, Skeleton};
 use crate::weights::Weights;
 use glam::DVec3;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Across which direction it is mirrored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +72,9 @@ pub struct Mirror {
 /// Points are each other's mirror image, or on the plane, if they are so to this share of the extent: files round.
 const SAME_POINT: f64 = 2e-5;
 
+/// A piece is in the mirrored place of another if it is so near, as a share of the extent.
+const SAME_PIECE: f64 = 5e-3;
+
 /// The same for joints, which people place by hand.
 const SAME_JOINT: f64 = 5e-3;
 
@@ -100,12 +106,17 @@ impl Editor {
         };
         let glass = Glass { axis, plane };
         let counterparts = glass.pair(by_name, &bones, SAME_JOINT * extent);
-        let tolerance = SAME_POINT * extent;
+        let looks = Looks {
+            glass,
+            source: mirror.source,
+            spans: self.pieces_over(glass, SAME_POINT * extent),
+            same_point: SAME_POINT * extent,
+            same_piece: SAME_PIECE * extent,
+        };
         let images = exec::map_chunks(points.len(), |chunk| {
             let images = points[chunk].iter();
             let images = images.map(|&point| {
-                let image =
-                    self.image_of(weights, point as usize, glass, mirror.source, tolerance)?;
+                let image = self.image_of(weights, point as usize, &looks)?;
                 Some((point, image))
             });
             images.collect::<Vec<_>>()
@@ -133,47 +144,75 @@ impl Editor {
         self.change(weights, rows)
     }
 
+    /// The pieces that have points on both sides of the mirror.
+    fn pieces_over(&self, glass: Glass, tolerance: f64) -> HashSet<u32> {
+        let on_side = |sign: f64| -> HashSet<u32> {
+            let points = self.pieces.iter().enumerate();
+            let there =
+                points.filter(|&(point, _)| sign * glass.side(self.fans.place(point)) > tolerance);
+            there.map(|(_, &piece)| piece).collect()
+        };
+        on_side(1.0).intersection(&on_side(-1.0)).copied().collect()
+    }
+
     /// What a point sees in the mirror; nothing if it is to stay as it is.
-    fn image_of(
-        &self,
-        weights: &Weights,
-        point: usize,
-        glass: Glass,
-        source: MirrorSource,
-        tolerance: f64,
-    ) -> Option<Image> {
+    fn image_of(&self, weights: &Weights, point: usize, looks: &Looks) -> Option<Image> {
+        let glass = looks.glass;
         let place = self.fans.place(point);
         let side = glass.side(place);
         let own = || self.row(weights, point);
-        if side.abs() <= tolerance {
+        if side.abs() <= looks.same_point {
             return Some(Image {
                 seen: own(),
                 own: Some((own(), Joining::Mean)),
             });
         }
-        let own = match source {
+        let own = match looks.source {
             MirrorSource::Positive if side > 0.0 => return None,
             MirrorSource::Negative if side < 0.0 => return None,
             MirrorSource::Heavier => Some((own(), Joining::Heavier)),
             _ => None,
         };
         let mirrored = glass.mirrored(place);
-        let corner_place = |corner: u32| self.fans.place(self.weld.point_of(corner as usize));
-        let beyond = |corner: u32| -side.signum() * glass.side(corner_place(corner)) >= -tolerance;
-        let there = self.surface.nearest(mirrored.as_vec3(), |corners| {
-            corners.into_iter().any(beyond)
-        })?;
+        let point_of = |corner: u32| self.weld.point_of(corner as usize);
+        let corner_place = |corner: u32| self.fans.place(point_of(corner));
+        let beyond = |corners: [u32; 3]| {
+            let side_of = |corner: u32| -side.signum() * glass.side(corner_place(corner));
+            corners
+                .into_iter()
+                .any(|corner| side_of(corner) >= -looks.same_point)
+        };
+        let piece = self.pieces[point];
+        let spans = looks.spans.contains(&piece);
+        let of_kind = |corners: [u32; 3]| {
+            let other = self.pieces[point_of(corners[0])];
+            beyond(corners) && (other == piece || !spans && !looks.spans.contains(&other))
+        };
+        let at = mirrored.as_vec3();
+        let counterpart = self.surface.nearest(at, of_kind);
+        let counterpart = counterpart.filter(|there| spans || there.distance <= looks.same_piece);
+        let there = counterpart.or_else(|| self.surface.nearest(at, beyond))?;
         let away = |corner: u32| corner_place(corner).distance(mirrored);
         let nearest = there.corners.into_iter();
         let nearest = nearest.min_by(|&a, &b| away(a).total_cmp(&away(b)))?;
-        let row_of = |corner: u32| self.row(weights, self.weld.point_of(corner as usize));
-        let seen = if away(nearest) <= tolerance {
+        let row_of = |corner: u32| self.row(weights, point_of(corner));
+        let seen = if away(nearest) <= looks.same_point {
             row_of(nearest)
         } else {
             there.row(row_of)
         };
         Some(Image { seen, own })
     }
+}
+
+/// How points look into the mirror.
+struct Looks {
+    glass: Glass,
+    source: MirrorSource,
+    /// The pieces that reach over the plane.
+    spans: HashSet<u32>,
+    same_point: f64,
+    same_piece: f64,
 }
 
 /// What is seen in the mirror, its joints still those of the other side.

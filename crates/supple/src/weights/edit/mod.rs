@@ -7,7 +7,7 @@
 //! use supple::weights::edit::{Edit, Editor, Region};
 //!
 //! let rig = characters::build(Character::Arm, 2_000)?.rig;
-//! let editor = Editor::new(rig.mesh(), rig.skeleton());
+//! let editor = Editor::new(&rig);
 //! let change = editor.apply(rig.weights(), &Edit::Prune { below: 0.05 }, &Region::All)?;
 //! let pruned = change.redo(rig.weights())?;
 //! assert_eq!(&change.undo(&pruned)?, rig.weights());
@@ -17,7 +17,7 @@
 //! What holds for every edit:
 //!
 //! - **Weights sum to one**, as all [`Weights`] do: what an edit gives to one joint is taken from the others in proportion.
-//! - **Seams stay closed.** Vertices of one position are one point, and get the same weights.
+//! - **Seams stay closed.** Vertices of one position in one piece of the surface are one point, and get the same weights.
 //! - **A locked joint keeps its weight** at every vertex, to the bit. The others share what it leaves; a vertex that is wholly locked does not change.
 //! - **No vertex is left to nobody.** Where an edit takes a joint off a vertex that no other unlocked joint holds, the nearest unlocked joint above takes over, else the nearest
 //!   below; only where there is none does the joint keep what it has. So no edit fails for want of a joint.
@@ -36,10 +36,11 @@ pub use mirror::{Axis, Mirror, MirrorSource};
 pub use transfer::{Transfer, TransferReport};
 
 use super::{Weights, WeightsBuilder, WeightsError, heaviest};
-use crate::adjacency::{Weld, weld_positions};
+use crate::adjacency::{Weld, weld_seams};
 use crate::exec;
 use crate::laplacian::{EdgeWeights, Edges, Laplacian};
 use crate::mesh::Mesh;
+use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::surface_tree::SurfaceTree;
 use glam::Vec3;
@@ -50,9 +51,9 @@ use thiserror::Error;
 /// An edit of weights, with all that it needs to know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// Vertices of one position get the mean of their weights. (That weights sum to one needs no edit.)
+    /// Vertices of one point get the mean of their weights. (That weights sum to one needs no edit.)
     CloseSeams,
-    /// Drops influences that weigh less than this. A vertex keeps its heaviest.
+    /// Drops influences that weigh less than this. A vertex keeps its heaviest, all of them where several weigh the same.
     Prune {
         /// From 0 to 1.
         below: f64,
@@ -149,7 +150,7 @@ pub enum EditError {
         plane: f64,
     },
     /// A transfer from a character with none of the joints.
-    #[error("no joint of '{joint}' and the others of the source has a name that the target knows")]
+    #[error("no joint of the source, '{joint}' or any other, has a name that the target knows")]
     NoCommonJoint {
         /// The source's first joint.
         joint: String,
@@ -173,6 +174,8 @@ pub struct Editor {
     /// The vertices of each point.
     vertices: Lists,
     edges: Edges,
+    /// The connected piece of each point: its lowest point.
+    pieces: Vec<u32>,
     laplacian: Laplacian,
     fans: Fans,
     surface: SearchSurface,
@@ -180,14 +183,16 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// For a surface and the joints that hold it. It keeps a copy of both.
-    pub fn new(mesh: &Mesh, skeleton: &Skeleton) -> Editor {
-        let weld = weld_positions(mesh.positions());
+    /// For a character, whose mesh and skeleton it keeps a copy of. Its weights tell no more than what is a seam (see [`weld_seams`]).
+    pub fn new(rig: &Rig) -> Editor {
+        let (mesh, skeleton) = (rig.mesh(), rig.skeleton());
+        let weld = weld_seams(mesh, rig.weights());
         let of_vertices = (0..mesh.vertex_count()).map(|vertex| (weld.point_of(vertex), vertex));
         // Cotangents: what smoothing does must not depend on how the surface is cut into triangles.
         let edges = Edges::of(mesh, &weld, EdgeWeights::Cotangent);
         Editor {
             vertices: Lists::new(weld.point_count(), of_vertices),
+            pieces: edges.pieces(),
             laplacian: edges.clone().into_laplacian(),
             fans: Fans::of(mesh, &weld),
             surface: SearchSurface::of(mesh),

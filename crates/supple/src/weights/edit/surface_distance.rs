@@ -11,7 +11,7 @@ use crate::adjacency::Weld;
 use crate::mesh::Mesh;
 use glam::DVec3;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// The triangles around every point.
 pub(super) struct Fans {
@@ -20,11 +20,23 @@ pub(super) struct Fans {
     around: Lists,
 }
 
-/// What is known of a point on the way.
-struct Reached {
-    distance: f64,
-    /// Nothing can come nearer any more.
-    settled: bool,
+/// What is known of points on the way; kept between walks, so that one costs time by what it reaches, not by the size of the surface.
+pub(super) struct Reached {
+    /// Infinite where nothing is known.
+    distances: Vec<f64>,
+    /// Where nothing can come nearer any more.
+    settled: Vec<bool>,
+    /// The points to forget before the next walk.
+    known: Vec<u32>,
+}
+
+impl Reached {
+    fn forget(&mut self) {
+        for point in self.known.drain(..) {
+            self.distances[point as usize] = f64::INFINITY;
+            self.settled[point as usize] = false;
+        }
+    }
 }
 
 impl Fans {
@@ -52,67 +64,76 @@ impl Fans {
         self.places[point]
     }
 
+    /// Nothing is reached yet.
+    pub(super) fn unreached(&self) -> Reached {
+        Reached {
+            distances: vec![f64::INFINITY; self.places.len()],
+            settled: vec![false; self.places.len()],
+            known: Vec::new(),
+        }
+    }
+
     /// The points within a radius, nearest first, with their distances; it starts from some points whose distances are known.
-    pub(super) fn within(&self, radius: f64, starts: &[(usize, f64)]) -> Vec<(u32, f64)> {
-        let mut reached: HashMap<u32, Reached> = HashMap::new();
+    pub(super) fn within(
+        &self,
+        radius: f64,
+        starts: &[(usize, f64)],
+        reached: &mut Reached,
+    ) -> Vec<(u32, f64)> {
+        reached.forget();
         // Bits of numbers that are not negative are ordered as the numbers are.
         let mut waiting: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
         let mut found = Vec::new();
+        let starts = starts.iter();
         let mut nearer: Vec<(u32, f64)> = starts
-            .iter()
             .map(|&(point, distance)| (point as u32, distance))
             .collect();
         loop {
             for (point, distance) in nearer.drain(..) {
-                let known = reached.entry(point).or_insert(Reached {
-                    distance: f64::INFINITY,
-                    settled: false,
-                });
-                if !known.settled && distance < known.distance && distance <= radius {
-                    known.distance = distance;
+                let known = &mut reached.distances[point as usize];
+                if distance <= radius && distance < *known {
+                    if *known == f64::INFINITY {
+                        reached.known.push(point);
+                    }
+                    *known = distance;
                     waiting.push(Reverse((distance.to_bits(), point)));
                 }
             }
             let Some(Reverse((bits, point))) = waiting.pop() else {
                 return found;
             };
-            let distance = f64::from_bits(bits);
-            match reached.get_mut(&point) {
-                Some(known) if !known.settled && known.distance == distance => known.settled = true,
-                _ => continue,
+            // A point waits once for every time that it came nearer: the first time counts.
+            if std::mem::replace(&mut reached.settled[point as usize], true) {
+                continue;
             }
+            let distance = f64::from_bits(bits);
             found.push((point, distance));
-            self.spread(point, distance, &reached, &mut nearer);
+            self.spread(point, distance, reached, &mut nearer);
         }
     }
 
-    /// What a settled point tells its neighbours.
-    fn spread(
-        &self,
-        point: u32,
-        distance: f64,
-        reached: &HashMap<u32, Reached>,
-        nearer: &mut Vec<(u32, f64)>,
-    ) {
+    /// What a settled point tells its neighbours that are not.
+    fn spread(&self, point: u32, distance: f64, reached: &Reached, nearer: &mut Vec<(u32, f64)>) {
         let place = |point: u32| self.places[point as usize];
+        let settled = |point: u32| reached.settled[point as usize];
         let here = place(point);
         for &triangle in self.around.of(point as usize) {
-            let corners = self.triangles[triangle as usize];
-            let others = corners.iter().copied().filter(|&corner| corner != point);
-            let others: Vec<u32> = others.collect();
-            for &other in &others {
-                nearer.push((other, distance + here.distance(place(other))));
-            }
-            let &[a, b] = others.as_slice() else {
-                continue;
+            let [a, b, c] = self.triangles[triangle as usize];
+            let (a, b) = match point {
+                _ if point == a => (b, c),
+                _ if point == b => (c, a),
+                _ => (a, b),
             };
-            for (second, third) in [(a, b), (b, a)] {
-                let known = reached.get(&second).filter(|known| known.settled);
-                let straight = known.and_then(|known| {
-                    let ends = [(here, distance), (place(second), known.distance)];
-                    across(ends, place(third))
-                });
-                nearer.extend(straight.map(|distance| (third, distance)));
+            for (other, third) in [(a, b), (b, a)] {
+                if settled(third) {
+                    continue;
+                }
+                nearer.push((third, distance + here.distance(place(third))));
+                if settled(other) && other != point {
+                    let known = reached.distances[other as usize];
+                    let straight = across([(here, distance), (place(other), known)], place(third));
+                    nearer.extend(straight.map(|distance| (third, distance)));
+                }
             }
         }
     }
@@ -164,7 +185,7 @@ mod tests {
         let side = 31;
         let fans = grid(side);
         let center = side * side / 2;
-        let found = fans.within(12.0, &[(center, 0.0)]);
+        let found = fans.within(12.0, &[(center, 0.0)], &mut fans.unreached());
         assert!(found.is_sorted_by(|a, b| a.1 <= b.1));
         let mut worst: f64 = 0.0;
         for &(point, distance) in &found {
@@ -185,9 +206,17 @@ mod tests {
     #[test]
     fn nothing_is_reached_beyond_the_radius_or_the_piece() {
         let fans = grid(5);
-        assert_eq!(fans.within(0.5, &[(12, 0.0)]), [(12, 0.0)]);
-        assert_eq!(fans.within(1.0, &[(12, 2.0)]), []);
-        assert_eq!(fans.within(1.0, &[]), []);
-        assert_eq!(fans.within(100.0, &[(0, 0.0)]).len(), 25);
+        let mut reached = fans.unreached();
+        let mut within =
+            |radius: f64, starts: &[(usize, f64)]| fans.within(radius, starts, &mut reached);
+        assert_eq!(within(0.5, &[(12, 0.0)]), [(12, 0.0)]);
+        assert_eq!(within(1.0, &[(12, 2.0)]), []);
+        assert_eq!(within(1.0, &[]), []);
+        assert_eq!(within(100.0, &[(0, 0.0)]).len(), 25);
+        assert_eq!(
+            within(0.5, &[(12, 0.0)]),
+            [(12, 0.0)],
+            "nothing is left of walks before"
+        );
     }
 }

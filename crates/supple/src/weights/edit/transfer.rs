@@ -4,7 +4,7 @@
 //! belt far from the body, is filled in from what counts. The fill is harmonic: every point gets the mean of its neighbours, by the clamped cotangents of
 //! `laplacian.rs`. So it lies between what it is filled in from, sums to one, and needs one factorisation for all joints.
 
-use super::row::Row;
+use super::row::{Row, merged};
 use super::{Change, EditError, Editor, OnSurface, SearchSurface, check_number};
 use crate::adjacency::{Weld, weld_positions};
 use crate::exec;
@@ -106,7 +106,7 @@ impl Editor {
         // What is outside of the region is known as it is.
         let inside: HashSet<u32> = points.iter().copied().collect();
         let mut known: Vec<Option<Row>> = vec![None; self.weld.point_count()];
-        let pieces = self.edges.pieces();
+        let pieces = &self.pieces;
         let mut trusted_pieces: HashSet<u32> = HashSet::new();
         for point in (0..known.len()).filter(|&point| !inside.contains(&(point as u32))) {
             known[point] = Some(self.row(weights, point));
@@ -250,17 +250,21 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The weights at a place, for the target's joints.
+    /// The weights at a place, for the target's joints; empty where it knows none of them.
     fn row(&self, there: &OnSurface) -> Row {
-        there.row(|corner| {
+        let mut row = there.row(|corner| {
             let (joints, values) = self.rig.weights().row(corner as usize);
             let entries = joints.iter().zip(values);
             let entries = entries.filter_map(|(&joint, &value)| {
                 let joint = self.target_joint[usize::from(joint)]?;
                 Some((joint, f64::from(value)))
             });
-            super::row::merged(entries.collect())
-        })
+            merged(entries.collect())
+        });
+        row.retain(|&(_, share)| share > 0.0);
+        let sum: f64 = row.iter().map(|(_, share)| share).sum();
+        row.iter_mut().for_each(|(_, share)| *share /= sum);
+        row
     }
 
     fn normal(&self, there: &OnSurface) -> DVec3 {
