@@ -84,10 +84,13 @@ pub(super) fn rows(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> 
     .concat()
 }
 
+/// Distances to the two halves of a segment, with the area around each point.
+type Halves = [Vec<(f64, f64)>; 2];
+
 /// Radii at both ends of every segment, from how far the points nearest to each half of it are.
 fn fit(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Vec<Vec<Capsule>> {
     let nearest = rigid::nearest_holds(shape, holds);
-    let mut distances: Vec<Vec<[Vec<(f64, f64)>; 2]>> = holds
+    let mut distances: Vec<Vec<Halves>> = holds
         .iter()
         .map(|hold| hold.segments.iter().map(|_| Default::default()).collect())
         .collect();
@@ -109,14 +112,14 @@ fn fit(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Vec<Vec<Caps
     }
     // Where nothing is nearest to a bone, its capsule is as wide as the others are.
     let usual = percentile(&mut of_all).unwrap_or(1.0);
-    let fitted = |(hold, halves): (&Hold, Vec<[Vec<(f64, f64)>; 2]>)| {
+    let fitted = |(hold, halves): (&Hold, Vec<Halves>)| {
         let given = options
             .radii
             .iter()
             .rev()
             .find(|(joint, _)| *joint == usize::from(hold.joint));
         let given = given.map(|&(_, radius)| shape.length_to_unit(radius));
-        let capsule = |mut halves: [Vec<(f64, f64)>; 2]| {
+        let capsule = |mut halves: Halves| {
             let [from, to] = [0, 1].map(|half| percentile(&mut halves[half]));
             let from = given.or(from).or(to).unwrap_or(usual);
             let to = given.or(to).unwrap_or(from);

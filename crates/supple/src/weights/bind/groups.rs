@@ -19,7 +19,7 @@ impl BindGroup {
     /// All of a mesh, held by any joint.
     pub fn whole(mesh: &Mesh, skeleton: &Skeleton) -> BindGroup {
         BindGroup {
-            vertices: vec![0..mesh.vertex_count()],
+            vertices: Vec::from([0..mesh.vertex_count()]),
             joints: (0..skeleton.joints().len()).collect(),
         }
     }
