@@ -193,7 +193,7 @@ impl Cells {
 }
 
 /// The radius of the bump by which values at cells become values between them, in widths.
-pub(crate) const BUMP: f64 = 1.9;
+pub(crate) const BUMP: f64 = 2.3;
 
 /// Cells connected with `from` within a radius of a place, by a bump `(1 − r²)²`; shares sum to one. `from` alone where all are farther.
 pub(crate) fn spread_around(

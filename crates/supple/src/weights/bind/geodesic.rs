@@ -23,7 +23,7 @@ impl Default for GeodesicOptions {
     fn default() -> GeodesicOptions {
         GeodesicOptions {
             voxels: None,
-            falloff: 0.8,
+            falloff: 0.5,
         }
     }
 }

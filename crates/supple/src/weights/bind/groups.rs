@@ -19,7 +19,7 @@ impl BindGroup {
     /// All of a mesh, held by any joint.
     pub fn whole(mesh: &Mesh, skeleton: &Skeleton) -> BindGroup {
         BindGroup {
-            vertices: Vec::from([0..mesh.vertex_count()]),
+            vertices: std::iter::once(0..mesh.vertex_count()).collect(),
             joints: (0..skeleton.joints().len()).collect(),
         }
     }
