@@ -145,6 +145,10 @@ Examples:
 
     /// Compute weights for a character from its mesh and skeleton, or edit those it has
     #[command(after_help = "\
+What is printed in the end: how rough the weights are, with what one bone per vertex would have beside
+it; from how far vertices are held, 1 being the nearest bone; weight that lies apart from the rest of its
+joint; tops of a joint's weight beside the highest; how far both sides differ. Less is better.
+
 Any mesh will do: several shells, holes, crossing and doubled faces, faces turned the wrong way, any
 unit. What no bone holds by itself (a button, a jacket over the body) follows the nearest surface that
 is held; joints that came to hold nothing are named. Weights of the file are replaced, all else
@@ -381,13 +385,16 @@ pub(crate) struct BindArguments {
     #[arg(long, value_name = "JOINT")]
     pub(crate) without: Vec<String>,
     /// Use only the joints that hold something in the file now
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all_joints")]
     pub(crate) used: bool,
+    /// Use also joints whose names say that they are controls (IK, ctrl, pole, target, slot, socket)
+    #[arg(long)]
+    pub(crate) all_joints: bool,
     /// heat: how strongly bones heat what they see; more keeps weights nearer to their bones [default: 1]
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) strength: Option<f64>,
     /// envelope, geodesic: how far weights reach beyond the nearest bone's, as a share of the limb's radius
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) falloff: Option<f64>,
     /// envelope: the radius of a joint's capsules, in the units of the file; may be given again [default: fitted to the body]
     #[arg(long, value_name = "JOINT=RADIUS", value_parser = parse_radius)]

@@ -12,7 +12,7 @@ use serde_json::json;
 use supple::quality::WeightQuality;
 use supple::weights::bind::{
     BindError, BindGroup, BindMethod, BindReport, BoundedBiharmonicOptions, EnvelopeOptions,
-    GeodesicOptions, HeatOptions, bind_groups,
+    GeodesicOptions, HeatOptions, bind_groups, is_control_name,
 };
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::SaveError;
@@ -23,7 +23,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     Failure::unless_writable(&options.out)?;
     let (source, mut document) = Source::open(&options.file)?.with_document()?;
     let (mesh, skeleton) = (source.asset.rig.mesh(), source.asset.rig.skeleton());
-    let mut groups = document.bind_groups(skeleton);
+    let mut groups = document.bind_groups(mesh, skeleton);
     if groups.is_empty() {
         return Err(SaveError::NoSkin.into());
     }
@@ -49,7 +49,17 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
         let object = to_json(&rig, &method, &bound.report, &quality);
         return crate::print(&format!("{object:#}\n"));
     }
-    let lines = summary(&rig, &method, &bound.report, &quality);
+    let mut lines = summary(&rig, &method, &bound.report, &quality);
+    let controls: Vec<usize> = (0..excluded.len())
+        .filter(|&joint| excluded[joint] && is_control_name(skeleton.joint_name(joint)))
+        .collect();
+    if !controls.is_empty() && !options.used {
+        let joints = named(&controls, skeleton);
+        let note = format!(
+            "note: left out as controls by their names (--all-joints takes them in): {joints}"
+        );
+        lines.insert(1, note);
+    }
     crate::tell(&lines.join("\n"));
     Ok(())
 }
@@ -88,8 +98,20 @@ impl BindArguments {
     /// Which joints are not to hold anything.
     fn excluded(&self, source: &Source) -> Result<Vec<bool>, Failure> {
         let rig = &source.asset.rig;
-        let mut excluded = vec![false; rig.skeleton().joints().len()];
+        let skeleton = rig.skeleton();
+        let joints = 0..skeleton.joints().len();
+        let is_control = |joint: usize| is_control_name(skeleton.joint_name(joint));
+        let mut excluded: Vec<bool> = joints
+            .map(|joint| !self.all_joints && is_control(joint))
+            .collect();
+        if excluded.iter().all(|excluded| *excluded) {
+            excluded.fill(false);
+        }
         if self.used {
+            if source.notes.weights.without_weights == rig.mesh().vertex_count() {
+                let message = "--used needs weights to go by, and the file has none";
+                return Err(Failure::new(message).hint("--without leaves out joints by name"));
+            }
             excluded.fill(true);
             for vertex in 0..rig.weights().vertex_count() {
                 for influence in rig.weights().of(vertex) {
@@ -226,7 +248,12 @@ fn summary(
     if !report.unreached.is_empty() {
         let joints = named(&report.unreached, skeleton);
         let count = many(report.unreached.len(), "joint");
-        lines.push(format!("warning: {count} hold no vertex: {joints}"));
+        let hold = if report.unreached.len() == 1 {
+            "holds"
+        } else {
+            "hold"
+        };
+        lines.push(format!("warning: {count} {hold} no vertex: {joints}"));
     }
     lines.extend(weight_quality::lines(quality, skeleton));
     lines

@@ -829,6 +829,11 @@ fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
     }
 }
 
+/// Whether two joints of a node bind a place alike, but for rounding.
+pub(super) fn bound_alike(one: &Joint, other: &Joint, place: Vec3, length: f32) -> bool {
+    apart(one, other, place, length) <= ROUNDED_BIND
+}
+
 /// The rows of an instance's primitives, with joints as its skin numbers them.
 fn rows_of(
     instance: &Instance,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use supple::mesh::Part;
 use supple::mush::MushError;
 use supple::transform::Local;
+use supple::weights::WeightsError;
 use supple::{Asset, Player, Pose, Weights};
 use thiserror::Error;
 
@@ -64,6 +65,9 @@ pub enum SaveError {
         /// The file's mesh.
         mesh: usize,
     },
+    /// Numbers that are no weights.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     /// Numbers of a bake that make no sense.
     #[error(transparent)]
     Mush(#[from] MushError),

@@ -329,8 +329,7 @@ impl Weights {
         }
     }
 
-    /// At most `most` influences per vertex, continuously: what the next lighter one has is subtracted from all, so that an influence fades to nothing before it
-    /// drops out, and no crease appears where it does. Where all weigh the same, the first ones are taken.
+    /// At most `most` influences per vertex, continuously: an influence fades to nothing as it comes down to the heaviest one that is left out, so that no crease appears where it drops out.
     pub fn limited(&self, most: usize) -> Weights {
         let mut limited = WeightsBuilder {
             weights: Weights {
@@ -390,13 +389,20 @@ impl Weights {
     }
 }
 
-/// The heaviest of a row, less what the next one has; the row is ordered by falling weight. Not normalised.
+/// The heaviest of a row, which is ordered by falling weight; not normalised.
+///
+/// With `n` the heaviest weight that is left out, `w` becomes `w − n (n / w)⁸`: nothing for `w = n`, and what is half as heavy again is hardly touched. (Taking `n` from all, which is simpler, gives nearly all
+/// to one of several weights that are about the same.) Where even the heaviest is hardly heavier than `n`, there is nothing to fade to, and the first ones are taken as they are.
 fn heaviest(row: &[(u16, f64)], most: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
     let most = most.max(1);
     let next = row.get(most).map_or(0.0, |&(_, weight)| weight);
-    let next = if next < row[0].1 { next } else { 0.0 };
+    let alike = ((next / row[0].1 - 0.8) / 0.2).clamp(0.0, 1.0);
+    let faded = move |weight: f64| {
+        let left = (weight - next * (next / weight).powi(8)).max(0.0);
+        left + alike * (weight - left)
+    };
     let kept = row.iter().take(most);
-    let kept = kept.map(move |&(joint, weight)| (joint, weight - next));
+    let kept = kept.map(move |&(joint, weight)| (joint, faded(weight)));
     kept.filter(|(_, share)| *share > 0.0)
 }
 
@@ -426,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_takes_the_next_weight_from_all_and_a_tie_takes_the_first() {
+    fn a_limit_fades_out_what_comes_near_to_the_next_and_a_tie_takes_the_first() {
         let (weights, _) = build(
             &[
                 &[(0, 0.4), (1, 0.3), (2, 0.2), (3, 0.1)],
@@ -438,7 +444,9 @@ mod tests {
         let limited = weights.limited(2);
         let (joints, values) = limited.row(0);
         assert_eq!(joints, [0, 1]);
-        assert!((values[0] - 2.0 / 3.0).abs() < 1e-6 && (values[1] - 1.0 / 3.0).abs() < 1e-6);
+        let [a, b] = [0.4f64, 0.3].map(|w| w - 0.2 * (0.2 / w).powi(8));
+        assert!((f64::from(values[0]) - a / (a + b)).abs() < 1e-6);
+        assert!((f64::from(values[1]) - b / (a + b)).abs() < 1e-6);
         assert_eq!(limited.row(1), (&[0u16, 1][..], &[0.5f32, 0.5][..]));
         assert_eq!(weights.limited(4), weights);
         assert_eq!(weights.heaviest_only().row(0), (&[0u16][..], &[1.0f32][..]));

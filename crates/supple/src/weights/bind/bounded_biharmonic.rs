@@ -7,7 +7,7 @@
 //! after another, bounds and sums hold at every moment, and no system is ever factorised. What relaxation is slow at, the broad shape, comes from coarser levels, which are solved first: blocks of eight
 //! cells, as far as these are connected.
 
-use super::cells::{BUMP, Cells, Links, spread_around};
+use super::cells::{BUMP, Cells, Links, Seed, spread_around};
 use super::{BindError, Rows};
 use crate::adjacency::DisjointSets;
 use fearless_simd::{Level as Instructions, Simd, SimdBase, SimdFloat, dispatch, f32x8};
@@ -68,7 +68,7 @@ const BETWEEN_LOOKS: usize = 12;
 /// The weights of every cell, by hold; none in cells that no bone is connected with.
 pub(super) fn cell_rows(
     cells: &Cells,
-    seeds: &[Vec<u32>],
+    seeds: &[Vec<Seed>],
     options: &BoundedBiharmonicOptions,
     progress: &dyn Fn(f64),
 ) -> (Rows, Convergence) {
@@ -116,23 +116,22 @@ struct Level {
 }
 
 impl Level {
-    fn finest(cells: &Cells, seeds: &[Vec<u32>]) -> Level {
+    fn finest(cells: &Cells, seeds: &[Vec<Seed>]) -> Level {
         let count = cells.places.len();
         let mut given: Vec<Option<Vec<(u16, f32)>>> = vec![None; count];
         let mut reached = vec![false; count];
-        for (hold, cells_of_hold) in seeds.iter().enumerate() {
-            for &cell in cells_of_hold {
-                given[cell as usize]
-                    .get_or_insert_default()
-                    .push((hold as u16, 1.0));
-                reached[cells.component[cell as usize] as usize] = true;
+        for (hold, seeds) in seeds.iter().enumerate() {
+            for seed in seeds {
+                let row = given[seed.cell as usize].get_or_insert_default();
+                row.push((hold as u16, seed.amount as f32));
+                reached[cells.component[seed.cell as usize] as usize] = true;
             }
         }
         for (cell, given) in given.iter_mut().enumerate() {
             match given {
                 Some(row) => {
-                    let share = 1.0 / row.len() as f32;
-                    row.iter_mut().for_each(|(_, weight)| *weight = share);
+                    let sum: f32 = row.iter().map(|(_, amount)| amount).sum();
+                    row.iter_mut().for_each(|(_, amount)| *amount /= sum);
                 }
                 None if !reached[cells.component[cell] as usize] => *given = Some(Vec::new()),
                 None => {}

@@ -72,6 +72,19 @@ impl Links {
     }
 }
 
+/// A cell that a hold's bones pass through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seed {
+    pub(crate) cell: u32,
+    /// How much of the bones is in the cell, in widths: where two bones meet, they share the cell by that, so that weights do not jump with the place of the lattice.
+    pub(crate) amount: f64,
+    /// How far the middle of the cell is from the bones.
+    pub(crate) distance: f64,
+}
+
+/// A bone is looked at this many times on the width of a cell.
+const SAMPLES: f64 = 8.0;
+
 /// No voxel.
 const NONE: u32 = u32::MAX;
 
@@ -128,53 +141,75 @@ impl Cells {
         }
     }
 
-    /// The cells that every hold has, each once: those that its bones pass through, or where a bone just outside is nearest to the body. None if it is far from it.
-    pub(crate) fn seeds(&self, shape: &Shape, holds: &[Hold]) -> Vec<Vec<u32>> {
+    /// The cells that every hold has, each once, and how much of its bones is in each: those that they pass through, or where a bone just outside is nearest to the body. None if it is far
+    /// from it.
+    pub(crate) fn seeds(&self, shape: &Shape, holds: &[Hold]) -> Vec<Vec<Seed>> {
         let search = PlaceSearch::over(&self.places, self.size);
         exec::map(holds.len(), |index| {
             let mut seeds = self.seeds_of(shape, &holds[index], &search);
-            seeds.sort_unstable();
-            seeds.dedup();
+            seeds.sort_by_key(|seed| seed.cell);
+            seeds.dedup_by(|next, kept| {
+                let same = next.cell == kept.cell;
+                if same {
+                    kept.amount += next.amount;
+                    kept.distance = kept.distance.min(next.distance);
+                }
+                same
+            });
             seeds
         })
     }
 
-    fn seeds_of(&self, shape: &Shape, hold: &Hold, search: &PlaceSearch) -> Vec<u32> {
+    fn seeds_of(&self, shape: &Shape, hold: &Hold, search: &PlaceSearch) -> Vec<Seed> {
         let mut samples = Vec::new();
         let mut length = 0.0;
         for segment in &hold.segments {
             length += segment.length();
-            let steps = (2.0 * segment.length() / self.size).ceil().min(1e4) as usize;
-            samples.extend((0..=steps).map(|step| segment.at(step as f64 / steps.max(1) as f64)));
+            let steps = (SAMPLES * segment.length() / self.size)
+                .ceil()
+                .clamp(1.0, 1e4);
+            // In the middle of each step, so that each stands for as much of the bone; a point stands for half a width.
+            let amount = (segment.length() / (steps * self.size)).max(0.5 / steps);
+            samples.extend(
+                (0..steps as usize).map(|step| (segment.at((step as f64 + 0.5) / steps), amount)),
+            );
         }
         if hold.inside {
-            let seeds: Vec<u32> = samples
-                .iter()
-                .flat_map(|&sample| {
-                    search.nearest(&self.places, sample, move |cell| {
-                        joined(shape, sample, self.places[cell as usize])
-                    })
-                })
-                .collect();
+            let mut seeds = Vec::new();
+            for &(sample, amount) in &samples {
+                let joins = |cell: u32| joined(shape, sample, self.places[cell as usize]);
+                let cells: Vec<u32> = search.nearest(&self.places, sample, joins).collect();
+                seeds.extend(cells.iter().map(|&cell| Seed {
+                    cell,
+                    amount: amount / cells.len() as f64,
+                    distance: hold.nearest(self.places[cell as usize]).1.sqrt(),
+                }));
+            }
             if !seeds.is_empty() {
                 return seeds;
             }
         }
         // Where the bone comes nearest to the skin.
         let within = (2.0 * self.size).max(0.5 * length) as f32;
-        let near = samples.iter().filter_map(|&sample| {
+        let near = samples.iter().filter_map(|&(sample, amount)| {
             let nearest = shape.tree.nearest(sample.as_vec3(), within, |_| true)?;
             let corners = shape.triangles[nearest.triangle as usize];
             let heaviest =
                 (0..3).max_by(|&a, &b| nearest.shares[a].total_cmp(&nearest.shares[b]))?;
-            Some((nearest.distance, self.cell_of[corners[heaviest] as usize]))
+            let cell = self.cell_of[corners[heaviest] as usize];
+            let seed = Seed {
+                cell,
+                amount,
+                distance: 0.0,
+            };
+            Some((nearest.distance, seed))
         });
-        let near: Vec<(f32, u32)> = near.collect();
+        let near: Vec<(f32, Seed)> = near.collect();
         let closest = near
             .iter()
             .map(|found| found.0)
             .fold(f32::INFINITY, f32::min);
-        let close = |found: &&(f32, u32)| found.0 <= closest * 1.25;
+        let close = |found: &&(f32, Seed)| found.0 <= closest * 1.25;
         near.iter().filter(close).map(|found| found.1).collect()
     }
 
@@ -234,7 +269,13 @@ pub(crate) fn spread_around(
 }
 
 /// As many voxels as are chosen by themselves at least, and at most.
-const CHOSEN: (f64, f64) = (12_000.0, 60_000.0);
+const CHOSEN: (f64, f64) = (4_000.0, 60_000.0);
+
+/// As many voxels for every point of the surface at most: a coarse surface does not show what more would tell.
+const PER_POINT: f64 = 30.0;
+
+/// As many voxels at least where the surface is fine enough.
+const MIDDLING: f64 = 12_000.0;
 
 /// As many voxels along a short bone: fewer do not tell one finger bone from the next.
 const ALONG_BONE: f64 = 3.0;
@@ -267,7 +308,9 @@ fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
             lengths.retain(|&length| length > at_least);
             lengths.sort_by(f64::total_cmp);
             let short = lengths.get(lengths.len() / 4).copied().unwrap_or(1.0);
-            (volume / (short / ALONG_BONE).powi(3)).clamp(CHOSEN.0, CHOSEN.1)
+            let most = (PER_POINT * shape.points.len() as f64).clamp(CHOSEN.0, CHOSEN.1);
+            let fitting = volume / (short / ALONG_BONE).powi(3);
+            fitting.max(MIDDLING).min(most)
         },
         |wanted| wanted.max(1) as f64,
     );

@@ -4,7 +4,7 @@
 //! that they do not depend on how the voxels lie as paths from voxel to voxel would. The falloff is not the paper's, which never ends: a bone that is `q` times as far as the nearest one has
 //! the weight `(1 − t)²(1 + 2t)` with `t = (q − 1) / falloff`, so one number says how far weights reach, in radii of the limb, and beyond it there are none.
 
-use super::cells::Cells;
+use super::cells::{Cells, Seed};
 use super::{BindError, Rows};
 use crate::exec;
 use std::cmp::Ordering;
@@ -39,9 +39,9 @@ impl GeodesicOptions {
 const SLACK: f64 = 1.5;
 
 /// The weights of every cell, by hold. Cells that no bone reaches have none.
-pub(super) fn cell_rows(cells: &Cells, seeds: &[Vec<u32>], options: &GeodesicOptions) -> Rows {
-    let everything: Vec<u32> = seeds.concat();
-    // A seed is somewhere within its cell, so nothing is nearer than a part of it.
+pub(super) fn cell_rows(cells: &Cells, seeds: &[Vec<Seed>], options: &GeodesicOptions) -> Rows {
+    let everything: Vec<Seed> = seeds.concat();
+    // Nothing is told apart that is nearer than a part of a cell.
     let offset = 0.25 * cells.size;
     let nearest = march(cells, &everything, |_, _| true);
     let reach = 1.0 + options.falloff;
@@ -76,16 +76,15 @@ pub(super) fn cell_rows(cells: &Cells, seeds: &[Vec<u32>], options: &GeodesicOpt
 }
 
 /// The distance of every cell to the seeds, as far as the front is let run; infinite beyond.
-fn march(cells: &Cells, seeds: &[u32], runs_on: impl Fn(u32, f64) -> bool) -> Vec<f64> {
+fn march(cells: &Cells, seeds: &[Seed], runs_on: impl Fn(u32, f64) -> bool) -> Vec<f64> {
     let mut distances = vec![f64::INFINITY; cells.places.len()];
     let mut settled = vec![false; cells.places.len()];
     let mut front = BinaryHeap::new();
-    for &seed in seeds {
-        distances[seed as usize] = 0.0;
-        front.push(Reached {
-            distance: 0.0,
-            cell: seed,
-        });
+    for &Seed { cell, distance, .. } in seeds {
+        if distance < distances[cell as usize] {
+            distances[cell as usize] = distance;
+            front.push(Reached { distance, cell });
+        }
     }
     while let Some(Reached { distance, cell }) = front.pop() {
         if settled[cell as usize] {

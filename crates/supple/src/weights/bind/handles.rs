@@ -3,6 +3,7 @@
 use super::shape::Shape;
 use crate::skeleton::Skeleton;
 use glam::DVec3;
+use std::collections::HashMap;
 
 /// What one joint holds the body by, in the model's coordinates.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub struct Handle {
     pub joint: usize,
     /// Its bones. One without length is a point.
     pub bones: Vec<Bone>,
+    /// No other joint is above it, so that it moves everything in any case.
+    pub topmost: bool,
 }
 
 /// A straight bone.
@@ -35,6 +38,7 @@ impl Handle {
         Handle {
             joint,
             bones: vec![bone],
+            topmost: false,
         }
     }
 
@@ -45,12 +49,20 @@ impl Handle {
         let chosen: Vec<bool> = (0..all.len())
             .map(|joint| joints.contains(&joint))
             .collect();
+        // A node may be bound in several ways, by a joint each; what is above is asked of nodes.
+        let mut on_node: HashMap<usize, usize> = HashMap::new();
+        for joint in (0..all.len()).filter(|&joint| chosen[joint]) {
+            on_node.entry(all[joint].node).or_insert(joint);
+        }
         let above = |joint: usize| {
             let mut above = all[joint].parent;
-            while let Some(parent) = above.filter(|&parent| !chosen[parent]) {
+            while let Some(parent) = above {
+                if let Some(&listed) = on_node.get(&all[parent].node) {
+                    return Some(listed);
+                }
                 above = all[parent].parent;
             }
-            above
+            None
         };
         let heads: Vec<DVec3> = all
             .iter()
@@ -85,7 +97,11 @@ impl Handle {
                 let tail = parent.map_or(head, |parent| head * 2.0 - heads[parent]);
                 bones.push(bone(tail, parent.is_some()));
             }
-            Handle { joint, bones }
+            Handle {
+                joint,
+                bones,
+                topmost: above(joint).is_none(),
+            }
         };
         listed().map(handle).collect()
     }
@@ -133,30 +149,57 @@ impl Segment {
     }
 }
 
+/// A bone made up for a last joint may go on for this many times the length of the bone above, as long as it stays inside: a short neck carries a large head.
+const GOES_ON: f64 = 4.0;
+
+/// A topmost joint of whose bones less than this share is inside stands beside the body: on the floor, between the feet.
+const BESIDE: f64 = 0.35;
+
 impl Hold {
-    /// Holds for a shape. Of a handle that is partly inside of the body, the rest does not count: the bone from the floor to the hips holds no knees.
+    /// Holds for a shape. Of a handle that is partly inside of the body, the rest does not count: a bone that comes out at the armpit holds nothing of the arm beside it. A topmost joint beside the
+    /// body holds nothing: its bones only lead there.
     pub(crate) fn all_of(handles: &[Handle], shape: &Shape) -> Vec<Hold> {
-        crate::exec::map(handles.len(), |index| Hold::of(&handles[index], shape))
+        let holds = crate::exec::map(handles.len(), |index| Hold::of(&handles[index], shape));
+        let in_body = |(_, share): &(Hold, f64)| *share >= BESIDE;
+        let beside = |handle: &Handle| {
+            let has_length = |bone: &Bone| bone.head != bone.tail && !bone.open_ended;
+            handle.topmost && handle.bones.iter().any(has_length)
+        };
+        let any_in_body = holds.iter().any(in_body);
+        let pairs = handles.iter().zip(holds);
+        let kept = pairs.filter(|(handle, hold)| !any_in_body || in_body(hold) || !beside(handle));
+        kept.map(|(_, (hold, _))| hold).collect()
     }
 
-    fn of(handle: &Handle, shape: &Shape) -> Hold {
+    /// A hold, and the largest share of any of its bones that is inside.
+    fn of(handle: &Handle, shape: &Shape) -> (Hold, f64) {
         let mut inside = Vec::new();
         let mut whole = Vec::new();
+        let mut most = 0.0f64;
         for bone in &handle.bones {
             let [head, tail] = [bone.head, bone.tail].map(|place| shape.to_unit(place));
             let segment = Segment::new(head, tail);
             whole.push(segment);
-            let runs = runs_inside(&segment, shape);
-            let wanted = if bone.open_ended { 1 } else { runs.len() };
-            let runs = runs.into_iter().take(wanted);
-            inside.extend(runs.map(|(from, to)| Segment::new(segment.at(from), segment.at(to))));
+            let reach = if bone.open_ended { GOES_ON } else { 1.0 };
+            let reaching = Segment::new(head, segment.at(reach));
+            let mut runs = runs_inside(&reaching, shape);
+            if bone.open_ended {
+                runs.truncate(1);
+                runs.retain(|(from, _)| *from * reach <= 1.0);
+            }
+            let share: f64 = runs.iter().map(|(from, to)| to - from).sum();
+            let point = segment.length() == 0.0 && !runs.is_empty();
+            most = most.max(if point { 1.0 } else { share * reach });
+            let cut = |(from, to)| Segment::new(reaching.at(from), reaching.at(to));
+            inside.extend(runs.into_iter().map(cut));
         }
         let is_inside = !inside.is_empty();
-        Hold {
+        let hold = Hold {
             joint: handle.joint as u16,
             segments: if is_inside { inside } else { whole },
             inside: is_inside,
-        }
+        };
+        (hold, most)
     }
 
     /// The nearest place of the handle, and the square of how far it is.
@@ -174,6 +217,9 @@ impl Hold {
     }
 }
 
+/// Bones count as inside where the surface winds around them this often: on the border of half a body, as artists model them before mirroring, it is about a half.
+const AROUND_BONE: f64 = 0.3;
+
 /// The shares of a segment between which it is inside of the body, to a hundredth of the model's size.
 fn runs_inside(segment: &Segment, shape: &Shape) -> Vec<(f64, f64)> {
     let steps = (segment.length() / 0.01).ceil().clamp(1.0, 400.0) as usize;
@@ -181,7 +227,7 @@ fn runs_inside(segment: &Segment, shape: &Shape) -> Vec<(f64, f64)> {
     let mut runs: Vec<(f64, f64)> = Vec::new();
     let mut was_inside = false;
     for step in 0..=steps {
-        let inside = shape.is_inside(segment.at(share(step)));
+        let inside = shape.tree.winding(segment.at(share(step))) > AROUND_BONE;
         match runs.last_mut().filter(|_| was_inside && inside) {
             Some(run) => run.1 = share(step),
             None if inside => runs.push((share(step), share(step))),
@@ -190,4 +236,70 @@ fn runs_inside(segment: &Segment, shape: &Shape) -> Vec<(f64, f64)> {
         was_inside = inside;
     }
     runs
+}
+
+/// Whether a joint's name says that it is there to control others or to carry things, not to hold skin: `IK-foot.L`, `handIK`, `elbow_ctrl`, `pole.R`, `handslot.l`.
+pub fn is_control_name(name: &str) -> bool {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for letter in name.chars() {
+        let starts = !before.is_alphabetic() || (before.is_lowercase() && letter.is_uppercase());
+        if letter.is_alphabetic() {
+            if starts {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.extend(letter.to_lowercase());
+            }
+        }
+        before = letter;
+    }
+    let whole = [
+        "ik",
+        "fk",
+        "ctrl",
+        "ctl",
+        "control",
+        "controller",
+        "pole",
+        "target",
+    ];
+    let endings = ["slot", "socket", "ctrl", "controller"];
+    words.iter().any(|word| {
+        whole.contains(&word.as_str()) || endings.iter().any(|ending| word.ends_with(ending))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_controls_are_told_from_those_of_limbs() {
+        for control in [
+            "IK-foot.L",
+            "handIK.l",
+            "kneeIK",
+            "control-toe-roll.r",
+            "elbow_ctrl",
+            "pole.R",
+            "handslot.l",
+            "weapon_socket",
+        ] {
+            assert!(is_control_name(control), "{control}");
+        }
+        for limb in [
+            "",
+            "spike",
+            "Strike",
+            "thigh.L",
+            "b_RightForeArm_07",
+            "Bip01 Spine",
+            "polearm",
+            "hand",
+            "upperleg01.L",
+        ] {
+            assert!(!is_control_name(limb), "{limb}");
+        }
+    }
 }

@@ -18,13 +18,13 @@ pub use bounded_biharmonic::{BoundedBiharmonicOptions, Convergence};
 pub use envelope::EnvelopeOptions;
 pub use geodesic::GeodesicOptions;
 pub use groups::{BindGroup, bind_groups};
-pub use handles::{Bone, Handle};
+pub use handles::{Bone, Handle, is_control_name};
 pub use heat::HeatOptions;
 
 use super::{Weights, WeightsBuilder, WeightsError};
 use crate::exec;
 use crate::mesh::Mesh;
-use cells::Cells;
+use cells::{Cells, Seed};
 use handles::Hold;
 use shape::Shape;
 use thiserror::Error;
@@ -259,9 +259,14 @@ pub fn bind(
         ..BindReport::default()
     };
     // A sheet has no inside to be outside of.
+    let inside = |joint: usize| {
+        holds
+            .iter()
+            .any(|hold| hold.inside && usize::from(hold.joint) == joint)
+    };
     if holds.iter().any(|hold| hold.inside) {
-        let outside = holds.iter().filter(|hold| !hold.inside);
-        report.outside = outside.map(|hold| usize::from(hold.joint)).collect();
+        let joints = handles.iter().map(|handle| handle.joint);
+        report.outside = joints.filter(|&joint| !inside(joint)).collect();
     }
     let (mut rows, bound) = method.rows(&shape, &holds, &mut report, progress)?;
     for (point, row) in rows.iter().enumerate() {
@@ -339,7 +344,7 @@ fn over_cells(
     holds: &[Hold],
     voxels: Option<usize>,
     report: &mut BindReport,
-    cell_rows: impl FnOnce(&Cells, &[Vec<u32>], &mut BindReport) -> Rows,
+    cell_rows: impl FnOnce(&Cells, &[Vec<Seed>], &mut BindReport) -> Rows,
 ) -> (Rows, Vec<bool>) {
     let cells = Cells::of(shape, holds, voxels);
     let seeds = cells.seeds(shape, holds);
