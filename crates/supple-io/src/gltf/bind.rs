@@ -1,10 +1,12 @@
 //! New weights for a file's character, whatever weights it had.
 
 use super::{Document, SaveError};
+use std::borrow::Cow;
 use std::collections::HashSet;
+use supple::Rig;
 use supple::skeleton::Skeleton;
-use supple::weights::Weights;
 use supple::weights::bind::BindGroup;
+use supple::weights::{Influence, Weights, WeightsBuilder};
 
 impl Document {
     /// What of the character is bound together: the meshes of skins that have joints in common, which they bind in the same way. Empty in a file without skins.
@@ -45,23 +47,38 @@ impl Document {
         groups
     }
 
-    /// Replaces the weights of the character, as [`Document::set_weights`] does; skins come to list the joints that their vertices now need.
-    pub fn set_binding(&mut self, skeleton: &Skeleton, weights: &Weights) -> Result<(), SaveError> {
-        self.check_vertex_count("weights", weights.vertex_count())?;
-        if !self
-            .binding
-            .instances
-            .iter()
-            .any(|instance| instance.skinned)
-        {
-            return Err(SaveError::NoSkin);
-        }
+    /// Replaces the weights of the character, as [`Document::set_weights`] does; skins come to list the joints that their vertices now need. Where skins bind a node by matrices that differ by
+    /// rounding, vertices follow it as their own skin has it; where by more, it is an error.
+    pub fn set_binding(&mut self, rig: &Rig) -> Result<(), SaveError> {
+        self.check_character(rig)?;
+        let weights = self.with_own_joints(rig)?;
         // On an error the document stays as it was.
         let mut changed = self.clone();
-        changed.list_joints(skeleton, weights);
-        changed.set_weights(weights)?;
+        changed.list_joints(rig.skeleton(), &weights);
+        changed.set_weights(&weights)?;
         *self = changed;
         Ok(())
+    }
+
+    /// The weights, with joints of one node taken for one where a skin may list only one of them.
+    fn with_own_joints<'r>(&self, rig: &'r Rig) -> Result<Cow<'r, Weights>, SaveError> {
+        let weights = rig.weights();
+        let called = self.names_in_skins(rig, |vertex| {
+            let influences = weights.of(vertex);
+            influences.map(|influence| (influence.joint, f64::from(influence.weight)))
+        })?;
+        if called.is_empty() {
+            return Ok(Cow::Borrowed(weights));
+        }
+        let mut builder = WeightsBuilder::new(rig.skeleton().joints().len())?;
+        for vertex in 0..weights.vertex_count() {
+            let row = weights.of(vertex).map(|Influence { joint, weight }| {
+                let own = called.get(&(vertex, joint));
+                (own.copied().unwrap_or(joint), weight)
+            });
+            builder.push(row, 0)?;
+        }
+        Ok(Cow::Owned(builder.finish().0))
     }
 }
 
