@@ -316,6 +316,12 @@ fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     }
 }
 
+fn twist_joint_names(source: &Source) -> Vec<&str> {
+    let nodes = source.asset.rig.skeleton().nodes();
+    let added = source.twist_joints().into_iter();
+    added.map(|node| nodes[node].name.as_str()).collect()
+}
+
 fn mean_influences(asset: &Asset) -> f64 {
     let weights = asset.rig.weights();
     weights.influence_count() as f64 / weights.vertex_count().max(1) as f64
@@ -373,6 +379,10 @@ fn report_text(
             many(skeleton.nodes().len(), "node")
         ),
     );
+    let twist_joints = twist_joint_names(source);
+    if !twist_joints.is_empty() {
+        row("twist joints", listed(twist_joints.into_iter()));
+    }
     let counts = findings
         .influence_counts
         .iter()
@@ -390,7 +400,7 @@ fn report_text(
             mean_influences(asset)
         ),
     );
-    let lines = weight_quality::lines(quality, skeleton);
+    let lines = weight_quality::lines(quality, |joint| source.joint_label(joint));
     for (index, line) in lines.into_iter().enumerate() {
         row(if index == 0 { "weights" } else { "" }, line);
     }
@@ -474,6 +484,7 @@ fn report_json(
         "joint_count": skeleton.joints().len(),
         "joints": joints.collect::<Vec<_>>(),
         "node_count": skeleton.nodes().len(),
+        "twist_joints": twist_joint_names(source),
         "max_influences": weights.max_influences(),
         "mean_influences": mean_influences(asset),
         "influence_counts": findings.influence_counts,

@@ -157,6 +157,37 @@ impl Source {
         }
     }
 
+    /// A joint by its name, or by the number that commands know it by.
+    pub(crate) fn joint_label(&self, joint: usize) -> String {
+        let order = self.joints_in_file_order();
+        wording::joint_label(self.asset.rig.skeleton(), &order, joint)
+    }
+
+    /// What there is to tell once the weights of the file are others: what was baked from the old ones is of no use any more.
+    pub(crate) fn notes_on_stale_bakes(&self) -> Vec<String> {
+        let baked = [
+            (self.stored_centers.is_some(), "centers of rotation", "cor"),
+            (
+                self.stored_mush.is_some(),
+                "numbers of direct delta mush",
+                "ddm",
+            ),
+        ];
+        let baked = baked.into_iter().filter(|(stored, ..)| *stored);
+        let note = |(_, what, method)| {
+            format!(
+                "note: the {what} in the file no longer fit its weights; 'supple bake -m {method}' stores new ones"
+            )
+        };
+        baked.map(note).collect()
+    }
+
+    /// The nodes of the skeleton that were added to spread a twist.
+    pub(crate) fn twist_joints(&self) -> Vec<usize> {
+        let document = self.document.as_ref();
+        document.map(Document::twist_joints).unwrap_or_default()
+    }
+
     /// The skeleton's joint for each joint in the order of `--palette` files.
     pub(crate) fn joints_in_file_order(&self) -> Vec<usize> {
         match &self.document {

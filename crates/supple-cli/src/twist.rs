@@ -5,7 +5,7 @@ use crate::convert::DocumentKind;
 use crate::failure::Failure;
 use crate::mush::find_joints;
 use crate::source::Source;
-use crate::wording::{many, printable};
+use crate::wording::{joint_label, many, printable};
 use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, split};
 use supple::{Asset, Skeleton, Weights};
 
@@ -51,7 +51,7 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
         let twisted = split(&asset, joint, &wanted)
             .map_err(|error| explained(error, &asset, nodes[place]))?;
         document.add_twist_joint(&twisted)?;
-        told.push(summary(&twisted));
+        told.push(summary(&twisted, document.joints_in_file_order()));
         // Those behind the new node have moved up.
         for node in &mut nodes {
             *node += usize::from(*node >= twisted.added.node);
@@ -68,23 +68,7 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
         None => weights.clone(),
     };
     told.extend(beyond_common(source.asset.rig.weights(), &weights));
-    let stale = [
-        (
-            source.stored_centers.is_some(),
-            "centers of rotation",
-            "cor",
-        ),
-        (
-            source.stored_mush.is_some(),
-            "bake of direct delta mush",
-            "ddm",
-        ),
-    ];
-    for (_, what, method) in stale.into_iter().filter(|(stored, ..)| *stored) {
-        told.push(format!(
-            "note: the {what} in the file no longer fit its weights; 'supple bake -m {method}' stores new ones"
-        ));
-    }
+    told.extend(source.notes_on_stale_bakes());
     kind.write(&mut document, &options.out)?;
     crate::tell(&printable_lines(&told));
     Ok(())
@@ -132,7 +116,7 @@ fn explained(error: TwistError, asset: &Asset, node: usize) -> Failure {
                 parent.is_some_and(|parent| joints[parent].node == node)
             };
             let below = (0..joints.len()).filter(is_below);
-            let below: Vec<&str> = below.map(|joint| skeleton.joint_name(joint)).collect();
+            let below: Vec<String> = below.map(|joint| skeleton.joint_label(joint)).collect();
             Failure::usage(message).hint(format!("right below it: {}", below.join(", ")))
         }
         TwistError::NameTaken(_) => Failure::usage(message),
@@ -146,8 +130,8 @@ fn explained(error: TwistError, asset: &Asset, node: usize) -> Failure {
     }
 }
 
-/// What was added, and what it does.
-fn summary(twisted: &Twisted) -> String {
+/// What was added, and what it does; `order` is that of the joints in the file.
+fn summary(twisted: &Twisted, order: &[usize]) -> String {
     let Twisted { asset, added } = twisted;
     let TwistJoint {
         node,
@@ -157,10 +141,14 @@ fn summary(twisted: &Twisted) -> String {
         vertex_count,
         largest,
     } = added;
-    let name = |node: usize| asset.rig.skeleton().nodes()[node].name.as_str();
+    let skeleton = asset.rig.skeleton();
+    let name = |node: usize| {
+        let joint = joint_on(skeleton, node);
+        joint.map_or_else(String::new, |joint| joint_label(skeleton, order, joint))
+    };
     let twist = match driver.twist_of {
-        TwistOf::Child => format!("takes half of the twist of '{}'", name(*toward)),
-        TwistOf::Joint => format!("takes back half of the twist of '{}'", name(*split)),
+        TwistOf::Child => format!("takes half of the twist of {}", name(*toward)),
+        TwistOf::Joint => format!("takes back half of the twist of {}", name(*split)),
     };
     let farthest = match largest {
         Some(LargestTurn { clip, time, angle }) if angle.abs() > WORTH_TELLING => format!(
@@ -174,7 +162,7 @@ fn summary(twisted: &Twisted) -> String {
         _ => "but no clip has any".to_owned(),
     };
     format!(
-        "note: '{}' splits the bone from '{}' to '{}'; {} follow it; it {twist}, {farthest}",
+        "note: {} splits the bone from {} to {}; {} follow it; it {twist}, {farthest}",
         name(*node),
         name(*split),
         name(*toward),

@@ -2,13 +2,12 @@
 
 use crate::wording::many;
 use serde_json::{Value, json};
-use supple::Skeleton;
 use supple::quality::{
     Asymmetry, Locality, Monotonicity, PartitionError, Smoothness, WeightQuality,
 };
 
-/// A line for every figure.
-pub(crate) fn lines(quality: &WeightQuality, skeleton: &Skeleton) -> Vec<String> {
+/// A line for every figure; `joint` is what a joint is called.
+pub(crate) fn lines(quality: &WeightQuality, joint: impl Fn(usize) -> String) -> Vec<String> {
     let WeightQuality {
         smoothness,
         locality,
@@ -16,13 +15,9 @@ pub(crate) fn lines(quality: &WeightQuality, skeleton: &Skeleton) -> Vec<String>
         asymmetry,
         partition,
     } = quality;
-    let joint = |joint: usize| match skeleton.joint_name(joint) {
-        "" => format!("joint {joint}"),
-        name => format!("'{name}'"),
-    };
-    let mut lines = vec![smoothness_line(smoothness, joint)];
-    lines.extend(locality_lines(locality, joint));
-    lines.push(monotonicity_line(monotonicity, joint));
+    let mut lines = vec![smoothness_line(smoothness, &joint)];
+    lines.extend(locality_lines(locality, &joint));
+    lines.push(monotonicity_line(monotonicity, &joint));
     lines.push(symmetry_line(asymmetry.as_ref()));
     lines.push(partition_line(partition));
     lines
@@ -108,7 +103,7 @@ fn symmetry_line(asymmetry: Option<&Asymmetry>) -> String {
         false => String::new(),
     };
     let axis = plane.axis_name();
-    if *most < NO_DIFFERENCE {
+    if asymmetry.is_negligible() {
         return format!("symmetry: the same on both sides of {axis}{partial}");
     }
     format!(
@@ -120,9 +115,6 @@ fn symmetry_line(asymmetry: Option<&Asymmetry>) -> String {
 
 /// A weight that differs less from its neighbours is not worth naming.
 const LEAST_KINK: f64 = 0.01;
-
-/// What mirroring, rounding and normalising leave.
-const NO_DIFFERENCE: f64 = 1e-3;
 
 fn partition_line(partition: &PartitionError) -> String {
     match partition.vertices {

@@ -41,25 +41,26 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     bar.finish_and_clear();
     let bound = bound.map_err(|error| explained(error, skeleton))?;
     let weights = options.finished(bound.weights);
-    document.set_binding(skeleton, &weights)?;
-    kind.write(&mut document, &options.out)?;
     let rig = Rig::new(mesh.clone(), skeleton.clone(), weights)?;
+    document.set_binding(&rig)?;
+    kind.write(&mut document, &options.out)?;
     let quality = WeightQuality::of(&rig);
     if options.json {
         let object = to_json(&rig, &method, &bound.report, &quality);
         return crate::print(&format!("{object:#}\n"));
     }
-    let mut lines = summary(&rig, &method, &bound.report, &quality);
+    let mut lines = summary(&source, &rig, &method, &bound.report, &quality);
     let controls: Vec<usize> = (0..excluded.len())
         .filter(|&joint| excluded[joint] && is_control_name(skeleton.joint_name(joint)))
         .collect();
     if !controls.is_empty() && !options.used {
-        let joints = named(&controls, skeleton);
+        let joints = named(&controls, &source);
         let note = format!(
             "note: left out as controls by their names (--all-joints takes them in): {joints}"
         );
         lines.insert(1, note);
     }
+    lines.extend(source.notes_on_stale_bakes());
     crate::tell(&lines.join("\n"));
     Ok(())
 }
@@ -180,15 +181,12 @@ fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
 }
 
 /// Joints by their names, not too many of them.
-fn named(joints: &[usize], skeleton: &Skeleton) -> String {
+fn named(joints: &[usize], source: &Source) -> String {
     const MOST: usize = 12;
     let names = joints
         .iter()
         .take(MOST)
-        .map(|&joint| match skeleton.joint_name(joint) {
-            "" => format!("joint {joint}"),
-            name => format!("'{}'", printable(name)),
-        });
+        .map(|&joint| source.joint_label(joint));
     let mut names: Vec<String> = names.collect();
     if joints.len() > MOST {
         names.push(format!("and {} more", joints.len() - MOST));
@@ -198,12 +196,12 @@ fn named(joints: &[usize], skeleton: &Skeleton) -> String {
 
 /// What became of it, for people.
 fn summary(
+    source: &Source,
     rig: &Rig,
     method: &BindMethod,
     report: &BindReport,
     quality: &WeightQuality,
 ) -> Vec<String> {
-    let skeleton = rig.skeleton();
     let weights = rig.weights();
     let mut lines = vec![format!(
         "{} bound to {} by '{}', at most {}",
@@ -242,11 +240,11 @@ fn summary(
         ));
     }
     if !report.outside.is_empty() {
-        let joints = named(&report.outside, skeleton);
+        let joints = named(&report.outside, source);
         lines.push(format!("note: outside of the body: {joints}"));
     }
     if !report.unreached.is_empty() {
-        let joints = named(&report.unreached, skeleton);
+        let joints = named(&report.unreached, source);
         let count = many(report.unreached.len(), "joint");
         let hold = if report.unreached.len() == 1 {
             "holds"
@@ -255,7 +253,9 @@ fn summary(
         };
         lines.push(format!("warning: {count} {hold} no vertex: {joints}"));
     }
-    lines.extend(weight_quality::lines(quality, skeleton));
+    lines.extend(weight_quality::lines(quality, |joint| {
+        source.joint_label(joint)
+    }));
     lines
 }
 

@@ -13,13 +13,13 @@ use glam::Vec3;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use supple::Weights;
 use supple::weights::WeightsReport;
+use supple::weights::bind::BindGroup;
 use supple::weights::edit::{
     Axis, Brush, Change, Edit, EditError, Editor, Falloff, Mirror, MirrorSource, Paint, Place,
     Region, Transfer, TransferReport,
 };
-use supple_io::gltf::SaveError;
+use supple::{Rig, Weights};
 
 #[derive(Args)]
 pub(crate) struct WeightsEdit {
@@ -99,6 +99,23 @@ struct JointPaint {
     value: f64,
 }
 
+impl JointPaint {
+    fn of(&self, joint: usize) -> Paint {
+        let value = self.value;
+        match self.operator {
+            Operator::Set => Paint::Set { joint, value },
+            Operator::Add => Paint::Add {
+                joint,
+                amount: value,
+            },
+            Operator::Scale => Paint::Scale {
+                joint,
+                factor: value,
+            },
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Operator {
     Set,
@@ -146,7 +163,7 @@ const TASK_OPTIONS: [TaskOption; 11] = [
     TaskOption {
         name: "mirror",
         value: "SIDE[@PLANE]",
-        help: "Make one side the mirror image of the other: +x takes the weights of the side of larger x, -x those of the smaller, x the heavier of both for each joint; the same with y and z. The mirror stands in the middle of the joints, or at PLANE",
+        help: "Make one side the mirror image of the other: +x takes the weights of the side of larger x, -x those of the smaller, x the heavier of both for each joint; the same with y and z. The mirror stands where the character is most symmetric, or at PLANE",
         parse: parse_mirror,
     },
     TaskOption {
@@ -395,6 +412,7 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
     let mut session = Session {
         options,
         source: &source,
+        groups: document.bind_groups(rig.mesh(), rig.skeleton()),
         editor: Editor::new(rig),
         weights: rig.weights().clone(),
         region: Region::All,
@@ -406,15 +424,17 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
         spinner.finish_and_clear();
         done?;
     }
-    let Session { weights, told, .. } = session;
-    let stored = document.set_weights(&weights);
-    stored.map_err(|error| not_stored(&source, error))?;
+    let Session {
+        weights, mut told, ..
+    } = session;
+    if weights != *rig.weights() {
+        told.extend(source.notes_on_stale_bakes());
+    }
+    let edited = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), weights)?;
+    document.set_binding(&edited)?;
     kind.write(&mut document, &options.out)?;
     for line in told {
         crate::tell(&printable(&line));
-    }
-    if weights != *rig.weights() {
-        tell_of_stale_bakes(&source);
     }
     Ok(())
 }
@@ -423,6 +443,8 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
 struct Session<'a> {
     options: &'a WeightsEdit,
     source: &'a Source,
+    /// What skins bind to which joints.
+    groups: Vec<BindGroup>,
     editor: Editor,
     weights: Weights,
     region: Region,
@@ -433,51 +455,62 @@ struct Session<'a> {
 impl Session<'_> {
     fn perform(&mut self, operation: &Operation) -> Result<(), Failure> {
         let Operation { written, task } = operation;
-        let edit = match task {
+        let edits = match task {
             Task::Normalise => {
                 let mended = mended(&self.source.notes.weights);
                 self.told.push(format!("note: normalise: {mended}"));
-                Edit::CloseSeams
+                self.in_region(Edit::CloseSeams)
             }
-            Task::Prune(below) => Edit::Prune { below: *below },
-            Task::Limit(most) => Edit::Limit { most: *most },
+            Task::Prune(below) => self.in_region(Edit::Prune { below: *below }),
+            Task::Limit(most) => self.in_region(Edit::Limit { most: *most }),
             Task::Smooth {
                 steps,
                 strength,
                 joints,
-            } => Edit::Smooth {
+            } => self.in_region(Edit::Smooth {
                 steps: *steps,
                 strength: *strength,
                 joints: self.joints(joints)?,
-            },
-            Task::Mirror(mirror) => Edit::Mirror(*mirror),
+            }),
+            Task::Mirror(mirror) => self.in_region(Edit::Mirror(*mirror)),
             Task::Transfer(file) => return self.transfer(written, file),
-            Task::Flood(paint) => Edit::Flood(self.paint(paint)?),
-            Task::Brush { paint, touches } => self.stroke(self.paint(paint)?, touches),
+            Task::Flood(paint) => self.painted(paint, Edit::Flood)?,
+            Task::Brush { paint, touches } => {
+                self.painted(paint, |paint| self.stroke(paint, touches))?
+            }
             Task::BrushSmooth { strength, touches } => {
                 let strength = *strength;
-                self.stroke(Paint::Smooth { strength }, touches)
+                self.in_region(self.stroke(Paint::Smooth { strength }, touches))
             }
             Task::Lock(joint) => return self.set_locked(joint, true),
             Task::Unlock(joint) => return self.set_locked(joint, false),
             Task::Within(region) => return self.set_region(region),
         };
-        let change = self.editor.apply(&self.weights, &edit, &self.region)?;
-        self.take(written, &change)
+        let mut changes = Vec::with_capacity(edits.len());
+        for (edit, region) in edits {
+            let change = self.editor.apply(&self.weights, &edit, &region)?;
+            self.weights = change.redo(&self.weights)?;
+            changes.push(change);
+        }
+        self.tell_of(written, &changes);
+        Ok(())
     }
 
-    /// Makes a change, and says so.
-    fn take(&mut self, written: &str, change: &Change) -> Result<(), Failure> {
-        self.weights = change.redo(&self.weights)?;
+    /// An edit of what may be changed now.
+    fn in_region(&self, edit: Edit) -> Vec<(Edit, Region)> {
+        vec![(edit, self.region.clone())]
+    }
+
+    /// Says what an operation changed, all of it in different places.
+    fn tell_of(&mut self, written: &str, changes: &[Change]) {
         let all = many(self.weights.vertex_count(), "vertex");
-        self.told.push(match change.vertices().len() {
+        let count: usize = changes.iter().map(|change| change.vertices().len()).sum();
+        let differences = changes.iter().map(Change::largest_difference);
+        let largest = differences.fold(0.0, f32::max);
+        self.told.push(match count {
             0 => format!("note: {written}: nothing changed"),
-            count => format!(
-                "note: {written}: {count} of {all} changed, by at most {:.4}",
-                change.largest_difference()
-            ),
+            _ => format!("note: {written}: {count} of {all} changed, by at most {largest:.4}"),
         });
-        Ok(())
     }
 
     fn transfer(&mut self, written: &str, file: &Path) -> Result<(), Failure> {
@@ -490,7 +523,8 @@ impl Session<'_> {
         };
         let done = self.editor.transfer(&self.weights, &transfer, &self.region);
         let (change, report) = done?;
-        self.take(written, &change)?;
+        self.weights = change.redo(&self.weights)?;
+        self.tell_of(written, &[change]);
         self.told.extend(transfer_notes(&report));
         Ok(())
     }
@@ -509,21 +543,38 @@ impl Session<'_> {
         Edit::Stroke(brush, touches.places.clone())
     }
 
-    fn paint(&self, paint: &JointPaint) -> Result<Paint, Failure> {
-        // Of several ways in which a node is bound, the first.
-        let joint = find_joints(self.source, &paint.joint)?[0];
-        let value = paint.value;
-        Ok(match paint.operator {
-            Operator::Set => Paint::Set { joint, value },
-            Operator::Add => Paint::Add {
-                joint,
-                amount: value,
-            },
-            Operator::Scale => Paint::Scale {
-                joint,
-                factor: value,
-            },
-        })
+    /// Paints a joint that is known by its name. Where several are meant, as skins may bind a node in several ways, every vertex follows the one that its own skin knows.
+    fn painted(
+        &self,
+        paint: &JointPaint,
+        edit: impl Fn(Paint) -> Edit,
+    ) -> Result<Vec<(Edit, Region)>, Failure> {
+        let joints = find_joints(self.source, &paint.joint)?;
+        if let [joint] = joints[..] {
+            return Ok(self.in_region(edit(paint.of(joint))));
+        }
+        let mut vertices: Vec<Vec<u32>> = vec![Vec::new(); joints.len()];
+        for group in &self.groups {
+            let own = joints.iter().position(|joint| group.joints.contains(joint));
+            let of_group = group.vertices.iter().cloned().flatten();
+            let of_group = of_group.filter(|&vertex| self.is_in_region(vertex));
+            vertices[own.unwrap_or(0)].extend(of_group.map(|vertex| vertex as u32));
+        }
+        let joints = joints.into_iter().zip(vertices);
+        Ok(joints
+            .map(|(joint, vertices)| (edit(paint.of(joint)), Region::Vertices(vertices)))
+            .collect())
+    }
+
+    fn is_in_region(&self, vertex: usize) -> bool {
+        match &self.region {
+            Region::All => true,
+            Region::HeldBy(joints) => {
+                let mut influences = self.weights.of(vertex);
+                influences.any(|influence| joints.contains(&influence.joint))
+            }
+            Region::Vertices(vertices) => vertices.binary_search(&(vertex as u32)).is_ok(),
+        }
     }
 
     fn joints(&self, names: &[String]) -> Result<Vec<usize>, Failure> {
@@ -542,17 +593,18 @@ impl Session<'_> {
         self.region = match wish.strip_prefix("mesh:") {
             _ if wish == "all" => Region::All,
             Some(name) => Region::Vertices(self.vertices_of_part(name)?),
-            None => Region::HeldBy(find_joints(self.source, wish)?[0]),
+            None => Region::HeldBy(find_joints(self.source, wish)?),
         };
         Ok(())
     }
 
-    /// The vertices of all parts of a name.
+    /// The vertices of all parts of a name, rising.
     fn vertices_of_part(&self, name: &str) -> Result<Vec<u32>, Failure> {
         let parts = &self.source.asset.parts;
         let named = parts.iter().filter(|part| part.name == name);
         let vertices = named.flat_map(|part| part.vertices.clone());
-        let vertices: Vec<u32> = vertices.map(|vertex| vertex as u32).collect();
+        let mut vertices: Vec<u32> = vertices.map(|vertex| vertex as u32).collect();
+        vertices.sort_unstable();
         if vertices.is_empty() {
             let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
             names.dedup();
@@ -611,38 +663,6 @@ fn transfer_notes(report: &TransferReport) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// Why weights do not go into the file, with names.
-fn not_stored(source: &Source, error: SaveError) -> Failure {
-    let SaveError::JointNotInSkin { vertex, joint, .. } = error else {
-        return error.into();
-    };
-    let name = source.asset.rig.skeleton().joint_name(joint);
-    let parts = source.asset.parts.iter();
-    let mut around = parts.filter(|part| part.vertices.contains(&vertex));
-    let mesh = around.next().map_or("", |part| part.name.as_str());
-    Failure::new(format!(
-        "vertex {vertex} would follow '{name}', which the skin of its mesh '{mesh}' does not list"
-    ))
-    .hint("meshes of different skins touch here; --lock keeps a joint from spreading, --within keeps edits away")
-}
-
-/// What was baked for the old weights does not fit the new ones.
-fn tell_of_stale_bakes(source: &Source) {
-    let baked = [
-        (
-            source.stored_centers.is_some(),
-            "centers of rotation",
-            "cor",
-        ),
-        (source.stored_mush.is_some(), "direct delta mush", "ddm"),
-    ];
-    for (_, what, method) in baked.iter().filter(|(there, ..)| *there) {
-        crate::tell(&format!(
-            "note: the {what} stored in the file no longer fit its weights; 'supple bake -m {method}' stores new ones"
-        ));
-    }
 }
 
 impl From<EditError> for Failure {

@@ -4,7 +4,7 @@ use supple::centers::CenterOptions;
 use supple::laplacian::EdgeWeights;
 use supple::mush::MushOptions;
 use supple::smoothing::Steps;
-use supple::{Rig, Weights};
+use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::StoredState;
 
 /// "1 vertex", "2 vertices".
@@ -18,6 +18,17 @@ pub(crate) fn many(count: usize, noun: &str) -> String {
         format!("1 {noun}")
     } else {
         format!("{count} {plural}")
+    }
+}
+
+/// A joint by its name, or by the number that commands know it by; `order` is that of the file.
+pub(crate) fn joint_label(skeleton: &Skeleton, order: &[usize], joint: usize) -> String {
+    match skeleton.joint_name(joint) {
+        "" => {
+            let number = order.iter().position(|&listed| listed == joint);
+            format!("joint {}", number.unwrap_or(joint))
+        }
+        name => format!("'{}'", printable(name)),
     }
 }
 

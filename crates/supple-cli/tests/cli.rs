@@ -1319,6 +1319,8 @@ fn a_twisted_arm_keeps_its_hand_where_it_was() {
         note.contains("the centers of rotation in the file no longer fit"),
         "{note}"
     );
+    let info = succeeds(&["info", "twist.glb"], folder.path());
+    assert!(info.contains("  twist joints forearm_twist_2\n"), "{info}");
 }
 
 #[test]
@@ -1448,25 +1450,19 @@ fn weights_are_painted_where_they_are_not_locked() {
     let asset = characters::build(Character::Arm, 2_000).expect("built");
     let skeleton = asset.rig.skeleton();
     let name = |joint: usize| skeleton.joint_name(joint);
-    let weight = |weights: &supple::Weights, vertex: usize, joint: usize| {
-        let mut of_joint = weights
-            .of(vertex)
-            .filter(|influence| influence.joint == joint);
-        of_joint.next().map_or(0.0, |influence| influence.weight)
-    };
     let flood = format!("{}=0.5", name(3));
     let (flooded, told) = edited(&["@arm:2000", "--lock", name(1), "--flood", &flood]);
     assert!(told.contains(&format!("note: flood {flood}: ")), "{told}");
     for vertex in 0..flooded.vertex_count() {
-        let locked = weight(asset.rig.weights(), vertex, 1);
-        assert_eq!(weight(&flooded, vertex, 1), locked);
-        let painted = weight(&flooded, vertex, 3);
+        let locked = asset.rig.weights().weight_of(vertex, 1);
+        assert_eq!(flooded.weight_of(vertex, 1), locked);
+        let painted = flooded.weight_of(vertex, 3);
         assert!((painted - f32::min(0.5, 1.0 - locked)).abs() < 1e-6);
     }
     let brush = format!("{}+=0.25@v100:0.05", name(0));
     let (painted, _) = edited(&["@arm:2000", "--brush", &brush, "--falloff", "constant"]);
-    let before = weight(asset.rig.weights(), 100, 0);
-    assert!((weight(&painted, 100, 0) - (before + 0.25)).abs() < 1e-6);
+    let before = asset.rig.weights().weight_of(100, 0);
+    assert!((painted.weight_of(100, 0) - (before + 0.25)).abs() < 1e-6);
     let locked = ["--lock", name(0), "--brush", &brush, "-o", "out.glb"];
     let (status, error) = fails(
         &[&["weights", "edit", "@arm:2000"], &locked[..]].concat(),
@@ -1477,6 +1473,42 @@ fn weights_are_painted_where_they_are_not_locked() {
         error.contains(&format!("'{}' is locked", name(0))),
         "{error}"
     );
+}
+
+#[test]
+fn weights_are_painted_for_the_joint_that_a_skin_knows() {
+    let folder = folder();
+    // The same mesh once more, by a skin that binds the same nodes in another way.
+    changed_bar(folder.path(), |json| {
+        let mut skin = json["skins"][0].clone();
+        let members = skin.as_object_mut().expect("an object");
+        members.remove("inverseBindMatrices");
+        let nodes = json["nodes"].as_array_mut().expect("nodes");
+        let twin = nodes.len();
+        nodes.push(serde_json::json!({ "name": "twin", "mesh": 0, "skin": 1 }));
+        for (list, item) in [("/skins", skin), ("/scenes/0/nodes", twin.into())] {
+            let list = json.pointer_mut(list).and_then(|list| list.as_array_mut());
+            list.expect("a list").push(item);
+        }
+    });
+    let edited = |arguments: &[&str]| weights_edited(arguments, folder.path());
+    let (weights, told) = edited(&["bar.gltf", "--flood", "second=1"]);
+    assert!(
+        told.contains("the centers of rotation in the file no longer fit"),
+        "{told}"
+    );
+    let path = folder.path().join("edited.glb");
+    let rig = supple_io::gltf::load(&path).expect("readable").asset.rig;
+    let half = weights.vertex_count() / 2;
+    for vertex in 0..half {
+        let [one, twin] = [vertex, vertex + half].map(|vertex| weights.row(vertex).0);
+        assert_ne!(one, twin, "each as its own skin has it");
+        for joints in [one, twin] {
+            assert_eq!(joints.len(), 1);
+            let name = rig.skeleton().joint_name(usize::from(joints[0]));
+            assert_eq!(name, "second");
+        }
+    }
 }
 
 #[test]
@@ -1493,10 +1525,7 @@ fn weights_are_taken_from_another_character() {
     let mut worst: f32 = 0.0;
     for vertex in 0..weights.vertex_count() {
         for influence in asset.rig.weights().of(vertex) {
-            let mut same = weights
-                .of(vertex)
-                .filter(|other| other.joint == influence.joint);
-            let found = same.next().map_or(0.0, |other| other.weight);
+            let found = weights.weight_of(vertex, influence.joint);
             worst = worst.max((found - influence.weight).abs());
         }
     }

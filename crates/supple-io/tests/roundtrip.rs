@@ -18,9 +18,11 @@ use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
 use supple::mesh::MorphedShape;
 use supple::mush::{Mush, MushOptions};
+use supple::skeleton::Node;
+use supple::transform::{Local, Trs};
 use supple::twist::{TwistOptions, split};
 use supple::weights::{WeightsBuilder, WeightsReport};
-use supple::{Asset, Method, Normals, Player, Pose, Weights};
+use supple::{Asset, Method, Normals, Player, Pose, Rig, Skeleton, Weights};
 use supple_io::gltf::{self, CENTER_ATTRIBUTE, Document, Loaded, SaveError};
 use tiny::{Tiny, open_glb};
 
@@ -729,8 +731,8 @@ fn weights_of_another_character_are_refused() {
     );
 }
 
-#[test]
-fn refused_weights_leave_the_document_as_it_was() {
+/// A second mesh, whose skin does not list the tip.
+fn twins() -> Loaded {
     let mut file = Tiny::new();
     file.json["nodes"]
         .as_array_mut()
@@ -745,7 +747,12 @@ fn refused_weights_leave_the_document_as_it_was() {
     file.json["nodes"][3]["mesh"] = json!(1);
     let alone = file.floats("VEC4", &[1.0, 0.0, 0.0, 0.0].repeat(4));
     file.json["meshes"][1]["primitives"][0]["attributes"]["WEIGHTS_0"] = json!(alone);
-    let mut loaded = gltf::from_slice(&file.glb(), "twins").unwrap();
+    gltf::from_slice(&file.glb(), "twins").unwrap()
+}
+
+#[test]
+fn refused_weights_leave_the_document_as_it_was() {
+    let mut loaded = twins();
     let before = loaded.document.to_glb().unwrap();
     let tip = loaded.asset.rig.weights().of(2).next().unwrap().joint;
     let weights = all_on(tip, 3, 8);
@@ -753,6 +760,42 @@ fn refused_weights_leave_the_document_as_it_was() {
         loaded.document.set_weights(&weights).is_err(),
         "the second skin does not list the tip"
     );
+    assert!(loaded.document.to_glb().unwrap() == before);
+}
+
+#[test]
+fn skins_come_to_list_what_a_new_binding_needs() {
+    let mut loaded = twins();
+    let rig = &loaded.asset.rig;
+    let tip = rig.weights().of(2).next().unwrap().joint;
+    let weights = all_on(tip, rig.skeleton().joints().len(), 8);
+    let bound = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), weights).unwrap();
+    loaded.document.set_binding(&bound).unwrap();
+    let glb = loaded.document.to_glb().unwrap();
+    let skins = open_glb(&glb).0["skins"].clone();
+    assert_eq!(skins[1]["joints"], json!([0, 1]), "{skins}");
+    let again = gltf::from_slice(&glb, "twins").unwrap().asset.rig;
+    assert_eq!(again.weights(), bound.weights());
+    assert_eq!(again.skeleton(), bound.skeleton());
+}
+
+#[test]
+fn a_binding_of_another_character_is_refused() {
+    let mut loaded = twins();
+    let before = loaded.document.to_glb().unwrap();
+    let mesh = loaded.asset.rig.mesh().clone();
+    let node = |parent| Node {
+        name: String::new(),
+        parent,
+        rest: Local::Trs(Trs::from_translation(DVec3::ZERO)),
+    };
+    let nodes = (0..9usize)
+        .map(|index| node(index.checked_sub(1)))
+        .collect();
+    let skeleton = Skeleton::bound_at_rest(nodes, &[7, 8]).unwrap();
+    let other = Rig::new(mesh, skeleton, all_on(1, 2, 8)).unwrap();
+    let refused = loaded.document.set_binding(&other);
+    assert_eq!(refused, Err(SaveError::OtherSkeleton));
     assert!(loaded.document.to_glb().unwrap() == before);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::mesh::Mesh;
 use crate::weights::Weights;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -41,6 +41,25 @@ impl Weld {
             (sum / count) as f32
         };
         self.point_of_vertex.iter().map(mean).collect()
+    }
+
+    /// The place of every point, from those of the vertices.
+    pub(crate) fn places(&self, positions: &[Vec3]) -> Vec<DVec3> {
+        let first = self.first_vertices().into_iter();
+        first
+            .map(|vertex| positions[vertex as usize].as_dvec3())
+            .collect()
+    }
+
+    /// The first vertex of every point.
+    pub(crate) fn first_vertices(&self) -> Vec<u32> {
+        let mut first = Vec::with_capacity(self.point_count);
+        for (&point, vertex) in self.point_of_vertex.iter().zip(0..) {
+            if point as usize == first.len() {
+                first.push(vertex);
+            }
+        }
+        first
     }
 
     /// How many distinct points there are.
@@ -134,7 +153,7 @@ impl Topology {
         for corners in triangles {
             let [a, b, c] = corners.map(|corner| weld.point_of_vertex[corner as usize]);
             let [pa, pb, pc] = corners.map(|corner| positions[corner as usize].as_dvec3());
-            if (pb - pa).cross(pc - pa) == glam::DVec3::ZERO {
+            if (pb - pa).cross(pc - pa) == DVec3::ZERO {
                 degenerate_triangles += 1;
             }
             for point in [a, b, c] {
@@ -280,6 +299,7 @@ mod tests {
     fn vertices_of_a_point_agree_on_their_mean() {
         let weld = weld_positions(&[Vec3::X, Vec3::Y, Vec3::X]);
         assert_eq!(weld.average(&[0.25, 7.0, 0.75]), [0.5, 7.0, 0.5]);
+        assert_eq!(weld.first_vertices(), [0, 1]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! mush indefinite.
 
 use crate::adjacency::{DisjointSets, Weld};
+use crate::merging::merge_by_key;
 use crate::mesh::Mesh;
 use glam::DVec3;
 
@@ -64,10 +65,7 @@ pub(crate) struct Edges {
 impl Edges {
     /// The edges of a mesh whose vertices are welded to points. Triangles without area have edges, but no angles.
     pub(crate) fn of(mesh: &Mesh, weld: &Weld, weights: EdgeWeights) -> Edges {
-        let mut points = vec![DVec3::ZERO; weld.point_count()];
-        for (vertex, place) in mesh.positions().iter().enumerate() {
-            points[weld.point_of(vertex)] = place.as_dvec3();
-        }
+        let points = weld.places(mesh.positions());
         let mut edges = Vec::with_capacity(mesh.triangles().len() * 3);
         for corners in mesh.triangles() {
             let corners = corners.map(|corner| weld.point_of(corner as usize));
@@ -88,15 +86,15 @@ impl Edges {
                 });
             }
         }
-        // Stable, so that what is summed is summed in the order of the triangles.
-        edges.sort_by_key(|edge| edge.ends);
-        edges.dedup_by(|next, kept| {
-            let same = next.ends == kept.ends;
-            if same && weights == EdgeWeights::Cotangent {
-                kept.weight += next.weight;
-            }
-            same
-        });
+        merge_by_key(
+            &mut edges,
+            |edge| edge.ends,
+            |kept, next| {
+                if weights == EdgeWeights::Cotangent {
+                    kept.weight += next.weight;
+                }
+            },
+        );
         for edge in &mut edges {
             edge.weight = edge.weight.max(0.0);
         }
@@ -215,7 +213,7 @@ impl Edges {
 }
 
 /// The cotangent of the angle at `apex`; zero in a triangle without area.
-fn cotangent(apex: DVec3, a: DVec3, b: DVec3) -> f64 {
+pub(crate) fn cotangent(apex: DVec3, a: DVec3, b: DVec3) -> f64 {
     let (a, b) = (a - apex, b - apex);
     let sine = a.cross(b).length();
     if sine > 0.0 { a.dot(b) / sine } else { 0.0 }

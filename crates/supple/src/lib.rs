@@ -50,6 +50,7 @@ pub mod centers;
 pub mod deform;
 pub mod exec;
 mod fingerprint;
+mod merging;
 pub mod mush;
 pub mod player;
 pub mod twist;

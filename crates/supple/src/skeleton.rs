@@ -58,6 +58,23 @@ impl BindBone {
     pub fn axis(&self) -> Option<DVec3> {
         (self.tail - self.head).try_normalize()
     }
+
+    /// Where along the bone a place is nearest to it, from 0 at the head to 1 at the tail (eq. 8 of Jacobson and Sorkine 2011); 0 where it has no length.
+    pub fn share_along(&self, place: DVec3) -> f64 {
+        let along = self.tail - self.head;
+        let share = (place - self.head).dot(along) / along.length_squared();
+        if share.is_finite() {
+            share.clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// The square of the distance of a place from the bone.
+    pub fn distance_squared(&self, place: DVec3) -> f64 {
+        let nearest = self.head + (self.tail - self.head) * self.share_along(place);
+        place.distance_squared(nearest)
+    }
 }
 
 /// Why nodes and joints do not make a [`Skeleton`].
@@ -182,6 +199,14 @@ impl Skeleton {
     /// The name of a joint's node.
     pub fn joint_name(&self, joint: usize) -> &str {
         &self.nodes[self.joints[joint].node].name
+    }
+
+    /// What a message calls a joint: its name, or its number where it has none.
+    pub fn joint_label(&self, joint: usize) -> String {
+        match self.joint_name(joint) {
+            "" => format!("joint {joint}"),
+            name => name.to_owned(),
+        }
     }
 
     /// The bone of every joint in the bind pose. It has no length where neither a child nor the parent lies apart from the joint, or where

@@ -1,12 +1,13 @@
 //! New weights for a file's character, whatever weights it had.
 
-use super::mush::bound_alike;
+use super::skins::bound_alike;
 use super::{Document, SaveError};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use supple::skeleton::Skeleton;
 use supple::weights::bind::BindGroup;
-use supple::weights::{Weights, WeightsBuilder};
-use supple::{Bounds, Mesh};
+use supple::weights::{Influence, Weights, WeightsBuilder};
+use supple::{Bounds, Mesh, Rig};
 
 impl Document {
     /// What of the character is bound together: the meshes of skins that bind nodes in common, in the same way but for rounding. Of the joints on one node, a group has one. Empty in a file
@@ -43,63 +44,38 @@ impl Document {
         groups
     }
 
-    /// Replaces the weights of the character, as [`Document::set_weights`] does. A vertex follows a node by its own skin's joint there, whichever joint of the node is named; a node that its skin does not
-    /// list yet is added to it.
-    pub fn set_binding(&mut self, skeleton: &Skeleton, weights: &Weights) -> Result<(), SaveError> {
-        self.check_vertex_count("weights", weights.vertex_count())?;
-        if !self
-            .binding
-            .instances
-            .iter()
-            .any(|instance| instance.skinned)
-        {
-            return Err(SaveError::NoSkin);
-        }
+    /// Replaces the weights of the character, as [`Document::set_weights`] does; skins come to list the joints that their vertices now need. Where skins bind a node by matrices that differ by
+    /// rounding, vertices follow it as their own skin has it; where by more, it is an error.
+    pub fn set_binding(&mut self, rig: &Rig) -> Result<(), SaveError> {
+        self.check_character(rig)?;
+        let weights = self.with_own_joints(rig)?;
         // On an error the document stays as it was.
         let mut changed = self.clone();
-        let weights = changed.by_own_joints(skeleton, weights)?;
-        changed.list_joints(skeleton, &weights);
+        changed.list_joints(rig.skeleton(), &weights);
         changed.set_weights(&weights)?;
         *self = changed;
         Ok(())
     }
 
-    /// The weights, with each joint replaced by the one that the vertex's skin has on the same node.
-    fn by_own_joints(&self, skeleton: &Skeleton, weights: &Weights) -> Result<Weights, SaveError> {
-        let joints = skeleton.joints();
-        let mut rows: Vec<Vec<(usize, f32)>> = (0..weights.vertex_count())
-            .map(|vertex| {
-                let row = weights.of(vertex);
-                row.map(|influence| (influence.joint, influence.weight))
-                    .collect()
-            })
-            .collect();
-        for instance in self
-            .binding
-            .instances
-            .iter()
-            .filter(|instance| instance.skinned)
-        {
-            let listed = instance.joint_of_skin.iter();
-            let mut own: HashMap<usize, usize> = listed
-                .rev()
-                .map(|&joint| (joints[joint].node, joint))
-                .collect();
-            for vertex in instance.primitives.iter().cloned().flatten() {
-                for (joint, _) in &mut rows[vertex] {
-                    if !instance.joint_of_skin.contains(joint) {
-                        // All vertices of the skin agree on what a node that is new to it is called.
-                        *joint = *own.entry(joints[*joint].node).or_insert(*joint);
-                    }
-                }
-            }
+    /// The weights, with joints of one node taken for one where a skin may list only one of them.
+    fn with_own_joints<'r>(&self, rig: &'r Rig) -> Result<Cow<'r, Weights>, SaveError> {
+        let weights = rig.weights();
+        let called = self.names_in_skins(rig, |vertex| {
+            let influences = weights.of(vertex);
+            influences.map(|influence| (influence.joint, f64::from(influence.weight)))
+        })?;
+        if called.is_empty() {
+            return Ok(Cow::Borrowed(weights));
         }
-        let mut builder = WeightsBuilder::new(joints.len())?;
-        for row in rows {
-            let first = row.first().map_or(0, |(joint, _)| *joint);
-            builder.push(row, first)?;
+        let mut builder = WeightsBuilder::new(rig.skeleton().joints().len())?;
+        for vertex in 0..weights.vertex_count() {
+            let row = weights.of(vertex).map(|Influence { joint, weight }| {
+                let own = called.get(&(vertex, joint));
+                (own.copied().unwrap_or(joint), weight)
+            });
+            builder.push(row, 0)?;
         }
-        Ok(builder.finish().0)
+        Ok(Cow::Owned(builder.finish().0))
     }
 }
 

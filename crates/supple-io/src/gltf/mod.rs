@@ -25,6 +25,7 @@ mod bind;
 mod build;
 mod compact;
 mod save;
+mod skins;
 mod store;
 mod twist;
 mod write;

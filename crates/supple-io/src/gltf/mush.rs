@@ -8,7 +8,7 @@ use super::read::File;
 use super::store::{Accessor, SHORT, UNSIGNED_BYTE, UNSIGNED_SHORT, flatten, remove_extensions};
 use super::write::places_in_skin;
 use super::{Document, Fault, Instance, SaveError, StoredState};
-use glam::{DMat4, DVec3, Vec3};
+use glam::Vec3;
 use gltf_json::accessor::Type;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -16,7 +16,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use supple::laplacian::EdgeWeights;
 use supple::mush::{Mush, MushOptions, PatchPart};
-use supple::skeleton::Joint;
 use supple::smoothing::Steps;
 use supple::{Mesh, Rig, Skeleton, Weights};
 
@@ -28,9 +27,6 @@ const ACCESSORS: [&str; 6] = ["counts", "joints", "shares", "patches", "centers"
 
 /// How far shares of a vertex may be from summing to one: whatever a tool makes of 16 bits.
 const SHARES_OFF: f32 = 1e-2;
-
-/// How far taking two joints of a node for one may carry a vertex, as a share of the extent: about what 16 bits cost. Skins may bind a node by matrices that differ by rounding.
-const ROUNDED_BIND: f64 = 5e-5;
 
 /// A bake of direct delta mush that came with a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -638,58 +634,17 @@ impl Document {
         Ok(())
     }
 
-    /// The bake, with joints of one node taken for one where a skin may list only one of them: skins of several pieces may bind a node by matrices that differ by rounding. Refused
-    /// where they differ by more.
+    /// The bake, with joints of one node taken for one where a skin may list only one of them.
     fn with_a_node_once<'m>(&self, rig: &Rig, mush: &'m Mush) -> Result<Cow<'m, Mush>, SaveError> {
         self.check_vertex_count("a bake", mush.centers().len())?;
-        if !self
-            .binding
-            .instances
-            .iter()
-            .any(|instance| instance.skinned)
-        {
-            return Err(SaveError::NoSkin);
-        }
-        let skeleton = rig.skeleton();
-        let joints = skeleton.joints();
-        let extent = rig.mesh().bounds().map_or(0.0, |bounds| bounds.extent());
-        // What each vertex calls a joint, where that is another one.
-        let mut called: HashMap<(usize, usize), usize> = HashMap::new();
-        for instance in &self.binding.instances {
-            let listed: HashSet<usize> = instance.joint_of_skin.iter().copied().collect();
-            let by_node: HashMap<usize, usize> = instance
-                .joint_of_skin
-                .iter()
-                .rev()
-                .map(|&joint| (joints[joint].node, joint))
-                .collect();
-            // A joint that the skin does not list is added under its first name.
-            let mut added: HashMap<usize, usize> = HashMap::new();
-            for vertex in instance.primitives.iter().cloned().flatten() {
-                for (influence, part) in mush.weights().of(vertex).zip(mush.parts(vertex)) {
-                    let joint = influence.joint;
-                    if listed.contains(&joint) {
-                        continue;
-                    }
-                    let node = joints[joint].node;
-                    let known = by_node.get(&node).copied();
-                    let name = known.unwrap_or_else(|| *added.entry(node).or_insert(joint));
-                    if name == joint {
-                        continue;
-                    }
-                    let share = f64::from(influence.weight.max(part.rotation_weight));
-                    let place = rig.mesh().positions()[vertex];
-                    if share * apart(&joints[name], &joints[joint], place, extent) > ROUNDED_BIND {
-                        return Err(SaveError::NodeBoundTwice {
-                            vertex,
-                            joint: skeleton.joint_name(joint).to_owned(),
-                            node: instance.node,
-                        });
-                    }
-                    called.insert((vertex, joint), name);
-                }
-            }
-        }
+        self.check_character(rig)?;
+        let called = self.names_in_skins(rig, |vertex| {
+            let influences = mush.weights().of(vertex).zip(mush.parts(vertex));
+            influences.map(|(influence, part)| {
+                let share = influence.weight.max(part.rotation_weight);
+                (influence.joint, f64::from(share))
+            })
+        })?;
         if called.is_empty() {
             return Ok(Cow::Borrowed(mush));
         }
@@ -713,76 +668,7 @@ impl Document {
             }
             rows.starts.push(rows.joints.len());
         }
-        Ok(Cow::Owned(rows.into_mush(joints.len())?))
-    }
-
-    /// Adds to each skin the joints that its vertices need and that it does not list: smoothing carries influences from one piece of a character to
-    /// another, whose skin may not know the joint; and a split bone has a new one.
-    pub(super) fn list_joints(&mut self, skeleton: &Skeleton, weights: &Weights) {
-        // By skin, in the order of the instances, so that the same input gives the same file.
-        let mut lists: Vec<(usize, Vec<usize>)> = Vec::new();
-        for instance in self
-            .binding
-            .instances
-            .iter()
-            .filter(|instance| instance.skinned)
-        {
-            let Some(skin) = self.json["nodes"][instance.node]["skin"].as_u64() else {
-                continue;
-            };
-            let skin = skin as usize;
-            let known = lists.iter().position(|(known, _)| *known == skin);
-            let known = known.unwrap_or_else(|| {
-                lists.push((skin, instance.joint_of_skin.to_vec()));
-                lists.len() - 1
-            });
-            let list = &mut lists[known].1;
-            let mut listed: HashSet<usize> = list.iter().copied().collect();
-            for vertex in instance.primitives.iter().cloned().flatten() {
-                for influence in weights.of(vertex) {
-                    if listed.insert(influence.joint) {
-                        list.push(influence.joint);
-                    }
-                }
-            }
-        }
-        for (skin, list) in lists {
-            self.set_joints(skin, &list, skeleton);
-        }
-    }
-
-    /// Replaces a skin's list of joints by a longer one that starts as it did.
-    fn set_joints(&mut self, skin: usize, list: &[usize], skeleton: &Skeleton) {
-        let joints = |instance: &Instance| instance.joint_of_skin.len();
-        let is_of_skin = |json: &Value, instance: &Instance| {
-            instance.skinned && json["nodes"][instance.node]["skin"].as_u64() == Some(skin as u64)
-        };
-        let instances = self.binding.instances.iter();
-        let mut of_skin = instances.filter(|instance| is_of_skin(&self.json, instance));
-        if of_skin.all(|instance| joints(instance) == list.len()) {
-            return;
-        }
-        let nodes: Vec<usize> = list
-            .iter()
-            .map(|&joint| self.binding.file_node[skeleton.joints()[joint].node])
-            .collect();
-        let matrices: Vec<f32> = list
-            .iter()
-            .flat_map(|&joint| {
-                let matrix = DMat4::from(skeleton.joints()[joint].joint_from_bind);
-                matrix.as_mat4().to_cols_array()
-            })
-            .collect();
-        let matrices = self.append(Accessor::floats("MAT4", 16, &matrices));
-        let json = &mut self.json["skins"][skin];
-        json["joints"] = json!(nodes);
-        json["inverseBindMatrices"] = json!(matrices);
-        let list: Arc<[usize]> = list.into();
-        for instance in &mut self.binding.instances {
-            if is_of_skin(&self.json, instance) {
-                instance.joint_of_skin = list.clone();
-            }
-        }
+        Ok(Cow::Owned(rows.into_mush(rig.skeleton().joints().len())?))
     }
 
     /// Keeps the list of extensions true: the bake's is on it if some primitive has one, and never required.
@@ -812,26 +698,6 @@ impl Document {
             _ => {}
         }
     }
-}
-
-/// How far apart two joints of a node carry a place, as a share of a length.
-fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
-    let (one, other) = (one.joint_from_bind, other.joint_from_bind);
-    let place = place.as_dvec3();
-    let distance = (one.transform_point3(place)).distance(other.transform_point3(place));
-    // A joint may measure in other units than the mesh.
-    let axes = [one.matrix3.x_axis, one.matrix3.y_axis, one.matrix3.z_axis].map(DVec3::length);
-    let length = f64::from(length) * axes.into_iter().fold(0.0, f64::max);
-    if distance == 0.0 {
-        0.0
-    } else {
-        distance / length
-    }
-}
-
-/// Whether two joints of a node bind a place alike, but for rounding.
-pub(super) fn bound_alike(one: &Joint, other: &Joint, place: Vec3, length: f32) -> bool {
-    apart(one, other, place, length) <= ROUNDED_BIND
 }
 
 /// The rows of an instance's primitives, with joints as its skin numbers them.

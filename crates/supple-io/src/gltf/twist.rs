@@ -24,15 +24,15 @@ impl Document {
         let Twisted { asset, added } = twisted;
         let skeleton = asset.rig.skeleton();
         self.check_vertex_count("weights", asset.rig.weights().vertex_count())?;
-        let mut instances = self.binding.instances.iter();
-        if !instances.any(|instance| instance.skinned) {
-            return Err(SaveError::NoSkin);
-        }
+        self.check_skinned()?;
         let joints = skeleton.joints();
         let first = joints.partition_point(|joint| joint.node < added.node);
         let count = joints.partition_point(|joint| joint.node <= added.node) - first;
-        let fits = skeleton.nodes().len() == self.binding.file_node.len() + 1
-            && added.node < skeleton.nodes().len()
+        let nodes = skeleton.nodes().len();
+        let driver = &added.driver;
+        let mut named = [added.node, added.split, driver.source, driver.against].into_iter();
+        let fits = nodes == self.binding.file_node.len() + 1
+            && named.all(|node| node < nodes)
             && joints.len() == self.binding.file_joints.len() + count
             && asset.clips.len() == self.binding.animation_of_clip.len();
         if !fits {
@@ -48,6 +48,16 @@ impl Document {
         changed.set_weights(asset.rig.weights())?;
         *self = changed;
         Ok(())
+    }
+
+    /// The nodes of the skeleton that were added by [`Document::add_twist_joint`].
+    pub fn twist_joints(&self) -> Vec<usize> {
+        let is_twist = |&node: &usize| {
+            let json = &self.json["nodes"][self.binding.file_node[node]];
+            json["extras"][OWN][RECORD].is_object()
+        };
+        let nodes = 0..self.binding.file_node.len();
+        nodes.filter(is_twist).collect()
     }
 
     /// The new node comes after all others, so that whatever names a node by its number still means the same.

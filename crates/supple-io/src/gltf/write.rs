@@ -44,7 +44,7 @@ pub enum SaveError {
     },
     /// A vertex is bound to a node otherwise than its skin binds that node.
     #[error(
-        "smoothing binds vertex {vertex} to '{joint}' by another matrix than the skin of node {node} has for it, and a skin can list a joint only once"
+        "vertex {vertex} would follow '{joint}' by another matrix than the skin of node {node} has for it, and a skin can list a joint only once"
     )]
     NodeBoundTwice {
         /// Which vertex of the character.
@@ -71,6 +71,9 @@ pub enum SaveError {
     /// Numbers of a bake that make no sense.
     #[error(transparent)]
     Mush(#[from] MushError),
+    /// A character has another skeleton than the file's.
+    #[error("the character does not have the nodes and joints of the file")]
+    OtherSkeleton,
     /// A character is not this file's with one more joint.
     #[error("the character does not have the file's nodes and joints with one more among them")]
     NotOneMoreJoint,

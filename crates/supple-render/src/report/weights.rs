@@ -8,9 +8,6 @@ use std::fmt::Write;
 use supple::quality::WeightQuality;
 use supple::{Rig, Skeleton};
 
-/// A difference smaller than this is what mirroring, rounding and normalising leave.
-const NO_DIFFERENCE: f64 = 1e-3;
-
 /// Where the weights are worst, and what is wrong there.
 pub(super) struct WorstPlace {
     pub vertex: usize,
@@ -44,12 +41,9 @@ impl WorstPlace {
     /// The weights of its joint.
     pub fn weights(&self, rig: &Rig) -> Vec<f32> {
         let weights = rig.weights();
-        let of_joint = |vertex: usize| {
-            let mut influences = weights.of(vertex);
-            let own = influences.find(|influence| influence.joint == self.joint);
-            own.map_or(0.0, |influence| influence.weight)
-        };
-        (0..weights.vertex_count()).map(of_joint).collect()
+        let vertices = 0..weights.vertex_count();
+        let of_joint = vertices.map(|vertex| weights.weight_of(vertex, self.joint));
+        of_joint.collect()
     }
 
     pub fn caption(&self, skeleton: &Skeleton) -> String {
@@ -132,7 +126,7 @@ pub(super) fn figures(quality: &WeightQuality, skeleton: &Skeleton) -> String {
             true => format!(" {} of its points have a mirror image.", plain_percent(asymmetry.matched)),
             false => String::new(),
         };
-        let found = match asymmetry.most < NO_DIFFERENCE {
+        let found = match asymmetry.is_negligible() {
             true => "none".to_owned(),
             false => format!("{} on average, {} at most", plain_percent(asymmetry.mean), plain_percent(asymmetry.most)),
         };

@@ -4,6 +4,7 @@
 //! A band may leave out quads, and a limb then starts at the rim of that hole, so that arms, legs, fingers and
 //! thumbs grow out of one closed surface. [`super::subdivision`] makes it smooth.
 
+use crate::merging::merge_by_key;
 use glam::DVec3;
 use std::f64::consts::TAU;
 use std::ops::Range;
@@ -173,22 +174,10 @@ impl Cage {
                 for &neighbour in &neighbours[point] {
                     row.extend(before[neighbour].iter().map(|&(j, w)| (j, w * share)));
                 }
-                merge(row);
+                merge_by_key(row, |entry| entry.0, |first, later| first.1 += later.1);
             }
         }
     }
-}
-
-/// Sums the weights of joints that appear more than once.
-fn merge(row: &mut Influences) {
-    row.sort_by_key(|&(joint, _)| joint);
-    row.dedup_by(|later, first| {
-        let same = later.0 == first.0;
-        if same {
-            first.1 += later.1;
-        }
-        same
-    });
 }
 
 /// A cross-section of a limb: an oval with four radii in the plane of two axes.

@@ -6,9 +6,7 @@
 
 use super::{MushError, MushOptions, MushSurface};
 use crate::rig::Rig;
-use crate::skeleton::BindBone;
 use crate::smoothing::{Domain, Scratch, Smoothing, Steps, Values};
-use glam::DVec3;
 
 /// The vertex attribute that overrides `D_λ`.
 pub const LAMBDA_SHARE: &str = "_MUSH_LAMBDA";
@@ -109,7 +107,8 @@ fn from_bones(surface: &MushSurface, rig: &Rig, options: &MushOptions) -> Vec<f6
     let radius = |point: usize| {
         let place = surface.laplacian.points()[point];
         let radii = surface.influences(point);
-        let radii = radii.map(|(joint, weight)| weight * distance(&bones[joint], place));
+        let radii =
+            radii.map(|(joint, weight)| weight * bones[joint].distance_squared(place).sqrt());
         radii.sum::<f64>()
     };
     // A limb's radius, not that of each of its bumps: smoothed along the surface.
@@ -142,16 +141,4 @@ fn from_bones(surface: &MushSurface, rig: &Rig, options: &MushOptions) -> Vec<f6
         }
     };
     (0..count).map(share).collect()
-}
-
-/// The distance of a point from a bone.
-fn distance(bone: &BindBone, place: DVec3) -> f64 {
-    let along = bone.tail - bone.head;
-    let length = along.length_squared();
-    let at = if length > 0.0 {
-        (place - bone.head).dot(along) / length
-    } else {
-        0.0
-    };
-    place.distance(bone.head + along * at.clamp(0.0, 1.0))
 }

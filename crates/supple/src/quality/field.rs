@@ -2,6 +2,7 @@
 
 use super::surface::Surface;
 use crate::exec;
+use crate::merging::merge_by_key;
 use crate::weights::Weights;
 
 /// The weights of all joints over a surface. A point has the mean of what its vertices have.
@@ -48,15 +49,11 @@ impl Fields {
         point_count: usize,
         joint_count: usize,
     ) -> Fields {
-        // Stable, so that what is summed is summed in the order of the vertices.
-        entries.sort_by_key(|&(point, joint, _)| (point, joint));
-        entries.dedup_by(|next, kept| {
-            let same = (next.0, next.1) == (kept.0, kept.1);
-            if same {
-                kept.2 += next.2;
-            }
-            same
-        });
+        merge_by_key(
+            &mut entries,
+            |&(point, joint, _)| (point, joint),
+            |kept, next| kept.2 += next.2,
+        );
         let mut starts = vec![0; point_count + 1];
         let mut of_joint = vec![Vec::new(); joint_count];
         for &(point, joint, weight) in &entries {

@@ -4,8 +4,8 @@ use super::field::Fields;
 use super::surface::Surface;
 use crate::adjacency::DisjointSets;
 use crate::exec;
+use crate::merging::merge_by_key;
 use crate::skeleton::BindBone;
-use glam::DVec3;
 
 /// A joint's hold counts from here on where it is asked which skin is connected: weights from diffusion leave traces everywhere.
 const LEAST_WEIGHT: f64 = 0.01;
@@ -99,8 +99,8 @@ fn reach(surface: &Surface, fields: &Fields, bones: &[BindBone]) -> (f64, Option
     let nearest = exec::map_chunks(surface.point_count().div_ceil(step), |chunk| {
         let nearest = |index: usize| {
             let place = surface.place(index * step);
-            let distances = holding.iter().map(|bone| distance_squared(bone, place));
-            distances.fold(f64::INFINITY, f64::min).sqrt()
+            let squares = holding.iter().map(|bone| bone.distance_squared(place));
+            squares.fold(f64::INFINITY, f64::min).sqrt()
         };
         chunk.map(nearest).collect::<Vec<f64>>()
     });
@@ -109,7 +109,8 @@ fn reach(surface: &Surface, fields: &Fields, bones: &[BindBone]) -> (f64, Option
         let point = index * step;
         let area = surface.area(point);
         for &(joint, weight) in fields.row(point) {
-            let own = distance_squared(&bones[usize::from(joint)], surface.place(point)).sqrt();
+            let bone = &bones[usize::from(joint)];
+            let own = bone.distance_squared(surface.place(point)).sqrt();
             let beyond = weight * (own - nearest).max(0.0);
             let reach = &mut of_joint[usize::from(joint)];
             reach.held_area += area * weight;
@@ -136,17 +137,6 @@ fn reach(surface: &Surface, fields: &Fields, bones: &[BindBone]) -> (f64, Option
     });
     let farthest = far.reduce(|a, b| if b.reach > a.reach { b } else { a });
     (1.0 + total(|r| r.beyond) / least, farthest)
-}
-
-/// The square of the distance from a bone.
-fn distance_squared(bone: &BindBone, place: DVec3) -> f64 {
-    let (along, from_head) = (bone.tail - bone.head, place - bone.head);
-    let length_squared = along.length_squared();
-    let share = match length_squared > 0.0 {
-        true => (from_head.dot(along) / length_squared).clamp(0.0, 1.0),
-        false => 0.0,
-    };
-    (from_head - share * along).length_squared()
 }
 
 /// The share of weight apart from where its joint holds most.
@@ -216,17 +206,16 @@ fn islands(
         heaviest: *entry,
     };
     let mut islands: Vec<Island> = firm.iter().enumerate().map(island).collect();
-    islands.sort_by_key(|island| (island.piece, island.number));
-    islands.dedup_by(|next, kept| {
-        let same = (next.piece, next.number) == (kept.piece, kept.number);
-        if same {
+    merge_by_key(
+        &mut islands,
+        |island| (island.piece, island.number),
+        |kept, next| {
             kept.mass += next.mass;
             if next.heaviest.1 > kept.heaviest.1 {
                 kept.heaviest = next.heaviest;
             }
-        }
-        same
-    });
+        },
+    );
     let mut stray: Option<StrayJoint> = None;
     let mut heaviest = 0.0;
     for piece in islands.chunk_by_mut(|a, b| a.piece == b.piece) {

@@ -144,6 +144,11 @@ pub enum QualityError {
 }
 
 impl Asymmetry {
+    /// True where no place differs by more than what mirroring, rounding and normalising leave.
+    pub fn is_negligible(&self) -> bool {
+        self.most < 1e-3
+    }
+
     fn of(surface: &Surface, fields: &Fields, symmetry: &Symmetry) -> Option<Asymmetry> {
         let (mut sum, mut area) = (0.0, 0.0);
         let mut most: Option<(f64, usize)> = None;

@@ -1,6 +1,8 @@
 //! The welded surface that the figures are taken over.
 
 use crate::adjacency::{DisjointSets, Weld};
+use crate::laplacian::cotangent;
+use crate::merging::merge_by_key;
 use crate::mesh::Mesh;
 use glam::DVec3;
 
@@ -10,7 +12,7 @@ const MOST_COTANGENT: f64 = 10.0;
 /// Points, their areas and their neighbours.
 pub(super) struct Surface {
     weld: Weld,
-    first_vertex: Vec<usize>,
+    first_vertices: Vec<u32>,
     places: Vec<DVec3>,
     areas: Vec<f64>,
     /// Where each point's neighbours start; one entry more than points.
@@ -24,17 +26,10 @@ pub(super) struct Surface {
 impl Surface {
     pub(super) fn new(mesh: &Mesh, weld: Weld) -> Surface {
         let count = weld.point_count();
-        let (mut first_vertex, mut places) = (Vec::new(), Vec::new());
-        for (vertex, position) in mesh.positions().iter().enumerate() {
-            // Points are numbered in the order of their first vertex.
-            if weld.point_of(vertex) == places.len() {
-                first_vertex.push(vertex);
-                places.push(position.as_dvec3());
-            }
-        }
+        let places = weld.places(mesh.positions());
         let mut areas = vec![0.0; count];
         let mut sets = DisjointSets::new(count);
-        // Both directions of every edge, to be sorted.
+        // Both directions of every edge.
         let mut edges: Vec<(u32, u32, f64)> = Vec::with_capacity(6 * mesh.triangles().len());
         for corners in mesh.triangles() {
             let corners = corners.map(|corner| weld.point_of(corner as usize));
@@ -48,14 +43,8 @@ impl Surface {
                     continue;
                 }
                 sets.join(from, to);
-                let (u, v) = (
-                    places[from] - places[opposite],
-                    places[to] - places[opposite],
-                );
-                let cotangent = match double_area > 0.0 {
-                    true => (u.dot(v) / double_area).clamp(-MOST_COTANGENT, MOST_COTANGENT),
-                    false => 0.0,
-                };
+                let cotangent = cotangent(places[opposite], places[from], places[to]);
+                let cotangent = cotangent.clamp(-MOST_COTANGENT, MOST_COTANGENT);
                 edges.push((from as u32, to as u32, 0.5 * cotangent));
                 edges.push((to as u32, from as u32, 0.5 * cotangent));
             }
@@ -63,15 +52,11 @@ impl Surface {
         if areas.iter().all(|&area| area == 0.0) {
             areas.fill(1.0);
         }
-        // Stable, so that what is summed is summed in the order of the triangles.
-        edges.sort_by_key(|&(from, to, _)| (from, to));
-        edges.dedup_by(|next, kept| {
-            let same = (next.0, next.1) == (kept.0, kept.1);
-            if same {
-                kept.2 += next.2;
-            }
-            same
-        });
+        merge_by_key(
+            &mut edges,
+            |&(from, to, _)| (from, to),
+            |kept, next| kept.2 += next.2,
+        );
         let mut starts = vec![0; count + 1];
         for &(from, ..) in &edges {
             starts[from as usize + 1] += 1;
@@ -80,8 +65,8 @@ impl Surface {
             starts[point + 1] += starts[point];
         }
         Surface {
+            first_vertices: weld.first_vertices(),
             weld,
-            first_vertex,
             places,
             areas,
             starts,
@@ -102,7 +87,7 @@ impl Surface {
 
     /// The first vertex of a point.
     pub(super) fn vertex_of(&self, point: usize) -> usize {
-        self.first_vertex[point]
+        self.first_vertices[point] as usize
     }
 
     pub(super) fn place(&self, point: usize) -> DVec3 {

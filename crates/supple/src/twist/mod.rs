@@ -23,7 +23,7 @@ use crate::clip::{Channel, Clip, Track};
 use crate::deform::swing_and_twist;
 use crate::pose::Pose;
 use crate::rig::{Asset, Rig, RigError};
-use crate::skeleton::{Node, Skeleton, SkeletonError, same_place};
+use crate::skeleton::{BindBone, Joint, Node, Skeleton, SkeletonError, same_place};
 use crate::transform::{Affine, Local, Trs};
 use crate::weights::{WeightsBuilder, WeightsError};
 use glam::{DAffine3, DQuat, DVec3};
@@ -150,8 +150,8 @@ pub enum TwistError {
         /// The name of the joint in its middle.
         by: String,
     },
-    /// The joint holds nothing of the surface.
-    #[error("no vertex follows joint '{joint}': there is nothing to divide")]
+    /// The joint holds nothing of the surface, or nothing where the new one would hold it.
+    #[error("joint '{joint}' holds no skin along its bone: there is nothing to divide")]
     HoldsNothing {
         /// The joint's name.
         joint: String,
@@ -188,7 +188,7 @@ pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twis
         None => free_name(skeleton, bone.node),
     };
     let (driver, turnings) = choose_driver(asset, &bone, options.twist_of)?;
-    let division = Division::new(&asset.rig, &bone, driver.twist_of)?;
+    let division = Division::new(skeleton, &bone, driver.twist_of)?;
     let numbering = Numbering::new(skeleton, &bone, division.joints.len());
     let driver = TwistDriver {
         source: numbering.node(driver.source),
@@ -279,6 +279,16 @@ struct Bone {
     toward: usize,
     /// From its head to its end in the frame of its node, where both rest. That is the same for all skins, in whatever pose they were bound.
     along: DVec3,
+    held: Vec<HeldSkin>,
+}
+
+/// What a joint holds of a vertex.
+struct HeldSkin {
+    vertex: usize,
+    joint: usize,
+    /// The vertex as the joint's node sees it.
+    point: DVec3,
+    weight: f64,
 }
 
 impl Bone {
@@ -335,10 +345,11 @@ impl Bone {
                 // Of two joints in one direction, as a helper on the way to the wrist, the farther one is nearer to all of the skin.
                 let distance = |toward: usize| {
                     let along = place_in(skeleton, node, toward);
-                    let off = |&(point, weight): &(DVec3, f64)| {
-                        weight * point.distance_squared(along * place_along(point, along))
-                    };
-                    held.iter().map(off).sum::<f64>()
+                    let bone = from_origin(along);
+                    let off = held
+                        .iter()
+                        .map(|held| held.weight * bone.distance_squared(held.point));
+                    off.sum::<f64>()
                 };
                 let ends = below.iter().copied();
                 let ends = ends.filter(|&toward| apart(place(toward), place(node)));
@@ -370,32 +381,35 @@ impl Bone {
             joints: on_node,
             toward,
             along,
+            held,
         })
     }
 }
 
-/// The vertices that some joints hold, as the joint's node sees them, and how strongly.
-fn held_skin(rig: &Rig, joints: &[usize]) -> Vec<(DVec3, f64)> {
+/// What some joints hold, by rising vertices.
+fn held_skin(rig: &Rig, joints: &[usize]) -> Vec<HeldSkin> {
     let mut held = Vec::new();
     for (vertex, position) in rig.mesh().positions().iter().enumerate() {
         for influence in rig.weights().of(vertex) {
             if joints.contains(&influence.joint) {
                 let node_from_bind = rig.skeleton().joints()[influence.joint].joint_from_bind;
-                let point = node_from_bind.transform_point3(position.as_dvec3());
-                held.push((point, f64::from(influence.weight)));
+                held.push(HeldSkin {
+                    vertex,
+                    joint: influence.joint,
+                    point: node_from_bind.transform_point3(position.as_dvec3()),
+                    weight: f64::from(influence.weight),
+                });
             }
         }
     }
     held
 }
 
-/// Where along a bone that starts at the origin a point lies, from 0 to 1 (eq. 8 of Jacobson and Sorkine 2011).
-fn place_along(point: DVec3, along: DVec3) -> f64 {
-    let share = point.dot(along) / along.length_squared();
-    if share.is_finite() {
-        share.clamp(0.0, 1.0)
-    } else {
-        0.0
+/// A bone as its own joint sees it.
+fn from_origin(along: DVec3) -> BindBone {
+    BindBone {
+        head: DVec3::ZERO,
+        tail: along,
     }
 }
 
@@ -424,17 +438,19 @@ fn rotation_between(skeleton: &Skeleton, pose: &Pose, from: usize, to: usize) ->
     rotation.normalize()
 }
 
-/// What a message calls a node.
+/// What a message calls the joint on a node.
 fn label(skeleton: &Skeleton, node: usize) -> String {
-    match skeleton.nodes()[node].name.as_str() {
-        "" => format!("node {node}"),
-        name => name.to_owned(),
-    }
+    let mut joints = skeleton.joints().iter();
+    let joint = joints.position(|joint| joint.node == node);
+    joint.map_or_else(String::new, |joint| skeleton.joint_label(joint))
 }
 
 /// A name that no node has.
 fn free_name(skeleton: &Skeleton, node: usize) -> String {
-    let name = format!("{}_twist", label(skeleton, node));
+    let name = match skeleton.nodes()[node].name.as_str() {
+        "" => "twist".to_owned(),
+        name => format!("{name}_twist"),
+    };
     let is_taken = |name: &String| skeleton.nodes().iter().any(|node| node.name == *name);
     let numbered = (2..).map(|number| format!("{name}_{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -501,28 +517,19 @@ struct Division {
 }
 
 impl Division {
-    fn new(rig: &Rig, bone: &Bone, twist_of: TwistOf) -> Result<Division, TwistError> {
-        let skeleton = rig.skeleton();
-        let mut given = Vec::new();
-        for (vertex, position) in rig.mesh().positions().iter().enumerate() {
-            for influence in rig.weights().of(vertex) {
-                if !bone.joints.contains(&influence.joint) {
-                    continue;
-                }
-                let node_from_bind = skeleton.joints()[influence.joint].joint_from_bind;
-                let point = node_from_bind.transform_point3(position.as_dvec3());
-                let along = place_along(point, bone.along);
-                let part = match twist_of {
-                    TwistOf::Child => along,
-                    TwistOf::Joint => 1.0 - along,
-                };
-                // Less than weights can express is nothing.
-                let part = f64::from(influence.weight) * part;
-                if part > f64::from(f32::EPSILON) {
-                    given.push((vertex, influence.joint, part));
-                }
-            }
-        }
+    fn new(skeleton: &Skeleton, bone: &Bone, twist_of: TwistOf) -> Result<Division, TwistError> {
+        let whole = from_origin(bone.along);
+        let given = bone.held.iter().filter_map(|held| {
+            let along = whole.share_along(held.point);
+            let part = match twist_of {
+                TwistOf::Child => held.weight * along,
+                TwistOf::Joint => held.weight * (1.0 - along),
+            };
+            // Less than weights can express is nothing.
+            let counts = part > f64::from(f32::EPSILON);
+            counts.then_some((held.vertex, held.joint, part))
+        });
+        let given: Vec<(usize, usize, f64)> = given.collect();
         let gives = |joint: &usize| given.iter().any(|(_, giver, _)| giver == joint);
         let joints: Vec<usize> = bone.joints.iter().copied().filter(gives).collect();
         if joints.is_empty() {
@@ -560,7 +567,7 @@ impl Numbering {
             }
         }
         let new_node = last + 1;
-        let before = |joint: &crate::skeleton::Joint| joint.node < new_node;
+        let before = |joint: &Joint| joint.node < new_node;
         Numbering {
             new_node,
             first_new_joint: skeleton.joints().partition_point(before),

@@ -537,7 +537,7 @@ fn what_cannot_be_split_is_named() {
     bare.rig = Rig::new(bare.rig.mesh().clone(), skeleton, weights.finish().0).unwrap();
     assert_eq!(
         refused(&bare, 1, &plain),
-        "no vertex follows joint 'elbow': there is nothing to divide"
+        "joint 'elbow' holds no skin along its bone: there is nothing to divide"
     );
 }
 

@@ -3,6 +3,7 @@
 pub mod bind;
 pub mod edit;
 
+use crate::merging::merge_by_key;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -157,14 +158,11 @@ impl WeightsBuilder {
             }
         }
         // A joint may be listed more than once.
-        self.row.sort_by_key(|&(joint, _)| joint);
-        self.row.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
+        merge_by_key(
+            &mut self.row,
+            |entry| entry.0,
+            |kept, next| kept.1 += next.1,
+        );
         let sum: f64 = self.row.iter().map(|(_, weight)| weight).sum();
         if self.row.is_empty() {
             if fallback >= self.joint_count {
@@ -268,6 +266,13 @@ impl Weights {
                 joint: usize::from(joint),
                 weight,
             })
+    }
+
+    /// What a joint holds of a vertex; zero if nothing.
+    pub fn weight_of(&self, vertex: usize, joint: usize) -> f32 {
+        let mut influences = self.of(vertex);
+        let own = influences.find(|influence| influence.joint == joint);
+        own.map_or(0.0, |influence| influence.weight)
     }
 
     /// The joints and weights of a vertex as slices, heaviest first.

@@ -2,7 +2,6 @@
 
 use super::sheet::{self, dense};
 use glam::Vec3;
-use std::time::Instant;
 use supple::characters::{self, Character};
 use supple::weights::edit::{Brush, Edit, Editor, Falloff, Paint, Place, Region};
 use supple::{Mesh, Rig, Weights};
@@ -195,70 +194,4 @@ fn a_surface_without_triangles_cannot_be_touched() {
     );
     assert_eq!(stroke.dab(&brush, Place::Vertex(1)).unwrap(), [1]);
     assert_eq!(stroke.change().unwrap().vertices(), [1]);
-}
-
-/// What a paint tool waits for; run with `--release -- --ignored --nocapture`.
-#[test]
-#[ignore = "prints times"]
-fn times_of_dabs() {
-    let rig = characters::build(Character::Figure, 100_000).unwrap().rig;
-    let start = Instant::now();
-    let editor = Editor::new(&rig);
-    println!("editor: {:.1?}", start.elapsed());
-    let mut stroke = editor.stroke(rig.weights()).unwrap();
-    for (what, paint) in [
-        (
-            "add",
-            Paint::Add {
-                joint: 1,
-                amount: 0.1,
-            },
-        ),
-        ("smooth", Paint::Smooth { strength: 0.5 }),
-    ] {
-        for radius in [0.02, 0.05, 0.1] {
-            let brush = Brush {
-                paint,
-                radius,
-                falloff: Falloff::Smooth,
-            };
-            let start = Instant::now();
-            let mut covered = 0;
-            for dab in 0..20 {
-                let place = Vec3::new(0.1, 1.2 + 0.01 * dab as f32, 0.2);
-                covered += stroke.dab(&brush, Place::Near(place)).unwrap().len();
-            }
-            println!(
-                "{what} {radius}: {:.2?} per dab of {} vertices",
-                start.elapsed() / 20,
-                covered / 20
-            );
-        }
-    }
-    let start = Instant::now();
-    let change = stroke.change().unwrap();
-    println!(
-        "change of {} vertices: {:.1?}",
-        change.vertices().len(),
-        start.elapsed()
-    );
-    let start = Instant::now();
-    let painted = change.redo(rig.weights()).unwrap();
-    println!("redo: {:.1?}", start.elapsed());
-    for (what, edit) in [
-        (
-            "smooth 5",
-            Edit::Smooth {
-                steps: 5,
-                strength: 0.5,
-                joints: Vec::new(),
-            },
-        ),
-        ("prune", Edit::Prune { below: 0.01 }),
-        ("mirror", Edit::Mirror(Default::default())),
-    ] {
-        let start = Instant::now();
-        editor.apply(&painted, &edit, &Region::All).unwrap();
-        println!("{what}: {:.1?}", start.elapsed());
-    }
 }

@@ -22,10 +22,7 @@ fn largest_difference(a: &Weights, b: &Weights) -> f32 {
         let mut largest: f32 = 0.0;
         for (these, those) in [(a, b), (b, a)] {
             for influence in these.of(vertex) {
-                let mut other = those
-                    .of(vertex)
-                    .filter(|other| other.joint == influence.joint);
-                let other = other.next().map_or(0.0, |other| other.weight);
+                let other = those.weight_of(vertex, influence.joint);
                 largest = largest.max((influence.weight - other).abs());
             }
         }
@@ -60,7 +57,7 @@ fn the_figure_is_its_own_mirror_image_and_a_stroke_on_one_side_comes_to_both() {
         value: 0.75,
     });
     let change = editor
-        .apply(rig.weights(), &flood, &Region::HeldBy(left))
+        .apply(rig.weights(), &flood, &Region::HeldBy(vec![left]))
         .unwrap();
     let painted = change.redo(rig.weights()).unwrap();
     let positive = rig.mesh().positions()[change.vertices()[0] as usize].x > 0.0;
@@ -72,11 +69,7 @@ fn the_figure_is_its_own_mirror_image_and_a_stroke_on_one_side_comes_to_both() {
     // Of as many vertices the other hand has the weight now.
     let with_weight = |weights: &Weights, joint: usize| {
         let vertices = 0..weights.vertex_count();
-        let has = |vertex: &usize| {
-            let mut influences = weights.of(*vertex);
-            influences
-                .any(|influence| influence.joint == joint && (influence.weight - 0.75).abs() < 1e-6)
-        };
+        let has = |vertex: &usize| (weights.weight_of(*vertex, joint) - 0.75).abs() < 1e-6;
         vertices.filter(has).count()
     };
     assert!(with_weight(&both, left) > 20);
@@ -124,8 +117,7 @@ fn between_vertices_weights_are_interpolated_and_the_plane_is_found() {
         for (vertex, place) in rig.mesh().positions().iter().enumerate() {
             let share = (place.x - 1.0).abs() / 3.0;
             let arm = if place.x > 1.0 { 2 } else { 1 };
-            let mut of_arm = both.of(vertex).filter(|influence| influence.joint == arm);
-            let found = of_arm.next().map_or(0.0, |influence| influence.weight);
+            let found = both.weight_of(vertex, arm);
             assert!((found - share).abs() < 1e-6, "{place}: {found} for {share}");
         }
     }

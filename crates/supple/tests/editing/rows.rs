@@ -114,7 +114,9 @@ fn a_region_is_all_that_changes() {
         value: 0.25,
     });
     let editor = editor(&weights);
-    let held = editor.apply(&weights, &flood, &Region::HeldBy(1)).unwrap();
+    let held = editor
+        .apply(&weights, &flood, &Region::HeldBy(vec![1]))
+        .unwrap();
     let holds = |&vertex: &u32| {
         weights
             .of(vertex as usize)

@@ -202,7 +202,7 @@ impl Editor {
         };
         self.check_joint(joint)?;
         if self.locked[joint] {
-            let joint = self.skeleton.joint_name(joint).to_owned();
+            let joint = self.skeleton.joint_label(joint);
             return Err(EditError::Locked { joint });
         }
         Ok(())

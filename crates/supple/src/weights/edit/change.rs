@@ -40,12 +40,8 @@ impl Change {
         let mut largest: f32 = 0.0;
         for row in 0..self.vertices.len() {
             for (these, those) in [(&self.before, &self.after), (&self.after, &self.before)] {
-                let (joints, values) = those.row(row);
                 for influence in these.of(row) {
-                    let other = joints.iter().zip(values);
-                    let mut other =
-                        other.filter(|&(&joint, _)| usize::from(joint) == influence.joint);
-                    let other = other.next().map_or(0.0, |(_, &value)| value);
+                    let other = those.weight_of(row, influence.joint);
                     largest = largest.max((influence.weight - other).abs());
                 }
             }

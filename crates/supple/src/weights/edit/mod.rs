@@ -88,8 +88,8 @@ pub enum Region {
     /// Every one.
     #[default]
     All,
-    /// Those that a joint holds.
-    HeldBy(usize),
+    /// Those that any of some joints holds: a node may be bound in several ways.
+    HeldBy(Vec<usize>),
     /// Those of a list, in any order.
     Vertices(Vec<u32>),
 }
@@ -374,11 +374,13 @@ impl Editor {
         let points = 0..self.weld.point_count() as u32;
         match region {
             Region::All => Ok(points.collect()),
-            Region::HeldBy(joint) => {
-                self.check_joint(*joint)?;
+            Region::HeldBy(joints) => {
+                for &joint in joints {
+                    self.check_joint(joint)?;
+                }
                 let holds = |&vertex: &u32| {
-                    let joints = weights.row(vertex as usize).0;
-                    joints.iter().any(|&held| usize::from(held) == *joint)
+                    let mut influences = weights.of(vertex as usize);
+                    influences.any(|influence| joints.contains(&influence.joint))
                 };
                 let held = |&point: &u32| self.vertices.of(point as usize).iter().any(holds);
                 Ok(points.filter(held).collect())

@@ -1,5 +1,7 @@
 //! The weights of one point while they are being edited: joints with shares, the joints rising, the shares summing to one.
 
+use crate::merging::merge_by_key;
+
 /// The shares of a point's joints.
 pub(super) type Row = Vec<(u16, f64)>;
 
@@ -21,14 +23,6 @@ pub(super) fn blend<'a>(parts: impl IntoIterator<Item = (&'a Row, f64)>) -> Row 
 
 /// Shares in any order, a joint possibly more than once, as a row.
 pub(super) fn merged(mut row: Row) -> Row {
-    // Stable, so that what is added up is added up in the order given.
-    row.sort_by_key(|&(joint, _)| joint);
-    row.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 += next.1;
-        }
-        same
-    });
+    merge_by_key(&mut row, |entry| entry.0, |kept, next| kept.1 += next.1);
     row
 }

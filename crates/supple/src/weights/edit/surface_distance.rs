@@ -41,10 +41,7 @@ impl Reached {
 
 impl Fans {
     pub(super) fn of(mesh: &Mesh, weld: &Weld) -> Fans {
-        let mut places = vec![DVec3::ZERO; weld.point_count()];
-        for (vertex, place) in mesh.positions().iter().enumerate() {
-            places[weld.point_of(vertex)] = place.as_dvec3();
-        }
+        let places = weld.places(mesh.positions());
         let points =
             |corners: &[u32; 3]| corners.map(|corner| weld.point_of(corner as usize) as u32);
         let triangles: Vec<[u32; 3]> = mesh.triangles().iter().map(points).collect();

@@ -225,9 +225,9 @@ impl<'a> Source<'a> {
             target_joint.push(namesake.map(|joint| joint as u16).or(above));
         }
         if !has_namesake.contains(&true) {
-            let first = skeleton.joints().first().map(|_| skeleton.joint_name(0));
+            let first = skeleton.joints().first().map(|_| skeleton.joint_label(0));
             return Err(EditError::NoCommonJoint {
-                joint: first.unwrap_or_default().to_owned(),
+                joint: first.unwrap_or_default(),
             });
         }
         let vertices = 0..rig.weights().vertex_count();
@@ -237,9 +237,7 @@ impl<'a> Source<'a> {
             .collect();
         let unmatched = used.into_iter().map(usize::from);
         let unmatched = unmatched.filter(|&joint| !has_namesake[joint]);
-        report.unmatched = unmatched
-            .map(|joint| skeleton.joint_name(joint).to_owned())
-            .collect();
+        report.unmatched = unmatched.map(|joint| skeleton.joint_label(joint)).collect();
         let weld = weld_positions(rig.mesh().positions());
         Ok(Source {
             rig,

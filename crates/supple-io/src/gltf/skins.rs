@@ -1,0 +1,174 @@
+//! What skins list: the joints that their vertices come to need, and each node once.
+
+use super::store::Accessor;
+use super::{Document, Instance, SaveError};
+use glam::{DMat4, DVec3, Vec3};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use supple::skeleton::{Joint, Skeleton};
+use supple::{Rig, Weights};
+
+/// How far taking two joints of a node for one may carry a vertex, as a share of the extent: about what 16 bits cost. Skins may bind a node by matrices that differ by rounding.
+const ROUNDED_BIND: f64 = 5e-5;
+
+impl Document {
+    /// Refuses a character that is not the one of the file, and a file without skins.
+    pub(super) fn check_character(&self, rig: &Rig) -> Result<(), SaveError> {
+        self.check_vertex_count("a character", rig.mesh().vertex_count())?;
+        self.check_skinned()?;
+        let skeleton = rig.skeleton();
+        let mut listed = self.binding.file_joints.iter();
+        let fits = skeleton.nodes().len() == self.binding.file_node.len()
+            && listed.all(|&joint| joint < skeleton.joints().len());
+        match fits {
+            true => Ok(()),
+            false => Err(SaveError::OtherSkeleton),
+        }
+    }
+
+    /// Refuses a file without skins.
+    pub(super) fn check_skinned(&self) -> Result<(), SaveError> {
+        let mut instances = self.binding.instances.iter();
+        match instances.any(|instance| instance.skinned) {
+            true => Ok(()),
+            false => Err(SaveError::NoSkin),
+        }
+    }
+
+    /// What each vertex has to call a joint, where that is another one: a skin may list a node only once, and skins of several pieces may bind a node by matrices that
+    /// differ by rounding. Refused where they differ by more. `influences` are joints and shares.
+    pub(super) fn names_in_skins<Influences: Iterator<Item = (usize, f64)>>(
+        &self,
+        rig: &Rig,
+        influences: impl Fn(usize) -> Influences,
+    ) -> Result<HashMap<(usize, usize), usize>, SaveError> {
+        let skeleton = rig.skeleton();
+        let joints = skeleton.joints();
+        let extent = rig.mesh().bounds().map_or(0.0, |bounds| bounds.extent());
+        let mut called: HashMap<(usize, usize), usize> = HashMap::new();
+        for instance in &self.binding.instances {
+            let listed: HashSet<usize> = instance.joint_of_skin.iter().copied().collect();
+            let by_node: HashMap<usize, usize> = instance
+                .joint_of_skin
+                .iter()
+                .rev()
+                .map(|&joint| (joints[joint].node, joint))
+                .collect();
+            // A joint that the skin does not list is added under its first name.
+            let mut added: HashMap<usize, usize> = HashMap::new();
+            for vertex in instance.primitives.iter().cloned().flatten() {
+                for (joint, share) in influences(vertex) {
+                    if listed.contains(&joint) {
+                        continue;
+                    }
+                    let node = joints[joint].node;
+                    let known = by_node.get(&node).copied();
+                    let name = known.unwrap_or_else(|| *added.entry(node).or_insert(joint));
+                    if name == joint {
+                        continue;
+                    }
+                    let place = rig.mesh().positions()[vertex];
+                    if share * apart(&joints[name], &joints[joint], place, extent) > ROUNDED_BIND {
+                        return Err(SaveError::NodeBoundTwice {
+                            vertex,
+                            joint: skeleton.joint_label(joint),
+                            node: instance.node,
+                        });
+                    }
+                    called.insert((vertex, joint), name);
+                }
+            }
+        }
+        Ok(called)
+    }
+
+    /// Adds to each skin the joints that its vertices need and that it does not list: smoothing carries influences from one piece of a character to
+    /// another, whose skin may not know the joint; and a split bone has a new one.
+    pub(super) fn list_joints(&mut self, skeleton: &Skeleton, weights: &Weights) {
+        // By skin, in the order of the instances, so that the same input gives the same file.
+        let mut lists: Vec<(usize, Vec<usize>)> = Vec::new();
+        for instance in self
+            .binding
+            .instances
+            .iter()
+            .filter(|instance| instance.skinned)
+        {
+            let Some(skin) = self.json["nodes"][instance.node]["skin"].as_u64() else {
+                continue;
+            };
+            let skin = skin as usize;
+            let known = lists.iter().position(|(known, _)| *known == skin);
+            let known = known.unwrap_or_else(|| {
+                lists.push((skin, instance.joint_of_skin.to_vec()));
+                lists.len() - 1
+            });
+            let list = &mut lists[known].1;
+            let mut listed: HashSet<usize> = list.iter().copied().collect();
+            for vertex in instance.primitives.iter().cloned().flatten() {
+                for influence in weights.of(vertex) {
+                    if listed.insert(influence.joint) {
+                        list.push(influence.joint);
+                    }
+                }
+            }
+        }
+        for (skin, list) in lists {
+            self.set_joints(skin, &list, skeleton);
+        }
+    }
+
+    /// Replaces a skin's list of joints by a longer one that starts as it did.
+    fn set_joints(&mut self, skin: usize, list: &[usize], skeleton: &Skeleton) {
+        let joints = |instance: &Instance| instance.joint_of_skin.len();
+        let is_of_skin = |json: &Value, instance: &Instance| {
+            instance.skinned && json["nodes"][instance.node]["skin"].as_u64() == Some(skin as u64)
+        };
+        let instances = self.binding.instances.iter();
+        let mut of_skin = instances.filter(|instance| is_of_skin(&self.json, instance));
+        if of_skin.all(|instance| joints(instance) == list.len()) {
+            return;
+        }
+        let nodes: Vec<usize> = list
+            .iter()
+            .map(|&joint| self.binding.file_node[skeleton.joints()[joint].node])
+            .collect();
+        let matrices: Vec<f32> = list
+            .iter()
+            .flat_map(|&joint| {
+                let matrix = DMat4::from(skeleton.joints()[joint].joint_from_bind);
+                matrix.as_mat4().to_cols_array()
+            })
+            .collect();
+        let matrices = self.append(Accessor::floats("MAT4", 16, &matrices));
+        let json = &mut self.json["skins"][skin];
+        json["joints"] = json!(nodes);
+        json["inverseBindMatrices"] = json!(matrices);
+        let list: Arc<[usize]> = list.into();
+        for instance in &mut self.binding.instances {
+            if is_of_skin(&self.json, instance) {
+                instance.joint_of_skin = list.clone();
+            }
+        }
+    }
+}
+
+/// How far apart two joints of a node carry a place, as a share of a length.
+fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
+    let (one, other) = (one.joint_from_bind, other.joint_from_bind);
+    let place = place.as_dvec3();
+    let distance = (one.transform_point3(place)).distance(other.transform_point3(place));
+    // A joint may measure in other units than the mesh.
+    let axes = [one.matrix3.x_axis, one.matrix3.y_axis, one.matrix3.z_axis].map(DVec3::length);
+    let length = f64::from(length) * axes.into_iter().fold(0.0, f64::max);
+    if distance == 0.0 {
+        0.0
+    } else {
+        distance / length
+    }
+}
+
+/// Whether two joints of a node bind a place alike, but for rounding.
+pub(super) fn bound_alike(one: &Joint, other: &Joint, place: Vec3, length: f32) -> bool {
+    apart(one, other, place, length) <= ROUNDED_BIND
+}

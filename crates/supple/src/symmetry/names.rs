@@ -1,0 +1,145 @@
+//! Joints that are partners by their names: `.L` and `.R`, `_l` and `_r`, `Left` and `Right`, in any case and at any place of the name.
+
+use super::mutual;
+use std::collections::HashMap;
+
+/// The partner of every name that says on which side it is, if there is one of the other side.
+pub(super) fn partners(names: &[&str]) -> Vec<Option<u32>> {
+    let folded: Vec<String> = names
+        .iter()
+        .map(|name| name.chars().map(in_lower_case).collect())
+        .collect();
+    let mut known: HashMap<&str, Vec<u32>> = HashMap::new();
+    for (item, name) in folded.iter().enumerate() {
+        known.entry(name).or_default().push(item as u32);
+    }
+    let partner = |(item, name): (usize, &&str)| {
+        // A node may be bound in several ways: the first is paired with the first.
+        let same = known.get(folded[item].as_str())?;
+        let place = same.iter().position(|&other| other as usize == item)?;
+        let mut others = names_of_other_side(name).into_iter();
+        others.find_map(|other| known.get(other.as_str())?.get(place).copied())
+    };
+    mutual(names.iter().enumerate().map(partner).collect())
+}
+
+/// A letter in lower case, where that is one letter.
+fn in_lower_case(letter: char) -> char {
+    let mut lower = letter.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(lower), None) => lower,
+        _ => letter,
+    }
+}
+
+/// Names that the counterpart may have, in lower case: every mark of a side turned to the other side, then each one alone.
+///
+/// Any name may be tried, since only one that exists counts: "bright" finds no "bleft".
+fn names_of_other_side(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let lower: Vec<char> = letters.iter().copied().map(in_lower_case).collect();
+    // Where a mark begins, how long it is, and what it becomes.
+    let mut marks: Vec<(usize, usize, &str)> = Vec::new();
+    let mut at = 0;
+    while at < lower.len() {
+        let words = [
+            ("left", "right"),
+            ("right", "left"),
+            ("lft", "rgt"),
+            ("rgt", "lft"),
+        ];
+        let word = words
+            .into_iter()
+            .find(|(word, _)| starts_with(&lower[at..], word));
+        let single = match lower[at] {
+            'l' if stands_alone(&letters, at) => Some(("l", "r")),
+            'r' if stands_alone(&letters, at) => Some(("r", "l")),
+            _ => None,
+        };
+        match word.or(single) {
+            Some((mark, other)) => {
+                marks.push((at, mark.len(), other));
+                at += mark.len();
+            }
+            None => at += 1,
+        }
+    }
+    let turned = |marks: &[(usize, usize, &str)]| {
+        let mut turned = String::new();
+        let mut next = 0;
+        for &(at, length, other) in marks {
+            turned.extend(&lower[next..at]);
+            turned += other;
+            next = at + length;
+        }
+        turned.extend(&lower[next..]);
+        turned
+    };
+    match marks.len() {
+        0 => Vec::new(),
+        1 => vec![turned(&marks)],
+        _ => std::iter::once(turned(&marks))
+            .chain(marks.iter().map(|&mark| turned(&[mark])))
+            .collect(),
+    }
+}
+
+fn starts_with(letters: &[char], word: &str) -> bool {
+    letters.len() >= word.len() && word.chars().zip(letters).all(|(a, &b)| a == b)
+}
+
+/// A letter that is a word: nothing but signs and digits around it, or a change of case (`LArm`, `armL`).
+fn stands_alone(letters: &[char], at: usize) -> bool {
+    let letter = letters[at];
+    let before = at.checked_sub(1).map(|before| letters[before]);
+    let after = letters.get(at + 1);
+    let free_before = before.is_none_or(|before| {
+        !before.is_alphabetic() || (before.is_lowercase() && letter.is_uppercase())
+    });
+    let free_after = after.is_none_or(|after| !after.is_alphabetic() || after.is_uppercase());
+    free_before && free_after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_change_sides() {
+        for (name, other) in [
+            ("hand.L", "hand.r"),
+            ("Arm_r", "arm_l"),
+            ("mixamorig:LeftForeArm", "mixamorig:rightforearm"),
+            ("l_thumb_01", "r_thumb_01"),
+            ("thumb_L_01", "thumb_r_01"),
+            ("arm.R.001", "arm.l.001"),
+            ("shoulderR", "shoulderl"),
+            ("RCalf", "lcalf"),
+            ("Bip01 L Hand", "bip01 r hand"),
+            ("eye.left.001", "eye.right.001"),
+            ("RIGHT leg", "left leg"),
+            ("lft_knee", "rgt_knee"),
+            ("leg-R", "leg-l"),
+            ("骨.L", "骨.r"),
+            ("İ.L", "İ.r"),
+        ] {
+            assert_eq!(names_of_other_side(name)[0], other, "{name}");
+        }
+        for middle in ["spine", "Pelvis", "collar", "rib", "ball", "Lower", ""] {
+            assert_eq!(names_of_other_side(middle), [""; 0], "{middle}");
+        }
+        assert_eq!(
+            names_of_other_side("arm_L_right"),
+            ["arm_r_left", "arm_r_right", "arm_l_left"]
+        );
+    }
+
+    #[test]
+    fn partners_are_mutual_and_names_that_repeat_are_paired_in_order() {
+        let names = [
+            "upright", "arm.L", "Arm.r", "arm.l", "ARM.R", "arm.R", "leg.L", "spine",
+        ];
+        let expected = [None, Some(2), Some(1), Some(4), Some(3), None, None, None];
+        assert_eq!(partners(&names), expected);
+    }
+}
