@@ -26,12 +26,12 @@ fn main() -> Outcome<()> {
 /// All joints in their colours, and one joint by itself.
 fn bodies(album: &Album, method: &str, asset: &Asset) -> Outcome<()> {
     let body = Shot {
-        size: (150, 220),
+        size: (150, 190),
         overlays: Overlays {
             weights: true,
             ..Overlays::default()
         },
-        framed: |place| place.y > 0.85,
+        framed: |place| place.y > 0.8 && place.x.abs() < 0.38,
         normals: Normals::Transported,
         ..Shot::of(asset, View::FRONT)
     };
@@ -50,6 +50,7 @@ fn bends(album: &Album, method: &str, asset: &Asset) -> Outcome<()> {
         moment: Moment::Clip("elbow-bend-120"),
         size: (150, 130),
         framed: |place| (place - Vec3::new(0.37, 1.2, -0.02)).length() < 0.11,
+        colors: Some(vec![LIGHT; asset.rig.mesh().vertex_count()]),
         normals: Normals::Transported,
         ..Shot::of(asset, view(150.0, 20.0))
     };
@@ -87,9 +88,9 @@ fn clothes(album: &Album, figure: &Asset) -> Outcome<()> {
     for (name, moment) in moments {
         let shot = Shot {
             moment,
-            size: (200, 220),
+            size: (200, 200),
             colors: Some(colors.clone()),
-            framed: |place| place.y > 0.85,
+            framed: |place| place.y > 0.85 && place.x.abs() < 0.5,
             normals: Normals::Transported,
             ..Shot::of(&asset, view(20.0, 5.0))
         };
@@ -150,18 +151,21 @@ fn dressed(figure: &Asset) -> Outcome<(Mesh, Vec<Vec3>)> {
     let mut places = body.positions().to_vec();
     let mut colors = vec![LIGHT; places.len()];
     let mut triangles = body.triangles().to_vec();
+    let (low, high) = (Vec3::new(-0.29, 0.93, -1.0), Vec3::new(0.29, 1.43, 1.0));
     let covered = |&corner: &u32| {
         let place = body.positions()[corner as usize];
-        (0.93..1.43).contains(&place.y) && place.x.abs() < 0.29
+        place == place.clamp(low, high)
     };
     let mut copies = vec![u32::MAX; places.len()];
     let shirt = body.triangles().iter();
-    for corners in shirt.filter(|corners| corners.iter().all(covered)) {
+    for corners in shirt.filter(|corners| corners.iter().any(covered)) {
         triangles.push(corners.map(|corner| {
             let corner = corner as usize;
             if copies[corner] == u32::MAX {
                 copies[corner] = places.len() as u32;
-                places.push(body.positions()[corner] + body.normals()[corner] * 0.012);
+                let above = body.positions()[corner] + body.normals()[corner] * 0.012;
+                // What reaches beyond the hem is moved to it, so that it is straight.
+                places.push(above.clamp(low, high));
             }
             copies[corner]
         }));
