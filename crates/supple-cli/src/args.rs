@@ -190,12 +190,13 @@ Examples:
     Twist(TwistArguments),
 
     /// How long things take on this machine: baking centers of rotation and direct delta mush,
-    /// brush strokes, frames
+    /// computing weights, brush strokes, frames
     #[command(after_help = "\
 Without FILE, built-in characters of the sizes in the papers, whose times stand beside. Every time
-is the best of several runs: on all cores for bakes and strokes, on one thread for frames. Direct
-delta mush starts from a rigid bind, with the default options, and with --radius-from-bones off. The
-tables are Markdown.
+is the best of several runs: on all cores for bakes, weights and strokes, on one thread for frames.
+Direct delta mush starts from a rigid bind, with the default options, and with --radius-from-bones
+off. Weights are computed for the joints with the longest bones where the table says fewer than there
+are. The tables are Markdown.
 
 Examples:
   supple bench

@@ -169,7 +169,7 @@ fn no_joint_left(group: &BindGroup) -> Failure {
         .hint("exclude fewer joints; --used leaves out those that hold nothing in the file now")
 }
 
-fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
+pub(crate) fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
     match error {
         BindError::NotFinite(joint) | BindError::EmptyHandle(joint) => {
             let name = skeleton.joint_name(joint);

@@ -973,10 +973,20 @@ fn bench_tells_programs_what_it_tells_people() {
     let rows = succeeds(&["bench", "@bar:2000", "--exact", "--json"], folder.path());
     let rows: serde_json::Value = serde_json::from_str(&rows).expect("JSON");
     let all = rows.as_array().expect("an array");
-    let (mush, rows): (Vec<_>, Vec<_>) = all.iter().partition(|row| row["bench"] == "mush");
-    let whats: Vec<_> = rows.iter().map(|row| row["what"].as_str()).collect();
+    let of = |bench: &str| -> Vec<_> { all.iter().filter(|row| row["bench"] == bench).collect() };
+    let (rows, mush, weights) = (of("centers"), of("mush"), of("weights"));
+    assert_eq!(rows.len() + mush.len() + weights.len(), all.len());
+    fn whats_of<'a>(rows: &[&'a serde_json::Value]) -> Vec<Option<&'a str>> {
+        rows.iter().map(|row| row["what"].as_str()).collect()
+    }
+    let whats = whats_of(&rows);
     let expected = ["bake", "crowded weights", "brush stroke"].map(Some);
     assert_eq!(whats, expected);
+    let computed = ["rigid", "envelope", "heat", "geodesic", "bbw"];
+    let edited = ["brush dab", "smooth, 10 steps", "limit to 4"];
+    let expected: Vec<_> = computed.into_iter().chain(edited).map(Some).collect();
+    assert_eq!(whats_of(&weights), expected);
+    assert!(weights[4]["voxels"].as_u64() > Some(100));
     for row in all {
         assert!(row["ms"].as_f64().expect("a time") > 0.0);
         assert!(row["vertices"].as_u64().expect("a count") > 1000);

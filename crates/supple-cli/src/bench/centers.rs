@@ -1,12 +1,15 @@
 //! Centers of rotation: what a bake takes, and what a brush stroke takes.
 
 use super::scenes::{self, PaperModel};
-use super::{MOMENT, SHORT_MOMENT, best_of, markdown, readable};
+use super::{
+    MOMENT, SHORT_MOMENT, best_of, built_in, clocked, markdown, median_and_slowest, milliseconds,
+    readable, readable_with_slowest,
+};
 use crate::failure::Failure;
 use crate::source::Source;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 use supple::centers::{CenterOptions, Centers, LiveCenters, exact};
 use supple::{Rig, Weights};
 
@@ -14,7 +17,7 @@ use supple::{Rig, Weights};
 pub(super) fn time_characters(with_exact: bool, tell: impl Fn(&Path)) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for model in &scenes::PAPER {
-        let file = PathBuf::from(format!("@{}", model.character));
+        let file = built_in(model.character);
         tell(&file);
         rows.extend(time_rows(
             &file,
@@ -23,8 +26,8 @@ pub(super) fn time_characters(with_exact: bool, tell: impl Fn(&Path)) -> Result<
             with_exact,
         )?);
     }
-    for size in ["10000", "100000", "1000000"] {
-        let file = PathBuf::from(format!("@figure:{size}"));
+    for character in ["figure:10000", "figure:100000", "figure:1000000"] {
+        let file = built_in(character);
         tell(&file);
         let source = Source::open(&file)?;
         rows.push(bake_row(&file, &source.asset.rig, None, false)?);
@@ -96,17 +99,12 @@ fn time_bake(
 ) -> Result<Row, Failure> {
     let mesh = rig.mesh();
     let options = CenterOptions::default();
-    let centers = Centers::bake(mesh, weights, &options)?;
-    let time = best_of(MOMENT, || {
-        let start = Instant::now();
-        Centers::bake(mesh, weights, &options)?;
-        Ok(start.elapsed())
+    let (centers, time) = best_of(MOMENT, || {
+        clocked(|| Centers::bake(mesh, weights, &options))
     })?;
     let exact = match with_exact {
         true => {
-            let start = Instant::now();
-            let exact = exact(mesh, weights, &options)?;
-            let time = start.elapsed();
+            let (exact, time) = clocked(|| exact(mesh, weights, &options))?;
             let extent = f64::from(mesh.bounds().map_or(1.0, |bounds| bounds.extent()));
             let both = centers.points().iter().zip(&exact);
             let errors = both.filter_map(|pair| match pair {
@@ -140,15 +138,14 @@ fn stroke_row(file: &Path, rig: &Rig) -> Result<Row, Failure> {
     let mut live = LiveCenters::new(rig.mesh(), rig.weights(), &CenterOptions::default())?;
     let mut times = Vec::new();
     for stroke in scenes::strokes(rig, STROKES)? {
-        times.push(best_of(SHORT_MOMENT, || {
-            let start = Instant::now();
-            live.update(&stroke.weights, &stroke.painted)?;
-            let time = start.elapsed();
+        let (_, time) = best_of(SHORT_MOMENT, || {
+            let timed = clocked(|| live.update(&stroke.weights, &stroke.painted))?;
             live.update(rig.weights(), &stroke.painted)?;
-            Ok(time)
-        })?);
+            Ok(timed)
+        })?;
+        times.push(time);
     }
-    times.sort();
+    let (time, slowest) = median_and_slowest(times);
     let row = Row {
         character: file.display().to_string(),
         what: "brush stroke",
@@ -156,8 +153,8 @@ fn stroke_row(file: &Path, rig: &Rig) -> Result<Row, Failure> {
         triangles: rig.mesh().triangles().len(),
         joints: rig.skeleton().joints().len(),
         influences: rig.weights().influence_count() as f64 / rig.mesh().vertex_count() as f64,
-        time: times[times.len() / 2],
-        slowest: times.last().copied(),
+        time,
+        slowest,
         exact: None,
         paper: None,
     };
@@ -166,7 +163,6 @@ fn stroke_row(file: &Path, rig: &Rig) -> Result<Row, Failure> {
 
 impl Row {
     pub(super) fn to_json(&self) -> Value {
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let mut row = json!({
             "bench": "centers",
             "what": self.what,
@@ -175,16 +171,19 @@ impl Row {
             "triangles": self.triangles,
             "joints": self.joints,
             "influences": self.influences,
-            "ms": ms(self.time),
+            "ms": milliseconds(self.time),
         });
         let more = [
-            ("slowest_ms", self.slowest.map(ms)),
-            ("exact_ms", self.exact.as_ref().map(|exact| ms(exact.time))),
+            ("slowest_ms", self.slowest.map(milliseconds)),
+            (
+                "exact_ms",
+                self.exact.as_ref().map(|exact| milliseconds(exact.time)),
+            ),
             (
                 "largest_error",
                 self.exact.as_ref().map(|exact| exact.error),
             ),
-            ("paper_ms", self.paper.map(ms)),
+            ("paper_ms", self.paper.map(milliseconds)),
         ];
         for (name, value) in more {
             if let Some(value) = value {
@@ -211,9 +210,6 @@ pub(super) fn table(rows: &[Row]) -> String {
     ];
     let lines = rows.iter().map(|row| {
         let per_vertex = row.time.as_secs_f64() * 1e9 / row.vertices.max(1) as f64;
-        let slowest = row
-            .slowest
-            .map(|time| format!(", slowest {}", readable(time)));
         [
             row.what.to_owned(),
             row.character.clone(),
@@ -225,7 +221,7 @@ pub(super) fn table(rows: &[Row]) -> String {
                 .as_ref()
                 .map(|exact| readable(exact.time))
                 .unwrap_or_default(),
-            readable(row.time) + &slowest.unwrap_or_default(),
+            readable_with_slowest(row.time, row.slowest),
             format!("{per_vertex:.0} ns"),
             row.exact
                 .as_ref()

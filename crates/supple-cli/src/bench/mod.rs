@@ -1,44 +1,53 @@
 //! `supple bench`: how long things take on this machine.
 //!
-//! Now: baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants. Every figure is the best of several runs: what the machine can
+//! Now: baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants; computing weights and editing them. Every figure is the best of several runs: what the machine can
 //! do, not what else it did.
 
 mod centers;
 mod mush;
 mod scenes;
+mod weights;
 
 use crate::args::BenchOptions;
 use crate::failure::Failure;
 use crate::progress;
 use crate::source::Source;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     let spinner = progress::spinner("timing");
     let tell = |file: &Path| spinner.set_message(format!("timing {}", file.display()));
-    let (centers, mush) = match &options.file {
+    let (centers, mush, weights) = match &options.file {
         Some(file) => {
-            let source = Source::open(file)?;
-            let centers = centers::time_rows(file, None, &source, options.exact)?;
+            let (source, document) = Source::open(file)?.with_document()?;
+            let groups = document.bind_groups(source.asset.rig.skeleton());
             (
-                centers,
+                centers::time_rows(file, None, &source, options.exact)?,
                 mush::time_file(file, &source.asset, options.exact)?,
+                weights::time_file(file, &source.asset.rig, &groups)?,
             )
         }
         None => (
             centers::time_characters(options.exact, tell)?,
             mush::time_characters(options.exact, tell)?,
+            weights::time_characters(tell)?,
         ),
     };
     spinner.finish_and_clear();
     if options.json {
         let centers = centers.iter().map(centers::Row::to_json);
-        let rows: Vec<Value> = centers.chain(mush.to_json()).collect();
+        let weights = weights.iter().map(weights::Row::to_json);
+        let rows: Vec<Value> = centers.chain(mush.to_json()).chain(weights).collect();
         return crate::print(&format!("{}\n", json!(rows)));
     }
-    crate::print(&format!("{}\n{}", centers::table(&centers), mush.tables()))
+    crate::print(&format!(
+        "{}\n{}\n{}",
+        centers::table(&centers),
+        mush.tables(),
+        weights::table(&weights)
+    ))
 }
 
 /// How long a bake is timed, over and over.
@@ -47,19 +56,56 @@ const MOMENT: Duration = Duration::from_millis(400);
 /// The same for one of many strokes.
 const SHORT_MOMENT: Duration = Duration::from_millis(50);
 
-/// The shortest of some runs: at least three, and as many as a moment allows.
-fn best_of(
+/// What takes longer than this is not run again.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What the last of some runs gave, and how long the shortest took: at least three runs, unless they are slow, and as many as a moment allows.
+fn best_of<T>(
     moment: Duration,
-    mut run: impl FnMut() -> Result<Duration, Failure>,
-) -> Result<Duration, Failure> {
+    mut run: impl FnMut() -> Result<(T, Duration), Failure>,
+) -> Result<(T, Duration), Failure> {
     let begin = Instant::now();
-    let mut best = run()?;
+    let (mut made, mut best) = run()?;
     let mut runs = 1;
-    while runs < 3 || begin.elapsed() < moment {
-        best = best.min(run()?);
+    while begin.elapsed() < moment || (runs < 3 && begin.elapsed() < PATIENCE) {
+        let (next, time) = run()?;
+        made = next;
+        best = best.min(time);
         runs += 1;
     }
-    Ok(best)
+    Ok((made, best))
+}
+
+/// What something gives, and how long it took.
+fn clocked<T, E>(run: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), Failure>
+where
+    Failure: From<E>,
+{
+    let start = Instant::now();
+    let made = run()?;
+    Ok((made, start.elapsed()))
+}
+
+/// The time in the middle, and the longest.
+fn median_and_slowest(mut times: Vec<Duration>) -> (Duration, Option<Duration>) {
+    times.sort();
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    (median, times.last().copied())
+}
+
+/// A built-in character, as commands call it.
+fn built_in(character: &str) -> PathBuf {
+    PathBuf::from(format!("@{character}"))
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// A time, and the longest of those that it stands for.
+fn readable_with_slowest(time: Duration, slowest: Option<Duration>) -> String {
+    let slowest = slowest.map(|time| format!(", slowest {}", readable(time)));
+    readable(time) + &slowest.unwrap_or_default()
 }
 
 /// A table in Markdown, its columns aligned.

@@ -1,14 +1,14 @@
 //! Direct delta mush: what a bake takes, and what a frame takes by each of the variants.
 
 use super::scenes;
-use super::{MOMENT, best_of, markdown, readable};
+use super::{MOMENT, best_of, built_in, clocked, markdown, milliseconds, readable};
 use crate::failure::Failure;
 use crate::source::Source;
 use glam::Vec3;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use supple::deform::{DeltaMush, DirectDeltaMush, MushSource};
 use supple::mush::{Mush, MushOptions};
 use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Workspace};
@@ -24,7 +24,7 @@ pub(super) struct Rows {
 pub(super) fn time_characters(with_exact: bool, tell: impl Fn(&Path)) -> Result<Rows, Failure> {
     let mut rows = Rows::default();
     for character in scenes::MUSHED {
-        let file = PathBuf::from(format!("@{character}"));
+        let file = built_in(character);
         tell(&file);
         let asset = Source::open(&file)?.asset;
         rows.bakes.extend(bakes(&file, &asset, with_exact)?);
@@ -33,7 +33,7 @@ pub(super) fn time_characters(with_exact: bool, tell: impl Fn(&Path)) -> Result<
         }
     }
     if with_exact {
-        let file = PathBuf::from(format!("@{}", scenes::LARGE));
+        let file = built_in(scenes::LARGE);
         tell(&file);
         // To solve every joint everywhere on it would take longer than anyone waits.
         rows.bakes
@@ -82,12 +82,8 @@ fn bake(
 ) -> Result<Bake, Failure> {
     let rig = &asset.rig;
     let options = scenes::mush_options(radius_from_bones);
-    let mush = Mush::bake(rig, &options)?.mush;
-    let time = best_of(MOMENT, || {
-        let start = Instant::now();
-        Mush::bake(rig, &options)?;
-        Ok(start.elapsed())
-    })?;
+    let (baked, time) = best_of(MOMENT, || clocked(|| Mush::bake(rig, &options)))?;
+    let mush = baked.mush;
     let vertices = rig.mesh().vertex_count();
     let influences = mush.weights().influence_count() as f64 / vertices.max(1) as f64;
     let everywhere = match with_exact {
@@ -111,11 +107,9 @@ fn everywhere(asset: &Asset, pruned: Mush, options: &MushOptions) -> Result<Ever
         prune: 0.0,
         ..options.clone()
     };
-    let start = Instant::now();
-    let whole = Mush::bake(rig, &whole)?.mush;
-    let time = start.elapsed();
-    let skins =
-        [pruned, whole].map(|mush| skin(rig, &known(DirectDeltaMush::default(), &Arc::new(mush))));
+    let (whole, time) = clocked(|| Mush::bake(rig, &whole))?;
+    let skins = [pruned, whole.mush]
+        .map(|mush| skin(rig, &known(DirectDeltaMush::default(), &Arc::new(mush))));
     let [pruned, whole] = skins;
     let (pruned, whole) = (pruned?, whole?);
     let mut workspace = Workspace::default();
@@ -219,16 +213,14 @@ fn frames(file: &Path, asset: &Asset, with_paper: bool) -> Result<Vec<Frame>, Fa
 fn frame(skin: &Skin, palette: &Palette, vertices: usize) -> Result<Duration, Failure> {
     let mut workspace = Workspace::default();
     let mut positions = vec![Vec3::ZERO; vertices];
-    best_of(MOMENT, || {
-        let start = Instant::now();
-        deform(skin, palette, &mut workspace, &mut positions)?;
-        Ok(start.elapsed())
-    })
+    let (_, time) = best_of(MOMENT, || {
+        clocked(|| deform(skin, palette, &mut workspace, &mut positions))
+    })?;
+    Ok(time)
 }
 
 impl Bake {
     fn to_json(&self) -> Value {
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let mut row = json!({
             "bench": "mush",
             "what": "bake",
@@ -237,10 +229,10 @@ impl Bake {
             "joints": self.joints,
             "radius_from_bones": self.radius_from_bones,
             "influences": self.influences,
-            "ms": ms(self.time),
+            "ms": milliseconds(self.time),
         });
         if let Some(everywhere) = &self.everywhere {
-            row["everywhere_ms"] = json!(ms(everywhere.time));
+            row["everywhere_ms"] = json!(milliseconds(everywhere.time));
             row["largest_difference"] = json!(everywhere.difference);
         }
         row
@@ -260,7 +252,7 @@ impl Frame {
             "character": self.character,
             "vertices": self.vertices,
             "influences": self.influences,
-            "ms": self.time.as_secs_f64() * 1e3,
+            "ms": milliseconds(self.time),
             "ns_per_vertex": self.ns_per_vertex(),
             "beside_linear": self.beside_linear,
         });

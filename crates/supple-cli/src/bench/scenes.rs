@@ -1,6 +1,11 @@
-//! What is timed: characters of the papers' sizes, crowded weights, brush strokes, poses. Shared by `supple bench` and `cargo bench`.
+//! What is timed: characters of the papers' sizes, crowded weights, brush strokes, poses, weights to compute. Shared by `supple bench` and `cargo bench`.
 
+use glam::DVec3;
 use supple::mush::MushOptions;
+use supple::weights::bind::{
+    BindGroup, BindMethod, BoundedBiharmonicOptions, GeodesicOptions, Handle, HeatOptions,
+};
+use supple::weights::edit::{Brush, Edit, Falloff, Paint};
 use supple::weights::{WeightsBuilder, WeightsError};
 use supple::{Asset, Mesh, Palette, Rig, Weights};
 
@@ -153,4 +158,112 @@ pub fn poses(asset: &Asset) -> Vec<Palette> {
     }
     let skeleton = asset.rig.skeleton();
     poses.iter().map(|pose| skeleton.palette(pose)).collect()
+}
+
+/// Weights that are computed.
+pub struct Binding {
+    /// The built-in character.
+    pub character: &'static str,
+    /// How many of its joints hold it; all of them if that is more than there are.
+    pub joints: usize,
+    /// How.
+    pub method: BindMethod,
+    /// What other programs take for as much on a machine of two cores.
+    pub others: Option<&'static str>,
+}
+
+/// Each method at sizes that others' times are known for, and all of them on a whole figure.
+pub fn bindings() -> Vec<Binding> {
+    let heat = || BindMethod::Heat(HeatOptions::default());
+    let bounded = |voxels| {
+        BindMethod::BoundedBiharmonic(BoundedBiharmonicOptions {
+            voxels,
+            ..BoundedBiharmonicOptions::default()
+        })
+    };
+    let binding = |character, joints, method, others| Binding {
+        character,
+        joints,
+        method,
+        others,
+    };
+    let all = usize::MAX;
+    vec![
+        binding("figure:20000", 30, heat(), Some("Blender 0.72 s")),
+        binding("figure:40000", 30, heat(), Some("Blender 1.7 s")),
+        binding("figure:200000", 30, heat(), Some("Blender 13.6 s")),
+        binding(
+            "figure:20000",
+            8,
+            bounded(Some(17_000)),
+            Some("libigl 15 s, converged 150 s"),
+        ),
+        binding("figure:20000", all, bounded(None), None),
+        binding(
+            "figure:100000",
+            all,
+            BindMethod::Geodesic(GeodesicOptions::default()),
+            None,
+        ),
+        binding("figure:100000", all, heat(), None),
+        binding("figure:100000", all, BindMethod::Rigid, None),
+        binding(
+            "figure:100000",
+            all,
+            BindMethod::Envelope(Default::default()),
+            None,
+        ),
+    ]
+}
+
+/// A whole character, held by those of its joints that hold something already and have the longest bones: no fingers and toes where few are asked for.
+pub fn held_by(rig: &Rig, most: usize) -> BindGroup {
+    let skeleton = rig.skeleton();
+    let mut group = BindGroup::whole(rig.mesh(), skeleton);
+    if most >= group.joints.len() {
+        return group;
+    }
+    let mut lengths = vec![0.0; group.joints.len()];
+    for handle in Handle::of_joints(skeleton, &group.joints) {
+        let bones = handle.bones.iter();
+        let spans = bones.map(|bone| DVec3::distance(bone.head, bone.tail));
+        lengths[handle.joint] = spans.fold(0.0, f64::max);
+    }
+    let weights = rig.weights();
+    let mut holds = vec![false; group.joints.len()];
+    for influence in (0..weights.vertex_count()).flat_map(|vertex| weights.of(vertex)) {
+        holds[influence.joint] = true;
+    }
+    group.joints.retain(|&joint| holds[joint]);
+    group
+        .joints
+        .sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]));
+    group.joints.truncate(most);
+    group.joints.sort_unstable();
+    group
+}
+
+/// The character whose weights are edited.
+pub const EDITED: &str = "figure:100000";
+
+/// Edits that visit every vertex, and what they are called.
+pub fn edits() -> [(&'static str, Edit); 2] {
+    let smooth = Edit::Smooth {
+        steps: 10,
+        strength: 0.5,
+        joints: Vec::new(),
+    };
+    [
+        ("smooth, 10 steps", smooth),
+        ("limit to 4", Edit::Limit { most: 4 }),
+    ]
+}
+
+/// More of a joint, on a fiftieth of the extent around a place: about as wide as a wrist.
+pub fn brush(mesh: &Mesh, joint: usize) -> Brush {
+    Brush {
+        paint: Paint::Add { joint, amount: 0.2 },
+        radius: 0.02 * f64::from(mesh.bounds().map_or(1.0, |bounds| bounds.extent())),
+        falloff: Falloff::Smooth,
+    }
 }

@@ -1,0 +1,129 @@
+//! Pictures for the pages in `docs/`: what is drawn, by which method, into a folder.
+
+use glam::Vec3;
+use std::error::Error;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use supple::characters::{self, CharacterSpec};
+use supple::{Affine, Asset, Method, Normals, Palette, Player};
+use supple_render::{Background, Camera, Look, Overlays, Settings, View, render};
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
+
+pub(crate) const LIGHT: Vec3 = Vec3::new(0.72, 0.58, 0.46);
+
+pub(crate) fn character(spec: &str) -> Outcome<Asset> {
+    let spec: CharacterSpec = spec.parse()?;
+    Ok(characters::build(spec.character, spec.vertices)?)
+}
+
+/// How much larger the picture is than what must be seen.
+const ROOM: f32 = 1.07;
+
+/// What is drawn, whatever the method.
+#[derive(Clone)]
+pub(crate) struct Shot<'a> {
+    pub(crate) asset: &'a Asset,
+    pub(crate) moment: Moment,
+    pub(crate) view: View,
+    pub(crate) size: (usize, usize),
+    pub(crate) overlays: Overlays,
+    pub(crate) normals: Normals,
+    pub(crate) colors: Option<Vec<Vec3>>,
+    /// Which rest places must be seen.
+    pub(crate) framed: fn(Vec3) -> bool,
+}
+
+/// A pose.
+#[derive(Clone)]
+pub(crate) enum Moment {
+    Rest,
+    /// The middle of a clip.
+    Clip(&'static str),
+    Palette(Vec<Affine>),
+}
+
+impl<'a> Shot<'a> {
+    pub(crate) fn of(asset: &'a Asset, view: View) -> Shot<'a> {
+        Shot {
+            asset,
+            moment: Moment::Rest,
+            view,
+            size: (200, 200),
+            overlays: Overlays::default(),
+            normals: Normals::Recomputed,
+            colors: None,
+            framed: |_| true,
+        }
+    }
+
+    fn played(&self, method: &Method) -> Outcome<Player<'a>> {
+        let mut player = Player::new(self.asset, method, self.normals)?;
+        match &self.moment {
+            Moment::Rest => {}
+            Moment::Clip(name) => {
+                let mut clips = self.asset.clips.iter();
+                let clip = clips
+                    .find(|clip| clip.name == *name)
+                    .ok_or("no such clip")?;
+                let middle = (clip.start() + clip.duration()) / 2.0;
+                player.pose(&self.asset.pose_at(clip, middle))?;
+            }
+            Moment::Palette(joints) => player.pose_by_palette(&Palette {
+                posed_from_bind: joints.clone(),
+            })?,
+        }
+        Ok(player)
+    }
+
+    /// The places that must be seen, by linear blending: the same camera for all methods.
+    fn camera(&self, settings: &Settings) -> Outcome<Camera> {
+        let player = self.played(&Method::Linear)?;
+        let rest = self.asset.rig.mesh().positions().iter();
+        let framed = rest.zip(player.positions());
+        let framed = framed.filter(|(rest, _)| (self.framed)(**rest));
+        let points: Vec<Vec3> = framed.map(|(_, posed)| *posed).collect();
+        // With room for what other methods do.
+        let middle = points.iter().sum::<Vec3>() / points.len().max(1) as f32;
+        let points = points.iter().map(|point| middle.lerp(*point, ROOM));
+        Ok(Camera::framing(points, self.view, settings.aspect()))
+    }
+}
+
+/// The folder of pictures.
+pub(crate) struct Album {
+    folder: PathBuf,
+}
+
+impl Album {
+    /// The folder that the command line names.
+    pub(crate) fn from_arguments() -> Outcome<Album> {
+        let folder = std::env::args().nth(1);
+        let folder = PathBuf::from(folder.ok_or("a folder to write into is needed")?);
+        std::fs::create_dir_all(&folder)?;
+        Ok(Album { folder })
+    }
+
+    pub(crate) fn draw(&self, name: &str, shot: &Shot<'_>, method: &Method) -> Outcome<()> {
+        let settings = Settings {
+            width: shot.size.0,
+            height: shot.size.1,
+            // Plain, so that the files are small.
+            background: Background {
+                center: Vec3::splat(0.87),
+                corner: Vec3::splat(0.87),
+            },
+            ..Settings::default()
+        };
+        let player = shot.played(method)?;
+        let look = Look::new(shot.asset, shot.overlays);
+        let scene = match &shot.colors {
+            Some(colors) => look.scene_painted(&player, None, colors, LIGHT),
+            None => look.scene(&player, None),
+        };
+        let image = render(&scene, &shot.camera(&settings)?, &settings);
+        let file = File::create(self.folder.join(format!("{name}.png")))?;
+        Ok(image.write_png(BufWriter::new(file))?)
+    }
+}
