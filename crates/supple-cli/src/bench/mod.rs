@@ -22,7 +22,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     let (centers, mush, weights) = match &options.file {
         Some(file) => {
             let (source, document) = Source::open(file)?.with_document()?;
-            let groups = document.bind_groups(source.asset.rig.skeleton());
+            let groups = document.bind_groups(source.asset.rig.mesh(), source.asset.rig.skeleton());
             (
                 centers::time_rows(file, None, &source, options.exact)?,
                 mush::time_file(file, &source.asset, options.exact)?,
