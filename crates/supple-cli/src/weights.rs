@@ -239,18 +239,32 @@ fn summary(
             first.vertex,
         ));
     }
-    if !report.outside.is_empty() {
-        let joints = named(&report.outside, source);
-        lines.push(format!("note: outside of the body: {joints}"));
+    let unreached = |joint: &usize| report.unreached.contains(joint);
+    let outside = |joint: &usize| report.outside.contains(joint);
+    let (idle, holding): (Vec<usize>, Vec<usize>) =
+        report.outside.iter().partition(|joint| unreached(joint));
+    let lost: Vec<usize> = report
+        .unreached
+        .iter()
+        .copied()
+        .filter(|joint| !outside(joint))
+        .collect();
+    if !idle.is_empty() {
+        let joints = named(&idle, source);
+        lines.push(format!(
+            "note: outside of the body, holding no vertex: {joints}"
+        ));
     }
-    if !report.unreached.is_empty() {
-        let joints = named(&report.unreached, source);
-        let count = many(report.unreached.len(), "joint");
-        let hold = if report.unreached.len() == 1 {
-            "holds"
-        } else {
-            "hold"
-        };
+    if !holding.is_empty() {
+        let joints = named(&holding, source);
+        lines.push(format!(
+            "note: outside of the body, holding what is nearest: {joints}"
+        ));
+    }
+    if !lost.is_empty() {
+        let joints = named(&lost, source);
+        let count = many(lost.len(), "joint");
+        let hold = if lost.len() == 1 { "holds" } else { "hold" };
         lines.push(format!("warning: {count} {hold} no vertex: {joints}"));
     }
     lines.extend(weight_quality::lines(quality, |joint| {

@@ -396,14 +396,14 @@ impl Weights {
 
 /// The heaviest of a row, which is ordered by falling weight; not normalised.
 ///
-/// With `n` the heaviest weight that is left out, `w` becomes `w − n (n / w)⁸`: nothing for `w = n`, and what is half as heavy again is hardly touched. (Taking `n` from all, which is simpler, gives nearly all
+/// With `n` the heaviest weight that is left out, `w` becomes `w − n (n / w)⁴`: nothing for `w = n`, and what is twice as heavy is hardly touched. (Taking `n` from all, which is simpler, gives nearly all
 /// to one of several weights that are about the same.) Where even the heaviest is hardly heavier than `n`, there is nothing to fade to, and the first ones are taken as they are.
 fn heaviest(row: &[(u16, f64)], most: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
     let most = most.max(1);
     let next = row.get(most).map_or(0.0, |&(_, weight)| weight);
     let alike = ((next / row[0].1 - 0.8) / 0.2).clamp(0.0, 1.0);
     let faded = move |weight: f64| {
-        let left = (weight - next * (next / weight).powi(8)).max(0.0);
+        let left = (weight - next * (next / weight).powi(4)).max(0.0);
         left + alike * (weight - left)
     };
     let kept = row.iter().take(most);
@@ -449,7 +449,7 @@ mod tests {
         let limited = weights.limited(2);
         let (joints, values) = limited.row(0);
         assert_eq!(joints, [0, 1]);
-        let [a, b] = [0.4f64, 0.3].map(|w| w - 0.2 * (0.2 / w).powi(8));
+        let [a, b] = [0.4f64, 0.3].map(|w| w - 0.2 * (0.2 / w).powi(4));
         assert!((f64::from(values[0]) - a / (a + b)).abs() < 1e-6);
         assert!((f64::from(values[1]) - b / (a + b)).abs() < 1e-6);
         assert_eq!(limited.row(1), (&[0u16, 1][..], &[0.5f32, 0.5][..]));

@@ -9,6 +9,7 @@ use super::shape::Shape;
 use super::{BindError, Rows};
 use crate::exec;
 use crate::sparse::Cholesky;
+use glam::DVec3;
 
 /// How bone heat binds.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,10 +56,14 @@ pub(super) fn rows(
     holds: &[Hold],
     options: &HeatOptions,
 ) -> Result<(Rows, Vec<bool>), BindError> {
-    let look = |point: usize| see(shape, holds, point as u32);
     let points = shape.points.len();
-    let mut sights =
-        exec::map_chunks(points, |points| points.map(look).collect::<Vec<_>>()).concat();
+    let looked = exec::map_chunks(points, |points| {
+        let mut places = Vec::with_capacity(holds.len());
+        points
+            .map(|point| see(shape, holds, point as u32, &mut places))
+            .collect::<Vec<_>>()
+    });
+    let mut sights: Vec<Sight> = looked.into_iter().flatten().collect();
     let mut seeing: Vec<bool> = shape
         .pieces
         .iter()
@@ -83,43 +88,37 @@ pub(super) fn rows(
 
 /// The nearest bones, seen or not.
 fn nearest_of(holds: &[Hold], shape: &Shape, point: usize) -> Sight {
-    let squares: Vec<f64> = holds
-        .iter()
-        .map(|hold| hold.nearest(shape.points[point]).1)
-        .collect();
-    let least = squares.iter().copied().fold(f64::INFINITY, f64::min);
-    Sight::of(&squares, least)
+    let place = shape.points[point];
+    let nearest: Vec<_> = holds.iter().map(|hold| hold.nearest(place)).collect();
+    let squares = nearest.iter().map(|(_, square)| *square);
+    Sight::of(&nearest, squares.fold(f64::INFINITY, f64::min))
 }
 
 impl Sight {
-    fn of(squares: &[f64], nearest: f64) -> Sight {
-        let near = |square: f64| (1.0 - TIE) * nearest <= square && square <= (1.0 + TIE) * nearest;
-        let holds = squares
-            .iter()
-            .enumerate()
-            .filter(|(_, square)| near(**square));
+    /// The holds that are about as far as one whose square distance is known.
+    fn of(nearest: &[(DVec3, f64)], square: f64) -> Sight {
+        let near = (1.0 - TIE) * square..=(1.0 + TIE) * square;
+        let holds = nearest.iter().enumerate();
+        let holds = holds.filter(|(_, (_, square))| near.contains(square));
         Sight {
             holds: holds.map(|(hold, _)| hold as u16).collect(),
-            square_distance: nearest,
+            square_distance: square,
         }
     }
 }
 
-/// The nearest bones that a point sees, through the inside of the body.
-fn see(shape: &Shape, holds: &[Hold], point: u32) -> Sight {
+/// The nearest bones that a point sees, through the inside of the body. `nearest` is scratch: the nearest place of every hold, and the square of how far it is.
+fn see(shape: &Shape, holds: &[Hold], point: u32, nearest: &mut Vec<(DVec3, f64)>) -> Sight {
     let place = shape.points[point as usize];
-    let nearest: Vec<_> = holds.iter().map(|hold| hold.nearest(place)).collect();
-    let squares: Vec<f64> = nearest.iter().map(|(_, square)| *square).collect();
+    nearest.clear();
+    nearest.extend(holds.iter().map(|hold| hold.nearest(place)));
     let closed = shape.pieces[shape.piece_of[point as usize] as usize].closed;
     let normal = shape.normals[point as usize];
     let mut passed = f64::NEG_INFINITY;
     let mut farthest = f64::INFINITY;
     for _ in 0..TRIES {
-        let left = squares
-            .iter()
-            .enumerate()
-            .filter(|(_, square)| **square > passed);
-        let Some((hold, &square)) = left.min_by(|a, b| a.1.total_cmp(b.1)) else {
+        let left = nearest.iter().filter(|(_, square)| *square > passed);
+        let Some(&(target, square)) = left.min_by(|a, b| a.1.total_cmp(&b.1)) else {
             break;
         };
         if square > farthest {
@@ -127,12 +126,11 @@ fn see(shape: &Shape, holds: &[Hold], point: u32) -> Sight {
         }
         farthest = farthest.min(square * FARTHEST * FARTHEST);
         passed = square * (1.0 + TIE);
-        let target = nearest[hold].0;
         let way = target - place;
         // Away from the inside, no bone of this body is seen: what is in front of a face is not part of it.
         let outwards = closed && way.dot(normal) > 0.2 * way.length() * normal.length();
         if !outwards && !shape.hides(point, target) {
-            return Sight::of(&squares, square);
+            return Sight::of(nearest, square);
         }
     }
     Sight::default()
