@@ -191,3 +191,32 @@ fn runs_inside(segment: &Segment, shape: &Shape) -> Vec<(f64, f64)> {
     }
     runs
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_bodies::{bones, boxes};
+    use super::*;
+
+    /// A bone that enters a body from below, and one that passes through two of them.
+    #[test]
+    fn what_is_outside_of_the_body_is_cut_off() {
+        let two = boxes(&[([0.0; 3], [1.0; 3]), ([2.0, 0.0, 0.0], [3.0, 1.0, 1.0])]);
+        let shape = Shape::of(&two);
+        let handles = bones(&[
+            ([0.5, -3.0, 0.5], [0.5, 0.5, 0.5]),
+            ([0.5, 0.5, 0.5], [2.5, 0.5, 0.5]),
+            ([0.5, 9.0, 0.5], [0.5, 9.5, 0.5]),
+        ]);
+        let holds = Hold::all_of(&handles, &shape);
+        let length = |segment: &Segment| shape.length_from_unit(segment.length());
+        assert_eq!(holds[0].segments.len(), 1);
+        assert!((length(&holds[0].segments[0]) - 0.5).abs() < 0.05);
+        assert_eq!(holds[1].segments.len(), 2, "the gap between is cut out");
+        assert!(holds[0].inside && holds[1].inside && !holds[2].inside);
+        assert!((length(&holds[2].segments[0]) - 0.5).abs() < 1e-9);
+        // One that was made up ends with the body that it starts in.
+        let mut made_up = handles[1].clone();
+        made_up.bones[0].open_ended = true;
+        assert_eq!(Hold::all_of(&[made_up], &shape)[0].segments.len(), 1);
+    }
+}
