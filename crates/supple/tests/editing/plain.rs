@@ -24,10 +24,12 @@ pub fn limited(row: Dense, most: usize) -> Dense {
     let mut order: Vec<usize> = (0..JOINTS).collect();
     order.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
     let next = order.get(most).map_or(0.0, |&joint| row[joint]);
-    let next = if next < row[order[0]] { next } else { 0.0 };
+    // Between a fifth more than the next and as much, fading turns into taking them as they are.
+    let alike = ((next / row[order[0]] - 0.8) / 0.2).clamp(0.0, 1.0);
     let mut kept = [0.0; JOINTS];
-    for &joint in order.iter().take(most) {
-        kept[joint] = row[joint] - next;
+    for &joint in order.iter().take(most).filter(|&&joint| row[joint] > 0.0) {
+        let faded = row[joint] - next * (next / row[joint]).powi(4);
+        kept[joint] = (1.0 - alike) * faded + alike * row[joint];
     }
     normalised(kept)
 }

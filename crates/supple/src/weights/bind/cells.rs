@@ -591,3 +591,85 @@ impl PlaceSearch {
 
 /// Cells count as equally near to a place if their distances differ by no more than this share of a width.
 const BETWEEN: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_bodies::{Filled, boxes, points, sheet};
+    use super::*;
+    use crate::mesh::Mesh;
+
+    fn components(cells: &Cells) -> usize {
+        let mut numbers = cells.component.clone();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.len()
+    }
+
+    #[test]
+    fn there_are_about_as_many_voxels_as_are_wanted() {
+        let bar = boxes(&[([0.0; 3], [3.0, 1.0, 1.0])]);
+        for wanted in [500, 3000, 20_000] {
+            let voxels = Filled::new(&bar, &points(&[[1.0, 0.5, 0.5]]), wanted)
+                .cells
+                .voxels;
+            let share = voxels as f64 / wanted as f64;
+            assert!((0.6..1.5).contains(&share), "{voxels} for {wanted}");
+        }
+    }
+
+    /// A cloth beside a body has no inside, so that it becomes patches, which are connected with each other and not with the body.
+    #[test]
+    fn what_is_too_thin_for_voxels_becomes_patches() {
+        let block = boxes(&[([-9.0, 2.0, -4.0], [-3.0, 8.0, 2.0])]);
+        let mut positions = block.positions().to_vec();
+        let mut triangles = block.triangles().to_vec();
+        let cloth = sheet(12, 10);
+        let first = positions.len() as u32;
+        positions.extend_from_slice(cloth.positions());
+        let shifted = |corners: &[u32; 3]| corners.map(|corner| corner + first);
+        triangles.extend(cloth.triangles().iter().map(shifted));
+        let both = Mesh::new(positions, None, None, triangles).unwrap();
+        let cells = Filled::new(&both, &points(&[[-6.0, 5.0, -1.0]]), 400).cells;
+        assert!(cells.voxels > 100 && cells.places.len() > cells.voxels + 20);
+        assert_eq!(components(&cells), 2, "a body and a cloth beside it");
+    }
+
+    /// The gap is a tenth of a voxel.
+    #[test]
+    fn a_gap_however_narrow_cuts_connections() {
+        let near = |gap: f32| {
+            boxes(&[
+                ([0.0; 3], [1.0; 3]),
+                ([1.0 + gap, 0.0, 0.0], [2.0 + gap, 1.0, 1.0]),
+            ])
+        };
+        let handles = points(&[[0.5; 3]]);
+        let apart = Filled::new(&near(0.01), &handles, 1000).cells;
+        assert!(apart.size * 2.4 > 0.09, "voxels wider than the gap");
+        assert_eq!(components(&apart), 2);
+        let overlapping = Filled::new(&near(-0.01), &handles, 1000).cells;
+        assert_eq!(components(&overlapping), 1);
+    }
+
+    #[test]
+    fn every_point_of_the_surface_has_a_cell_of_its_own_piece() {
+        let apart = boxes(&[([0.0; 3], [1.0; 3]), ([3.0; 3], [4.0; 3])]);
+        let filled = Filled::new(&apart, &points(&[[0.5; 3], [3.5; 3]]), 500);
+        let component = |point: usize| filled.cells.component[filled.cells.cell_of[point] as usize];
+        for (point, &piece) in filled.shape.piece_of.iter().enumerate() {
+            let same = component(point) == component(0);
+            assert_eq!(same, piece == filled.shape.piece_of[0]);
+        }
+        let of_seed = |hold: usize| filled.cells.component[filled.seeds[hold][0].cell as usize];
+        assert_ne!(of_seed(0), of_seed(1));
+    }
+
+    #[test]
+    fn links_go_both_ways_and_stand_in_order() {
+        let links = Links::of(4, vec![(2, 0), (0, 1), (0, 2)]);
+        assert_eq!(links.at(0), [1, 2]);
+        assert_eq!((links.at(1), links.at(2)), (&[0][..], &[0][..]));
+        assert!(links.at(3).is_empty());
+        assert_eq!(links.len(), 4);
+    }
+}

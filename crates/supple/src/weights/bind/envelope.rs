@@ -133,11 +133,16 @@ fn fit(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Vec<Vec<Caps
 /// The distance within which a share of the area lies; never zero.
 fn percentile(samples: &mut [(f64, f64)]) -> Option<f64> {
     samples.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let all: f64 = samples.iter().map(|sample| sample.1).sum();
+    let area: f64 = samples.iter().map(|sample| sample.1).sum();
+    // Points without triangles have no area; among themselves each counts the same.
+    let share = |of_point: f64| match area > 0.0 {
+        true => of_point / area,
+        false => 1.0 / samples.len() as f64,
+    };
     let mut sum = 0.0;
-    let within = samples.iter().find(|(_, area)| {
-        sum += area;
-        sum >= INSIDE * all
+    let within = samples.iter().find(|(_, of_point)| {
+        sum += share(*of_point);
+        sum >= INSIDE
     });
     within.map(|(distance, _)| distance.max(1e-6))
 }

@@ -132,3 +132,68 @@ pub(super) fn mixed<'a>(rows: impl Iterator<Item = (&'a [(u16, f64)], f64)>) -> 
     }
     mix
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_bodies::{bones, boxes, points};
+    use super::*;
+
+    #[test]
+    fn a_mix_adds_up_what_rows_have_in_common() {
+        let rows: [&[(u16, f64)]; 3] = [&[(1, 1.0)], &[(2, 0.5), (1, 0.5)], &[(7, 1.0)]];
+        let mix = mixed(rows.into_iter().zip([0.5, 0.5, 0.0]));
+        assert_eq!(mix, [(1, 0.75), (2, 0.25)]);
+    }
+
+    #[test]
+    fn a_piece_that_is_not_bound_follows_the_nearest_that_is() {
+        let mesh = boxes(&[
+            ([0.0; 3], [1.0; 3]),
+            ([1.2, 0.0, 0.0], [1.5, 1.0, 1.0]),
+            ([9.0; 3], [9.5; 3]),
+        ]);
+        let shape = Shape::of(&mesh);
+        let holds = Hold::all_of(&points(&[[0.5; 3], [9.2; 3]]), &shape);
+        let rows_of = |piece: usize| {
+            if piece == 0 {
+                vec![(0, 1.0)]
+            } else {
+                vec![(1, 1.0)]
+            }
+        };
+        let pieces = shape.piece_of.iter().map(|&piece| piece as usize);
+        let mut rows: Rows = pieces
+            .map(|piece| if piece == 1 { vec![] } else { rows_of(piece) })
+            .collect();
+        follow(&shape, &holds, &mut rows, &[true, false, true]);
+        for &point in &shape.pieces[1].points {
+            let row = &rows[point as usize];
+            assert!(row.len() == 1 && row[0].0 == 0 && (row[0].1 - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn only_small_pieces_without_a_bone_are_stiff() {
+        let mesh = boxes(&[
+            ([0.0; 3], [10.0; 3]),
+            ([10.1, 5.0, 5.0], [10.3, 5.2, 5.2]),
+            ([12.0; 3], [12.2; 3]),
+        ]);
+        let shape = Shape::of(&mesh);
+        let holds = Hold::all_of(&bones(&[([11.0; 3], [13.0; 3])]), &shape);
+        let mut rows: Rows = (0..shape.points.len() as u16)
+            .map(|point| vec![(point, 1.0)])
+            .collect();
+        stiffen_small_pieces(&shape, &holds, &mut rows);
+        let stiff = |piece: usize| {
+            let points = &shape.pieces[piece].points;
+            points
+                .iter()
+                .all(|&point| rows[point as usize] == rows[points[0] as usize])
+        };
+        assert!(
+            !stiff(0) && stiff(1) && !stiff(2),
+            "a body, a button, a small thing with a bone"
+        );
+    }
+}

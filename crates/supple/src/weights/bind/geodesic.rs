@@ -174,3 +174,65 @@ impl PartialOrd for Reached {
         Some(self.cmp(other))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_bodies::{Filled, boxes, points};
+    use super::*;
+
+    #[test]
+    fn distances_in_a_box_are_those_as_the_crow_flies() {
+        let cube = boxes(&[([0.0; 3], [1.0; 3])]);
+        let filled = Filled::new(&cube, &points(&[[0.2, 0.3, 0.25]]), 8000);
+        let cells = &filled.cells;
+        let seed = Seed {
+            distance: 0.0,
+            ..filled.seeds[0][0]
+        };
+        let distances = march(cells, &[seed], |_, _| true);
+        let mut most = 0.0f64;
+        for (place, distance) in cells.places.iter().zip(&distances) {
+            let straight = place.distance(cells.places[seed.cell as usize]);
+            // Nearer than a few voxels, a front around a single one is no sphere yet, and what it is too late there it stays.
+            if straight > 5.0 * cells.size {
+                assert!(*distance >= straight * (1.0 - 1e-9));
+                most = most.max(distance / straight - 1.0);
+            }
+        }
+        assert!(most < 0.2, "{most}");
+    }
+
+    #[test]
+    fn distances_go_around_a_wall() {
+        // Two arms of a fork, joined at the lower end.
+        let fork = boxes(&[
+            ([0.0, 0.0, 0.0], [1.0, 4.0, 0.5]),
+            ([2.0, 0.0, 0.0], [3.0, 4.0, 0.5]),
+            ([0.0, -1.0, 0.0], [3.0, 0.0001, 0.5]),
+        ]);
+        let tips = [[0.5, 3.5, 0.25], [2.5, 3.5, 0.25]];
+        let filled = Filled::new(&fork, &points(&tips), 6000);
+        let distances = march(&filled.cells, &filled.seeds[0], |_, _| true);
+        let [from, to] =
+            [0, 1].map(|hold| filled.cells.places[filled.seeds[hold][0].cell as usize]);
+        // Down to the inner corner of one arm, along the palm, and up the other.
+        let corners = [1.0, 2.0].map(|x| filled.shape.to_unit(glam::DVec3::new(x, 0.0, 0.25)));
+        let level = |mut corner: glam::DVec3| {
+            corner.z = from.z;
+            corner
+        };
+        let [first, second] = corners.map(level);
+        let way = from.distance(first) + first.distance(second) + second.distance(to);
+        let found = distances[filled.seeds[1][0].cell as usize];
+        assert!((found / way - 1.0).abs() < 0.06, "{found} for {way}");
+    }
+
+    #[test]
+    fn what_is_not_connected_is_not_reached() {
+        let apart = boxes(&[([0.0; 3], [1.0; 3]), ([2.0, 0.0, 0.0], [3.0, 1.0, 1.0])]);
+        let filled = Filled::new(&apart, &points(&[[0.5; 3]]), 500);
+        let distances = march(&filled.cells, &filled.seeds[0], |_, _| true);
+        let reached = distances.iter().filter(|distance| distance.is_finite());
+        assert_eq!(reached.count() * 2, distances.len());
+    }
+}

@@ -25,6 +25,8 @@ pub struct Bone {
     pub tail: DVec3,
     /// Nothing is known to be at its end: it was made up, and reaches no farther than the body does.
     pub open_ended: bool,
+    /// Of bones with an open end: nothing else goes on from the joint above, so that it may go on farther than its length, as long as it stays inside.
+    pub last_of_chain: bool,
 }
 
 impl Handle {
@@ -34,6 +36,7 @@ impl Handle {
             head: place,
             tail: place,
             open_ended: false,
+            last_of_chain: false,
         };
         Handle {
             joint,
@@ -74,28 +77,36 @@ impl Handle {
         let same_place =
             crate::skeleton::same_place(&listed().map(|joint| heads[joint]).collect::<Vec<_>>());
         let apart = |a: usize, b: usize| heads[a].distance(heads[b]) > same_place;
+        let mut has_child = vec![false; all.len()];
         for joint in listed() {
-            if let Some(parent) =
-                above(joint).filter(|&parent| known(parent) && apart(joint, parent))
-            {
-                below[parent].push(joint);
+            if let Some(parent) = above(joint).filter(|&parent| known(parent)) {
+                has_child[parent] = true;
+                if apart(joint, parent) {
+                    below[parent].push(joint);
+                }
             }
         }
         let handle = |joint: usize| {
             let head = heads[joint];
-            let bone = |tail, open_ended| Bone {
-                head,
-                tail,
-                open_ended,
-            };
-            let mut bones: Vec<Bone> = below[joint]
-                .iter()
-                .map(|&next| bone(heads[next], false))
+            let tails = below[joint].iter().map(|&next| heads[next]);
+            let mut bones: Vec<Bone> = tails
+                .map(|tail| Bone {
+                    head,
+                    tail,
+                    open_ended: false,
+                    last_of_chain: false,
+                })
                 .collect();
             if bones.is_empty() {
+                // One in the same place goes on instead, if there is one.
                 let parent = above(joint).filter(|&parent| known(parent) && apart(joint, parent));
-                let tail = parent.map_or(head, |parent| head * 2.0 - heads[parent]);
-                bones.push(bone(tail, parent.is_some()));
+                let parent = parent.filter(|_| !has_child[joint]);
+                bones.push(Bone {
+                    head,
+                    tail: parent.map_or(head, |parent| head * 2.0 - heads[parent]),
+                    open_ended: parent.is_some(),
+                    last_of_chain: parent.is_some_and(|parent| below[parent].len() == 1),
+                });
             }
             Handle {
                 joint,
@@ -180,7 +191,7 @@ impl Hold {
             let [head, tail] = [bone.head, bone.tail].map(|place| shape.to_unit(place));
             let segment = Segment::new(head, tail);
             whole.push(segment);
-            let reach = if bone.open_ended { GOES_ON } else { 1.0 };
+            let reach = if bone.last_of_chain { GOES_ON } else { 1.0 };
             let reaching = Segment::new(head, segment.at(reach));
             let mut runs = runs_inside(&reaching, shape);
             if bone.open_ended {
@@ -272,6 +283,7 @@ pub fn is_control_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_bodies::{bones, boxes};
     use super::*;
 
     #[test]
@@ -301,5 +313,28 @@ mod tests {
         ] {
             assert!(!is_control_name(limb), "{limb}");
         }
+    }
+
+    /// A bone that enters a body from below, and one that passes through two of them.
+    #[test]
+    fn what_is_outside_of_the_body_is_cut_off() {
+        let two = boxes(&[([0.0; 3], [1.0; 3]), ([2.0, 0.0, 0.0], [3.0, 1.0, 1.0])]);
+        let shape = Shape::of(&two);
+        let handles = bones(&[
+            ([0.5, -3.0, 0.5], [0.5, 0.5, 0.5]),
+            ([0.5, 0.5, 0.5], [2.5, 0.5, 0.5]),
+            ([0.5, 9.0, 0.5], [0.5, 9.5, 0.5]),
+        ]);
+        let holds = Hold::all_of(&handles, &shape);
+        let length = |segment: &Segment| shape.length_from_unit(segment.length());
+        assert_eq!(holds[0].segments.len(), 1);
+        assert!((length(&holds[0].segments[0]) - 0.5).abs() < 0.05);
+        assert_eq!(holds[1].segments.len(), 2, "the gap between is cut out");
+        assert!(holds[0].inside && holds[1].inside && !holds[2].inside);
+        assert!((length(&holds[2].segments[0]) - 0.5).abs() < 1e-9);
+        // One that was made up ends with the body that it starts in.
+        let mut made_up = handles[1].clone();
+        made_up.bones[0].open_ended = true;
+        assert_eq!(Hold::all_of(&[made_up], &shape)[0].segments.len(), 1);
     }
 }

@@ -13,6 +13,8 @@ mod handles;
 mod heat;
 mod rigid;
 mod shape;
+#[cfg(test)]
+mod test_bodies;
 
 pub use bounded_biharmonic::{BoundedBiharmonicOptions, Convergence};
 pub use envelope::EnvelopeOptions;

@@ -1,0 +1,12 @@
+//! Binding: bodies that are hard to bind, each by every method; methods against their formulas; and what holds for any soup of triangles.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+mod bones;
+mod clothes;
+mod damage;
+mod heat;
+mod odd_meshes;
+mod properties;
+mod scene;
+mod sizes;
