@@ -110,6 +110,8 @@ impl Grouping for BindGroup {
             .flatten()
             .map(|vertex| mesh.positions()[vertex]);
         let bounds = Bounds::around(places);
+        // What rounding is, the size of the whole character tells: a tooth is small.
+        let extent = mesh.bounds().map_or(0.0, |bounds| bounds.extent());
         let mut common = 0;
         for &joint in &other.joints {
             let Some(&known) = on_node.get(&joints[joint].node) else {
@@ -117,9 +119,9 @@ impl Grouping for BindGroup {
             };
             common += 1;
             let alike = bounds.is_none_or(|bounds| {
-                [bounds.min, bounds.max].iter().all(|&corner| {
-                    bound_alike(&joints[known], &joints[joint], corner, bounds.extent())
-                })
+                [bounds.min, bounds.max]
+                    .iter()
+                    .all(|&corner| bound_alike(&joints[known], &joints[joint], corner, extent))
             });
             if known != joint && !alike {
                 return false;
