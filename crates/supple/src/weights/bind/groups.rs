@@ -34,6 +34,21 @@ pub fn bind_groups(
     progress: &dyn Fn(f64),
 ) -> Result<Bound, BindError> {
     let joints = skeleton.joints().len();
+    // The usual case: one body, whose weights are ready as they are.
+    if let [group] = groups
+        && group
+            .vertices
+            .iter()
+            .cloned()
+            .flatten()
+            .eq(0..mesh.vertex_count())
+    {
+        let handles = Handle::of_joints(skeleton, &group.joints);
+        let mut bound = bind(mesh, &handles, joints, method, progress)?;
+        let listed = group.joints.iter().copied();
+        bound.report.tell_unreached(&bound.weights, listed);
+        return Ok(bound);
+    }
     let mut rows: Vec<Option<Vec<(u16, f64)>>> = vec![None; mesh.vertex_count()];
     let mut report = BindReport::default();
     let mut of_no_group = vec![true; joints];
@@ -65,9 +80,6 @@ pub fn bind_groups(
 
 /// Some vertices of a mesh, in this order, with the triangles among them.
 fn part_of(mesh: &Mesh, vertices: &[usize]) -> Mesh {
-    if vertices.iter().copied().eq(0..mesh.vertex_count()) {
-        return mesh.clone();
-    }
     let mut number = vec![u32::MAX; mesh.vertex_count()];
     for (new, &vertex) in vertices.iter().enumerate() {
         number[vertex] = new as u32;
