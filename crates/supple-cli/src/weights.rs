@@ -7,7 +7,7 @@ use crate::mush::find_joints;
 use crate::progress;
 use crate::source::Source;
 use crate::weight_quality;
-use crate::wording::{many, printable};
+use crate::wording::{many, measure, printable};
 use serde_json::json;
 use supple::quality::WeightQuality;
 use supple::weights::bind::{
@@ -213,9 +213,9 @@ fn summary(
     if report.cells > 0 {
         let patches = report.cells - report.voxels;
         let mut line = format!(
-            "{} of width {:.3}",
+            "{} of width {}",
             many(report.voxels, "voxel"),
-            report.voxel_size
+            measure(report.voxel_size)
         );
         if patches > 0 {
             line += &format!(", and {patches} patches of surface too thin for one");

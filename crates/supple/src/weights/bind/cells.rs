@@ -85,6 +85,9 @@ pub(crate) struct Seed {
 /// A bone is looked at this many times on the width of a cell.
 const SAMPLES: f64 = 8.0;
 
+/// A bone outside of a body that has others inside holds it if this share of it runs along the skin.
+const ALONG_SKIN: f64 = 0.35;
+
 /// No voxel.
 const NONE: u32 = u32::MAX;
 
@@ -145,8 +148,9 @@ impl Cells {
     /// from it.
     pub(crate) fn seeds(&self, shape: &Shape, holds: &[Hold]) -> Vec<Vec<Seed>> {
         let search = PlaceSearch::over(&self.places, self.size);
+        let any_inside = holds.iter().any(|hold| hold.inside);
         exec::map(holds.len(), |index| {
-            let mut seeds = self.seeds_of(shape, &holds[index], &search);
+            let mut seeds = self.seeds_of(shape, &holds[index], any_inside, &search);
             seeds.sort_by_key(|seed| seed.cell);
             seeds.dedup_by(|next, kept| {
                 let same = next.cell == kept.cell;
@@ -160,7 +164,13 @@ impl Cells {
         })
     }
 
-    fn seeds_of(&self, shape: &Shape, hold: &Hold, search: &PlaceSearch) -> Vec<Seed> {
+    fn seeds_of(
+        &self,
+        shape: &Shape,
+        hold: &Hold,
+        others_inside: bool,
+        search: &PlaceSearch,
+    ) -> Vec<Seed> {
         let mut samples = Vec::new();
         let mut length = 0.0;
         for segment in &hold.segments {
@@ -209,6 +219,13 @@ impl Cells {
             .iter()
             .map(|found| found.0)
             .fold(f32::INFINITY, f32::min);
+        // Beside bones that are inside, one that only comes near with its end, as the arm above a glove does, holds nothing.
+        let beside = near
+            .iter()
+            .filter(|found| f64::from(found.0) <= 2.0 * self.size);
+        if others_inside && (beside.count() as f64) < ALONG_SKIN * samples.len() as f64 {
+            return Vec::new();
+        }
         let close = |found: &&(f32, Seed)| found.0 <= closest * 1.25;
         near.iter().filter(close).map(|found| found.1).collect()
     }
@@ -282,19 +299,10 @@ const ALONG_BONE: f64 = 3.0;
 
 /// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter ones among the bones (the first quarter) are a few voxels long.
 fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
-    let low = shape
-        .points
-        .iter()
-        .copied()
-        .fold(DVec3::INFINITY, DVec3::min);
-    let high = shape
-        .points
-        .iter()
-        .copied()
-        .fold(DVec3::NEG_INFINITY, DVec3::max);
+    let (low, high) = shape.bounds();
     let sides = high - low;
     let at_least = 1e-4;
-    let (rough, _) = Lattice::fill_box(shape, low, high, 1.0 / 96.0);
+    let (rough, _) = Lattice::fill(shape, 1.0 / 96.0);
     let inside = rough
         .numbers
         .iter()
@@ -322,22 +330,9 @@ fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
 }
 
 impl Lattice {
-    fn fill(shape: &Shape, size: f64) -> (Lattice, Vec<DVec3>) {
-        let low = shape
-            .points
-            .iter()
-            .copied()
-            .fold(DVec3::INFINITY, DVec3::min);
-        let high = shape
-            .points
-            .iter()
-            .copied()
-            .fold(DVec3::NEG_INFINITY, DVec3::max);
-        Lattice::fill_box(shape, low, high, size)
-    }
-
     /// Which centers are inside, and where. The lattice lies evenly about the middle of the model, so that a model that is symmetric has symmetric voxels.
-    fn fill_box(shape: &Shape, low: DVec3, high: DVec3, size: f64) -> (Lattice, Vec<DVec3>) {
+    fn fill(shape: &Shape, size: f64) -> (Lattice, Vec<DVec3>) {
+        let (low, high) = shape.bounds();
         let reach = low.abs().max(high.abs());
         let half = if shape.points.is_empty() {
             IVec3::ZERO

@@ -129,6 +129,14 @@ impl Shape {
         length / self.unit.scale
     }
 
+    /// The lowest and the highest coordinates of all points.
+    pub(crate) fn bounds(&self) -> (DVec3, DVec3) {
+        let around =
+            |(low, high): (DVec3, DVec3), &point: &DVec3| (low.min(point), high.max(point));
+        let nothing = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        self.points.iter().fold(nothing, around)
+    }
+
     /// Whether a place is inside of the body.
     pub(crate) fn is_inside(&self, place: DVec3) -> bool {
         self.tree.winding(place) > 0.5
