@@ -2,7 +2,7 @@
 
 use crate::mesh::Mesh;
 use crate::weights::Weights;
-use glam::{DVec3, Vec3};
+use glam::{DVec3, I64Vec3, Vec3};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -104,6 +104,42 @@ pub fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
         let piece = piece_of_point[points.point_of(vertex)];
         (places.point_of(vertex), piece)
     })
+}
+
+/// Welds points further that are within a distance of each other and `may` be welded: what a file's rounding has torn open. None if there are no such.
+pub(crate) fn weld_near(
+    weld: &Weld,
+    places: &[DVec3],
+    may: impl Fn(usize) -> bool,
+    distance: f64,
+) -> Option<Weld> {
+    // Boxes wide enough that most places have to look into their own alone.
+    let width = 8.0 * distance;
+    let mut boxes: HashMap<I64Vec3, Vec<usize>> = HashMap::new();
+    let mut sets = DisjointSets::new(places.len());
+    let mut any = false;
+    for (point, &place) in places.iter().enumerate().filter(|(point, _)| may(*point)) {
+        let low = ((place - distance) / width).floor().as_i64vec3();
+        let high = ((place + distance) / width).floor().as_i64vec3();
+        for z in low.z..=high.z {
+            for y in low.y..=high.y {
+                for x in low.x..=high.x {
+                    let around = boxes.get(&I64Vec3::new(x, y, z));
+                    for &other in around.into_iter().flatten() {
+                        if places[other].distance_squared(place) <= distance * distance {
+                            sets.join(other, point);
+                            any = true;
+                        }
+                    }
+                }
+            }
+        }
+        let own = (place / width).floor().as_i64vec3();
+        boxes.entry(own).or_default().push(point);
+    }
+    let first: Vec<usize> = (0..places.len()).map(|point| sets.find(point)).collect();
+    let vertices = weld.point_of_vertex.len();
+    any.then(|| weld_by(vertices, |vertex| first[weld.point_of(vertex)]))
 }
 
 /// Adding zero turns -0.0 into 0.0.

@@ -9,6 +9,14 @@ pub fn map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
     (0..count).into_par_iter().map(&make).collect()
 }
 
+/// Two things at once, where a second thread is free.
+pub fn both<A: Send, B: Send>(
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    rayon::join(one, other)
+}
+
 /// Changes every item in place, each on whichever thread is free.
 pub fn for_each_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut T) + Sync) {
     let items = items.par_iter_mut().enumerate();

@@ -128,6 +128,26 @@ fn a_body_with_holes_is_bound_as_a_whole_one() {
     }
 }
 
+/// As it is modelled before it is mirrored: the spine lies where the surface is cut open.
+#[test]
+fn half_a_body_is_held_by_the_bones_on_its_border() {
+    let half = FIGURE.body.where_all(|place| place.x > -1e-5);
+    let mesh = half.mesh();
+    for method in methods() {
+        let found = bound(&mesh, &FIGURE.handles, &method);
+        for name in [
+            "spine1", "spine2", "spine3", "spine4", "chest", "neck1", "head",
+        ] {
+            let joint = FIGURE.joint(name);
+            let corners = half.triangles.as_flattened().iter();
+            let held = corners.flat_map(|&corner| found.weights.of(corner as usize));
+            let held = held.filter(|influence| influence.joint == joint);
+            let most = held.map(|influence| influence.weight).fold(0.0, f32::max);
+            assert!(most > 0.25, "{}: {name} holds {most} at most", method.name());
+        }
+    }
+}
+
 /// A few faces are missing here and there.
 #[test]
 fn small_holes_do_not_show() {

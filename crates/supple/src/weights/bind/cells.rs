@@ -78,8 +78,6 @@ pub(crate) struct Seed {
     pub(crate) cell: u32,
     /// How much of the bones is in the cell, in widths: where two bones meet, they share the cell by that, so that weights do not jump with the place of the lattice.
     pub(crate) amount: f64,
-    /// How far the middle of the cell is from the bones.
-    pub(crate) distance: f64,
 }
 
 /// A bone is looked at this many times on the width of a cell.
@@ -156,7 +154,6 @@ impl Cells {
                 let same = next.cell == kept.cell;
                 if same {
                     kept.amount += next.amount;
-                    kept.distance = kept.distance.min(next.distance);
                 }
                 same
             });
@@ -184,15 +181,16 @@ impl Cells {
                 (0..steps as usize).map(|step| (segment.at((step as f64 + 0.5) / steps), amount)),
             );
         }
-        if hold.inside {
+        // A bone on the border of half a body is some voxels away from its inside, which ends before the border does.
+        for reach in [1, 2, 4, 8].into_iter().filter(|_| hold.inside) {
             let mut seeds = Vec::new();
             for &(sample, amount) in &samples {
                 let joins = |cell: u32| joined(shape, sample, self.places[cell as usize]);
-                let cells: Vec<u32> = search.nearest(&self.places, sample, joins).collect();
+                let cells = search.nearest(&self.places, sample, reach, joins);
+                let cells: Vec<u32> = cells.collect();
                 seeds.extend(cells.iter().map(|&cell| Seed {
                     cell,
                     amount: amount / cells.len() as f64,
-                    distance: hold.nearest(self.places[cell as usize]).1.sqrt(),
                 }));
             }
             if !seeds.is_empty() {
@@ -207,12 +205,7 @@ impl Cells {
             let heaviest =
                 (0..3).max_by(|&a, &b| nearest.shares[a].total_cmp(&nearest.shares[b]))?;
             let cell = self.cell_of[corners[heaviest] as usize];
-            let seed = Seed {
-                cell,
-                amount,
-                distance: 0.0,
-            };
-            Some((nearest.distance, seed))
+            Some((nearest.distance, Seed { cell, amount }))
         });
         let near: Vec<(f32, Seed)> = near.collect();
         let closest = near
@@ -555,26 +548,27 @@ impl PlaceSearch {
         PlaceSearch { size, cells }
     }
 
-    /// The nearest cells that fit, no farther than a cube's width: more than one where a place is between them, as the middle of a symmetric body is, so that neither side is preferred.
+    /// The nearest cells that fit, no farther than so many widths of a cube: more than one where a place is between them, as the middle of a symmetric body is, so that neither side is preferred.
     fn nearest(
         &self,
         places: &[DVec3],
         place: DVec3,
+        reach: i32,
         fits: impl Fn(u32) -> bool,
     ) -> impl Iterator<Item = u32> {
         let [x, y, z] = (place / self.size).floor().as_ivec3().to_array();
         let mut near: Vec<(f64, u32)> = Vec::new();
-        for i in x - 1..=x + 1 {
-            for j in y - 1..=y + 1 {
+        for i in x - reach..=x + reach {
+            for j in y - reach..=y + reach {
                 let start = self
                     .cells
-                    .partition_point(|&(cube, _)| cube < [i, j, z - 1]);
+                    .partition_point(|&(cube, _)| cube < [i, j, z - reach]);
                 let run = self.cells[start..].iter();
-                let run = run.take_while(|(cube, _)| *cube <= [i, j, z + 1]);
+                let run = run.take_while(|(cube, _)| *cube <= [i, j, z + reach]);
                 near.extend(run.map(|&(_, cell)| (places[cell as usize].distance(place), cell)));
             }
         }
-        near.retain(|(distance, _)| *distance <= self.size);
+        near.retain(|(distance, _)| *distance <= f64::from(reach) * self.size);
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut fitting = near.into_iter().filter(move |&(_, cell)| fits(cell));
         let nearest = fitting.next();

@@ -5,10 +5,12 @@
 //! the weight `(1 − t)²(1 + 2t)` with `t = (q − 1) / falloff`, so one number says how far weights reach, in radii of the limb, and beyond it there are none.
 
 use super::cells::{Cells, Seed};
+use super::handles::Hold;
 use super::{BindError, Rows};
 use crate::exec;
+use glam::DVec3;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 /// How geodesic binding works.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,9 +40,27 @@ impl GeodesicOptions {
 /// How far a front of distances runs beyond what counts: the way to a cell that counts may lead through some that do not.
 const SLACK: f64 = 1.5;
 
+/// Up to so many widths around a bone, distances are those as the crow flies: a front that sets out from single voxels is no tube around the bone yet, and what it is late there it stays.
+const AS_THE_CROW_FLIES: f64 = 3.0;
+
+/// A cell, and how far it is from a bone.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    cell: u32,
+    distance: f64,
+}
+
 /// The weights of every cell, by hold. Cells that no bone reaches have none.
-pub(super) fn cell_rows(cells: &Cells, seeds: &[Vec<Seed>], options: &GeodesicOptions) -> Rows {
-    let everything: Vec<Seed> = seeds.concat();
+pub(super) fn cell_rows(
+    cells: &Cells,
+    holds: &[Hold],
+    seeds: &[Vec<Seed>],
+    options: &GeodesicOptions,
+) -> Rows {
+    let starts = exec::map(seeds.len(), |hold| {
+        starts(cells, &holds[hold], &seeds[hold])
+    });
+    let everything: Vec<Start> = starts.concat();
     // Nothing is told apart that is nearer than a part of a cell.
     let offset = 0.25 * cells.size;
     let nearest = march(cells, &everything, |_, _| true);
@@ -49,7 +69,7 @@ pub(super) fn cell_rows(cells: &Cells, seeds: &[Vec<Seed>], options: &GeodesicOp
         let counts = |cell: u32, distance: f64| {
             distance + offset <= SLACK * reach * (nearest[cell as usize] + offset)
         };
-        let distances = march(cells, &seeds[hold], counts);
+        let distances = march(cells, &starts[hold], counts);
         let mut weights = Vec::new();
         for (cell, &distance) in distances.iter().enumerate() {
             if distance < f64::INFINITY {
@@ -75,12 +95,50 @@ pub(super) fn cell_rows(cells: &Cells, seeds: &[Vec<Seed>], options: &GeodesicOp
     rows
 }
 
-/// The distance of every cell to the seeds, as far as the front is let run; infinite beyond.
-fn march(cells: &Cells, seeds: &[Seed], runs_on: impl Fn(u32, f64) -> bool) -> Vec<f64> {
+/// Where the front around a bone sets out: from the cells that it passes through, and those around them that are straight ahead.
+fn starts(cells: &Cells, hold: &Hold, seeds: &[Seed]) -> Vec<Start> {
+    // A bone outside of the body starts where it touches the skin.
+    let distance = |cell: u32| match hold.inside {
+        true => hold.nearest(cells.places[cell as usize]).1.sqrt(),
+        false => 0.0,
+    };
+    let start = |cell: u32| Start {
+        cell,
+        distance: distance(cell),
+    };
+    let mut found: Vec<Start> = seeds.iter().map(|seed| start(seed.cell)).collect();
+    if !hold.inside {
+        return found;
+    }
+    let within = AS_THE_CROW_FLIES * cells.size;
+    let mut known: HashSet<u32> = seeds.iter().map(|seed| seed.cell).collect();
+    let mut from: Vec<u32> = (0..found.len() as u32).collect();
+    let mut next = 0;
+    while next < found.len() {
+        let (here, seed) = (found[next].cell, found[from[next] as usize].cell);
+        let [here_at, seed_at] = [here, seed].map(|cell| cells.places[cell as usize]);
+        for &other in cells.links.at(here) {
+            let other_at = cells.places[other as usize];
+            let steps = |to: DVec3| (to - seed_at).abs().element_sum();
+            // Steps that all lead away from the seed go around nothing.
+            let ahead = steps(other_at) > steps(here_at) + 0.5 * cells.size;
+            let voxel = (other as usize) < cells.voxels;
+            if ahead && voxel && distance(other) <= within && known.insert(other) {
+                found.push(start(other));
+                from.push(from[next]);
+            }
+        }
+        next += 1;
+    }
+    found
+}
+
+/// The distance of every cell to where the front starts, as far as it is let run; infinite beyond.
+fn march(cells: &Cells, starts: &[Start], runs_on: impl Fn(u32, f64) -> bool) -> Vec<f64> {
     let mut distances = vec![f64::INFINITY; cells.places.len()];
     let mut settled = vec![false; cells.places.len()];
     let mut front = BinaryHeap::new();
-    for &Seed { cell, distance, .. } in seeds {
+    for &Start { cell, distance } in starts {
         if distance < distances[cell as usize] {
             distances[cell as usize] = distance;
             front.push(Reached { distance, cell });
@@ -180,24 +238,24 @@ mod tests {
     use super::super::test_bodies::{Filled, boxes, points};
     use super::*;
 
+    impl Filled {
+        fn distances(&self, hold: usize) -> Vec<f64> {
+            let starts = starts(&self.cells, &self.holds[hold], &self.seeds[hold]);
+            march(&self.cells, &starts, |_, _| true)
+        }
+    }
+
     #[test]
     fn distances_in_a_box_are_those_as_the_crow_flies() {
         let cube = boxes(&[([0.0; 3], [1.0; 3])]);
         let filled = Filled::new(&cube, &points(&[[0.2, 0.3, 0.25]]), 8000);
         let cells = &filled.cells;
-        let seed = Seed {
-            distance: 0.0,
-            ..filled.seeds[0][0]
-        };
-        let distances = march(cells, &[seed], |_, _| true);
+        let distances = filled.distances(0);
         let mut most = 0.0f64;
         for (place, distance) in cells.places.iter().zip(&distances) {
-            let straight = place.distance(cells.places[seed.cell as usize]);
-            // Nearer than a few voxels, a front around a single one is no sphere yet, and what it is too late there it stays.
-            if straight > 5.0 * cells.size {
-                assert!(*distance >= straight * (1.0 - 1e-9));
-                most = most.max(distance / straight - 1.0);
-            }
+            let straight = filled.holds[0].nearest(*place).1.sqrt();
+            assert!(*distance >= straight * (1.0 - 1e-9));
+            most = most.max(distance / straight - 1.0);
         }
         assert!(most < 0.2, "{most}");
     }
@@ -212,7 +270,7 @@ mod tests {
         ]);
         let tips = [[0.5, 3.5, 0.25], [2.5, 3.5, 0.25]];
         let filled = Filled::new(&fork, &points(&tips), 6000);
-        let distances = march(&filled.cells, &filled.seeds[0], |_, _| true);
+        let distances = filled.distances(0);
         let [from, to] =
             [0, 1].map(|hold| filled.cells.places[filled.seeds[hold][0].cell as usize]);
         // Down to the inner corner of one arm, along the palm, and up the other.
@@ -231,7 +289,7 @@ mod tests {
     fn what_is_not_connected_is_not_reached() {
         let apart = boxes(&[([0.0; 3], [1.0; 3]), ([2.0, 0.0, 0.0], [3.0, 1.0, 1.0])]);
         let filled = Filled::new(&apart, &points(&[[0.5; 3]]), 500);
-        let distances = march(&filled.cells, &filled.seeds[0], |_, _| true);
+        let distances = filled.distances(0);
         let reached = distances.iter().filter(|distance| distance.is_finite());
         assert_eq!(reached.count() * 2, distances.len());
     }

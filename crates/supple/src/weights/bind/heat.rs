@@ -8,7 +8,7 @@ use super::handles::Hold;
 use super::shape::Shape;
 use super::{BindError, Rows};
 use crate::exec;
-use crate::sparse::Cholesky;
+use crate::sparse::Pattern;
 use glam::DVec3;
 
 /// How bone heat binds.
@@ -57,12 +57,21 @@ pub(super) fn rows(
     options: &HeatOptions,
 ) -> Result<(Rows, Vec<bool>), BindError> {
     let points = shape.points.len();
-    let looked = exec::map_chunks(points, |points| {
-        let mut places = Vec::with_capacity(holds.len());
-        points
-            .map(|point| see(shape, holds, point as u32, &mut places))
-            .collect::<Vec<_>>()
-    });
+    let look = || {
+        exec::map_chunks(points, |points| {
+            let mut places = Vec::with_capacity(holds.len());
+            points
+                .map(|point| see(shape, holds, point as u32, &mut places))
+                .collect::<Vec<_>>()
+        })
+    };
+    let order = || {
+        let entries: Vec<[u32; 2]> = shape.edges.iter().map(|edge| edge.ends).collect();
+        Pattern::of(points, &entries)
+    };
+    // Which equations there are does not hang on what is seen.
+    let (looked, pattern) = exec::both(look, order);
+    let pattern = pattern.map_err(|_| BindError::Solver)?;
     let mut sights: Vec<Sight> = looked.into_iter().flatten().collect();
     let mut seeing: Vec<bool> = shape
         .pieces
@@ -83,7 +92,8 @@ pub(super) fn rows(
             *sight = nearest_of(holds, shape, point);
         }
     }
-    Ok((spread(shape, holds, options, &sights, &seeing)?, seeing))
+    let rows = spread(shape, holds, options, &sights, &seeing, &pattern)?;
+    Ok((rows, seeing))
 }
 
 /// The nearest bones, seen or not.
@@ -143,66 +153,64 @@ fn spread(
     options: &HeatOptions,
     sights: &[Sight],
     seeing: &[bool],
+    pattern: &Pattern,
 ) -> Result<Rows, BindError> {
-    // Only the points of these pieces enter the system.
-    let mut unknown = vec![u32::MAX; shape.points.len()];
-    let mut points = Vec::with_capacity(shape.points.len());
-    for (point, &piece) in shape.piece_of.iter().enumerate() {
-        if seeing[piece as usize] {
-            unknown[point] = points.len() as u32;
-            points.push(point);
-        }
-    }
-    let heat: Vec<f64> = points
+    let takes_part = |point: usize| seeing[shape.piece_of[point] as usize];
+    let heat: Vec<f64> = sights
         .iter()
-        .map(|&point| {
-            let sight = &sights[point];
-            match sight.holds.is_empty() {
-                true => 0.0,
-                // A point on its bone is held as by one a millionth of the extent away.
-                false => options.strength * shape.areas[point] / sight.square_distance.max(1e-12),
+        .enumerate()
+        .map(|(point, sight)| {
+            if sight.holds.is_empty() || !takes_part(point) {
+                return 0.0;
             }
+            // A point on its bone is held as by one a millionth of the extent away.
+            options.strength * shape.areas[point] / sight.square_distance.max(1e-12)
         })
         .collect();
-    let mut diagonal = heat.clone();
-    let mut entries = Vec::with_capacity(shape.edges.len());
-    for edge in &shape.edges {
-        let [a, b] = edge.ends.map(|end| unknown[end as usize]);
-        if a == u32::MAX {
-            continue;
+    // Points of other pieces have the equation `w = 0`.
+    let mut diagonal: Vec<f64> = (0..heat.len())
+        .map(|point| if takes_part(point) { heat[point] } else { 1.0 })
+        .collect();
+    let entries = shape.edges.iter().map(|edge| {
+        let [a, b] = edge.ends.map(|end| end as usize);
+        if !takes_part(a) {
+            return 0.0;
         }
-        diagonal[a as usize] += edge.cotangents;
-        diagonal[b as usize] += edge.cotangents;
-        entries.push((a, b, -edge.cotangents));
-    }
-    let system = Cholesky::of(&diagonal, &entries).map_err(|_| BindError::Solver)?;
+        diagonal[a] += edge.cotangents;
+        diagonal[b] += edge.cotangents;
+        -edge.cotangents
+    });
+    let entries: Vec<f64> = entries.collect();
+    let system = pattern
+        .factor(&diagonal, &entries)
+        .map_err(|_| BindError::Solver)?;
     let mut used: Vec<u16> = sights
         .iter()
         .flat_map(|sight| sight.holds.iter().copied())
         .collect();
     used.sort_unstable();
     used.dedup();
-    let mut columns = vec![vec![0.0; points.len()]; used.len()];
-    for (row, (&point, &heat)) in points.iter().zip(&heat).enumerate() {
-        let sight = &sights[point];
+    let mut columns = vec![vec![0.0; heat.len()]; used.len()];
+    for (point, (sight, &heat)) in sights.iter().zip(&heat).enumerate() {
         for hold in &sight.holds {
             if let Ok(column) = used.binary_search(hold) {
-                columns[column][row] = heat / sight.holds.len() as f64;
+                columns[column][point] = heat / sight.holds.len() as f64;
             }
         }
     }
     let solved = system.solve(columns);
-    let mut rows: Rows = vec![Vec::new(); shape.points.len()];
     let joints: Vec<u16> = used
         .iter()
         .map(|&hold| holds[usize::from(hold)].joint)
         .collect();
-    for (row, &point) in points.iter().enumerate() {
+    let row = |point: usize| {
         let shares = joints
             .iter()
             .zip(&solved)
-            .map(|(&joint, column)| (joint, column[row]));
-        rows[point].extend(shares.filter(|(_, share)| *share > super::LEAST));
-    }
-    Ok(rows)
+            .map(|(&joint, column)| (joint, column[point]));
+        let shares = shares.filter(|(_, share)| *share > super::LEAST);
+        shares.collect::<Vec<_>>()
+    };
+    let rows = exec::map_chunks(heat.len(), |points| points.map(row).collect::<Vec<_>>());
+    Ok(rows.into_iter().flatten().collect())
 }

@@ -322,7 +322,7 @@ impl BindMethod {
                 holds,
                 options.voxels,
                 report,
-                |cells, seeds, _| geodesic::cell_rows(cells, seeds, options),
+                |cells, seeds, _| geodesic::cell_rows(cells, holds, seeds, options),
             )),
             BindMethod::BoundedBiharmonic(options) => Ok(over_cells(
                 shape,
@@ -367,7 +367,8 @@ fn over_cells(
         };
         points.map(&mut row).collect::<Vec<_>>()
     };
-    let rows: Rows = exec::map_chunks(shape.points.len(), interpolate).concat();
+    let rows = exec::map_chunks(shape.points.len(), interpolate);
+    let rows: Rows = rows.into_iter().flatten().collect();
     // A piece lies within one component, so its first point tells for all of it.
     let bound = shape
         .pieces

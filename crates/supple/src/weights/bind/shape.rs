@@ -3,7 +3,8 @@
 //! Nothing here is taken on trust: files have triangles twice, facing either way, pieces inside of pieces, and any unit. So coordinates are brought to
 //! an extent of one, doubles are dropped, and every patch is turned to face outwards by its own shape.
 
-use crate::adjacency::{DisjointSets, Weld, weld_positions};
+use crate::adjacency::{DisjointSets, Weld, weld_near, weld_positions};
+use crate::exec;
 use crate::mesh::Mesh;
 use crate::surface_tree::SurfaceTree;
 use glam::DVec3;
@@ -51,6 +52,9 @@ impl Piece {
     }
 }
 
+/// Points at open edges that are no farther apart than this are one, the extent of the model being one: the sides of a seam, rounded differently.
+const ROUNDED: f64 = 1e-5;
+
 /// From the model's coordinates to those of the unit.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
@@ -60,7 +64,6 @@ struct Unit {
 
 impl Shape {
     pub(crate) fn of(mesh: &Mesh) -> Shape {
-        let weld = weld_positions(mesh.positions());
         let (low, high) = mesh.bounds().map_or((DVec3::ZERO, DVec3::ZERO), |bounds| {
             (bounds.min.as_dvec3(), bounds.max.as_dvec3())
         });
@@ -69,35 +72,49 @@ impl Shape {
             middle: (low + high) * 0.5,
             scale: if extent > 0.0 { 1.0 / extent } else { 1.0 },
         };
-        let mut points = vec![DVec3::ZERO; weld.point_count()];
-        for (vertex, place) in mesh.positions().iter().enumerate() {
-            points[weld.point_of(vertex)] = (place.as_dvec3() - unit.middle) * unit.scale;
+        let places = |weld: &Weld| -> Vec<DVec3> {
+            let places = weld.places(mesh.positions()).into_iter();
+            places
+                .map(|place| (place - unit.middle) * unit.scale)
+                .collect()
+        };
+        let mut weld = weld_positions(mesh.positions());
+        let mut points = places(&weld);
+        let (mut triangles, mut sides) = distinct_triangles(mesh, &weld, &points);
+        let open = sides.at_open_edges(points.len());
+        if let Some(nearly) = weld_near(&weld, &points, |point| open[point], ROUNDED) {
+            weld = nearly;
+            points = places(&weld);
+            (triangles, sides) = distinct_triangles(mesh, &weld, &points);
         }
-        let mut triangles = distinct_triangles(mesh, &weld, &points);
-        let sides = Sides::of(points.len(), &triangles);
         let outward = sides.outward(&points, &triangles);
         for (corners, outward) in triangles.iter_mut().zip(outward) {
             if !outward {
                 corners.swap(1, 2);
             }
         }
-        let edges = sides.edges(&points, &triangles);
-        let (pieces, piece_of) = sides.pieces(&points, &triangles);
-        let mut normals = vec![DVec3::ZERO; points.len()];
-        let mut areas = vec![0.0; points.len()];
-        for corners in &triangles {
-            let normal = across(&points, corners);
-            for &corner in corners {
-                normals[corner as usize] += normal;
-                areas[corner as usize] += normal.length() / 6.0;
+        let tree = || {
+            let corners = triangles
+                .iter()
+                .map(|corners| corners.map(|corner| points[corner as usize].as_vec3()));
+            SurfaceTree::new(&corners.collect::<Vec<_>>())
+        };
+        let surface = || {
+            let mut normals = vec![DVec3::ZERO; points.len()];
+            let mut areas = vec![0.0; points.len()];
+            for corners in &triangles {
+                let normal = across(&points, corners);
+                for &corner in corners {
+                    normals[corner as usize] += normal;
+                    areas[corner as usize] += normal.length() / 6.0;
+                }
             }
-        }
-        let corners: Vec<_> = triangles
-            .iter()
-            .map(|corners| corners.map(|corner| points[corner as usize].as_vec3()))
-            .collect();
+            let pieces = sides.pieces(&points, &triangles);
+            (sides.edges(&points), pieces, normals, areas)
+        };
+        let (tree, (edges, (pieces, piece_of), normals, areas)) = exec::both(tree, surface);
         Shape {
-            tree: SurfaceTree::new(&corners),
+            tree,
             weld,
             points,
             normals,
@@ -162,31 +179,24 @@ fn across(points: &[DVec3], corners: &[u32; 3]) -> DVec3 {
     (b - a).cross(c - a)
 }
 
-/// The triangles of a mesh over welded points, each once, whichever way it faces.
-fn distinct_triangles(mesh: &Mesh, weld: &Weld, points: &[DVec3]) -> Vec<[u32; 3]> {
+/// The triangles of a mesh over welded points, each once, whichever way it faces; and their sides.
+fn distinct_triangles(mesh: &Mesh, weld: &Weld, points: &[DVec3]) -> (Vec<[u32; 3]>, Sides) {
     let welded = mesh
         .triangles()
         .iter()
         .map(|corners| corners.map(|corner| weld.point_of(corner as usize) as u32));
-    let triangles: Vec<[u32; 3]> = welded
+    let mut triangles: Vec<[u32; 3]> = welded
         .filter(|corners| across(points, corners) != DVec3::ZERO)
         .collect();
-    let mut order: Vec<([u32; 3], u32)> = triangles
-        .iter()
-        .enumerate()
-        .map(|(index, &corners)| {
-            let mut sorted = corners;
-            sorted.sort_unstable();
-            (sorted, index as u32)
-        })
-        .collect();
-    order.sort_unstable();
-    order.dedup_by_key(|(corners, _)| *corners);
-    let mut kept: Vec<u32> = order.into_iter().map(|(_, index)| index).collect();
-    kept.sort_unstable();
-    kept.into_iter()
-        .map(|index| triangles[index as usize])
-        .collect()
+    let sides = Sides::of(points.len(), &triangles);
+    let again = sides.triangles_again(triangles.len());
+    if !again.contains(&true) {
+        return (triangles, sides);
+    }
+    let mut again = again.into_iter();
+    triangles.retain(|_| again.next() == Some(false));
+    let sides = Sides::of(points.len(), &triangles);
+    (triangles, sides)
 }
 
 /// The sides of all triangles, those of one edge beside each other.
@@ -246,13 +256,37 @@ impl Sides {
         }
         for range in starts.windows(2) {
             let at_point = &mut sorted[range[0] as usize..range[1] as usize];
-            at_point.sort_unstable_by_key(|side| (side.ends[1], side.triangle));
+            at_point.sort_unstable_by_key(|side| (side.ends[1], side.opposite, side.triangle));
         }
         Sides { sides: sorted }
     }
 
     fn of_edges(&self) -> impl Iterator<Item = &[Side]> {
         self.sides.chunk_by(|a, b| a.ends == b.ends)
+    }
+
+    /// Which triangles have the same corners as one before them: they share their sides, and what is opposite.
+    fn triangles_again(&self, triangles: usize) -> Vec<bool> {
+        let mut again = vec![false; triangles];
+        for sides in self.of_edges() {
+            for pair in sides.windows(2) {
+                if pair[0].opposite == pair[1].opposite {
+                    again[pair[1].triangle as usize] = true;
+                }
+            }
+        }
+        again
+    }
+
+    /// Which points are at the end of what there is of the surface.
+    fn at_open_edges(&self, points: usize) -> Vec<bool> {
+        let mut open = vec![false; points];
+        for sides in self.of_edges().filter(|sides| sides.len() == 1) {
+            for end in sides[0].ends {
+                open[end as usize] = true;
+            }
+        }
+        open
     }
 
     /// Which triangles face outwards as they are. Triangles agree with their neighbours across edges of two; each patch of agreeing triangles then
@@ -327,7 +361,7 @@ impl Sides {
             .collect()
     }
 
-    fn edges(&self, points: &[DVec3], triangles: &[[u32; 3]]) -> Vec<Edge> {
+    fn edges(&self, points: &[DVec3]) -> Vec<Edge> {
         let mut edges: Vec<Edge> = self
             .of_edges()
             .map(|sides| {
@@ -343,7 +377,6 @@ impl Sides {
                 }
             })
             .collect();
-        debug_assert!(edges.len() <= triangles.len() * 3);
         // Equilateral triangles have 0.58. A thousandth of that connects without being felt.
         for edge in &mut edges {
             edge.cotangents = edge.cotangents.clamp(6e-4, 1e4);
@@ -442,5 +475,26 @@ mod tests {
         assert!(shape.pieces.iter().all(|piece| !piece.closed));
         let empty = Shape::of(&Mesh::new(vec![], None, None, vec![]).unwrap());
         assert!(empty.pieces.is_empty() && !empty.is_inside(DVec3::ZERO));
+    }
+
+    #[test]
+    fn seams_that_rounding_has_torn_open_are_closed() {
+        let mesh = figure();
+        let whole = Shape::of(&mesh);
+        // Every triangle has corners of its own, none quite where its neighbours have theirs.
+        let corners = mesh.triangles().iter().flatten().enumerate();
+        let extent = mesh
+            .bounds()
+            .map_or(1.0, |bounds| bounds.max.distance(bounds.min));
+        let torn = corners.map(|(at, &corner)| {
+            let shift = Vec3::new((at % 7) as f32, (at % 5) as f32, (at % 3) as f32) - 2.0;
+            mesh.positions()[corner as usize] + shift * (3e-7 * extent)
+        });
+        let torn: Vec<Vec3> = torn.collect();
+        let triangles = (0..mesh.triangles().len() as u32).map(|at| [0, 1, 2].map(|c| 3 * at + c));
+        let mended = Shape::of(&Mesh::new(torn, None, None, triangles.collect()).unwrap());
+        assert_eq!(mended.points.len(), whole.points.len());
+        assert_eq!(mended.pieces.len(), whole.pieces.len());
+        assert!(mended.pieces.iter().all(|piece| piece.closed));
     }
 }

@@ -9,6 +9,7 @@ use glam::{DVec3, Vec3};
 /// A body, its bones and its cells.
 pub(super) struct Filled {
     pub(super) shape: Shape,
+    pub(super) holds: Vec<Hold>,
     pub(super) cells: Cells,
     pub(super) seeds: Vec<Vec<Seed>>,
 }
@@ -21,6 +22,7 @@ impl Filled {
         let seeds = cells.seeds(&shape, &holds);
         Filled {
             shape,
+            holds,
             cells,
             seeds,
         }
