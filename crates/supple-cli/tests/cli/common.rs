@@ -52,6 +52,19 @@ pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
+/// A file of the shared models. Where they are missing there is none, which on a build server is a failure.
+pub fn shared_model(name: &str) -> Option<String> {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
+    let path = models.join(name);
+    let is_there = path.exists();
+    assert!(
+        is_there || std::env::var_os("CI").is_none(),
+        "{} is not there",
+        path.display()
+    );
+    is_there.then(|| path.to_str().expect("UTF-8").to_owned())
+}
+
 /// The rows of an n×3 float32 array, by the format's own definition.
 pub fn npy_rows(path: &Path) -> Vec<Vec<f32>> {
     let bytes = std::fs::read(path).expect("written");

@@ -1,6 +1,6 @@
 //! `supple deform` and `supple convert` as their users meet them.
 
-use super::common::{fails, folder, npy_rows, succeeds, told};
+use super::common::{fails, folder, npy_rows, shared_model, succeeds, told};
 use std::path::Path;
 use supple::characters::{self, Character};
 
@@ -372,20 +372,12 @@ fn one_piece_needs_no_words_and_what_is_turned_inside_out_is_told() {
 
 #[test]
 fn pieces_that_are_connected_are_counted() {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
-    let knight = models.join("characters/KayKit_Knight.glb");
-    if !knight.exists() {
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "{} is not there",
-            knight.display()
-        );
+    let Some(file) = shared_model("characters/KayKit_Knight.glb") else {
         return;
-    }
+    };
     let folder = folder();
-    let file = knight.to_str().expect("UTF-8");
     let notes = |method: &str| {
-        let deform = ["deform", file, "-m", method, "-o", "o.npy"];
+        let deform = ["deform", &file, "-m", method, "-o", "o.npy"];
         told(&deform, folder.path())
     };
     assert_eq!(notes("delta-mush"), notes("ddm"));

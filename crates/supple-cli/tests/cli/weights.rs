@@ -1,6 +1,8 @@
 //! `supple weights` as its users meet it.
 
-use super::common::{fails, folder, listing, loaded_with_weights, succeeds, told, unbound};
+use super::common::{
+    fails, folder, listing, loaded_with_weights, shared_model, succeeds, supple, told, unbound,
+};
 
 const METHODS: [&str; 5] = ["rigid", "envelope", "heat", "geodesic", "bbw"];
 
@@ -205,4 +207,75 @@ fn joints_are_left_out_by_name() {
         let mut held = rig.weights().of(vertex);
         assert!(held.all(|influence| rig.skeleton().joint_name(influence.joint) == "first"));
     }
+}
+
+#[test]
+fn joints_whose_bind_matrix_cannot_be_inverted_are_told() {
+    let folder = folder();
+    succeeds(&["convert", "@arm:2000", "-o", "arm.glb"], folder.path());
+    let whole = std::fs::read(folder.path().join("arm.glb")).expect("written");
+    let loaded = loaded_with_weights(&folder.path().join("arm.glb"));
+    let odd = |file: &str| {
+        let json = succeeds(&["info", file, "--json"], folder.path());
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        json["odd"].to_string()
+    };
+    assert!(!odd("arm.glb").contains("singular_binds"));
+    let bind = |file: &str, more: &[&str]| {
+        let arguments = ["weights", file, "-m", "heat", "-o", "out.glb"];
+        supple(&[&arguments, more].concat(), folder.path())
+    };
+    // The first axis of one matrix becomes nothing.
+    let (mut flat, start) = (whole.clone(), bind_matrices(&whole));
+    flat[start + 64 * 3..][..16].fill(0);
+    std::fs::write(folder.path().join("flat.glb"), &flat).expect("writable");
+    let joint = loaded.document.joints_in_file_order()[3];
+    let name = loaded.asset.rig.skeleton().joint_name(joint);
+    let expected = format!(
+        "1 joint bound by a matrix that cannot be inverted, so that nobody knows where: '{name}'"
+    );
+    assert!(odd("flat.glb").contains(&expected), "{}", odd("flat.glb"));
+    let said = String::from_utf8(bind("flat.glb", &[]).stderr).expect("UTF-8");
+    assert!(said.contains(&format!("warning: {expected}\n")), "{said}");
+    let json: serde_json::Value =
+        serde_json::from_slice(&bind("flat.glb", &["--json"]).stdout).expect("JSON");
+    assert_eq!(json["singular_binds"], serde_json::json!([name]));
+    loaded_with_weights(&folder.path().join("out.glb"));
+    // All of them.
+    let count = loaded.asset.rig.skeleton().joints().len();
+    flat[start..start + 64 * count].fill(0);
+    std::fs::write(folder.path().join("flat.glb"), &flat).expect("writable");
+    let output = bind("flat.glb", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    let hint = format!("{count} joints bound by a matrix that cannot be inverted");
+    assert!(
+        said.contains("no joint to bind to") && said.contains(&hint),
+        "{said}"
+    );
+}
+
+/// Where the bind matrices of the first skin are in a binary file.
+fn bind_matrices(file: &[u8]) -> usize {
+    let text_length = u32::from_le_bytes([file[12], file[13], file[14], file[15]]) as usize;
+    let text = &file[20..20 + text_length];
+    let json: serde_json::Value = serde_json::from_slice(text).expect("JSON");
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0) as usize;
+    let accessor = &json["accessors"][number(&json["skins"][0]["inverseBindMatrices"])];
+    let view = &json["bufferViews"][number(&accessor["bufferView"])];
+    20 + text_length + 8 + number(&view["byteOffset"]) + number(&accessor["byteOffset"])
+}
+
+#[test]
+fn what_follows_others_is_told_with_its_mesh() {
+    let folder = folder();
+    let Some(knight) = shared_model("characters/KayKit_Knight.glb") else {
+        return;
+    };
+    let arguments = ["weights", &knight, "-m", "heat", "-o", "out.glb"];
+    let said = told(&arguments, folder.path());
+    let (_, follow) = said
+        .split_once("that no bone holds by itself follow")
+        .expect("some do");
+    assert!(follow.contains(" of mesh 'Knight_"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! `supple weights edit` as its users meet it.
 
-use super::common::{changed_bar, fails, folder, supple};
+use super::common::{changed_bar, fails, folder, loaded_with_weights, succeeds, supple, unbound};
 use std::path::Path;
 use supple::characters::{self, Character};
 
@@ -149,4 +149,161 @@ fn weights_are_taken_from_another_character() {
         error.contains("has a name that the target knows"),
         "{error}"
     );
+}
+
+#[test]
+fn weights_are_mirrored_and_smoothed_where_it_is_asked_for() {
+    let folder = folder();
+    let asymmetry = |arguments: &[&str]| {
+        weights_edited(arguments, folder.path());
+        loaded_with_weights(&folder.path().join("edited.glb"));
+        let json = succeeds(&["info", "edited.glb", "--json"], folder.path());
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let most = json["weight_quality"]["asymmetry"]["most"].as_f64();
+        most.expect("a figure is symmetric")
+    };
+    let uneven = [
+        "@figure:2000",
+        "--within",
+        "forearm.L",
+        "--flood",
+        "forearm.L*=0.5",
+        "--within",
+        "all",
+    ];
+    assert!(asymmetry(&uneven) > 0.1);
+    assert!(asymmetry(&[&uneven[..], &["--mirror", "-x"]].concat()) < 1e-3);
+    // A brush that smooths changes what is below it, and nothing else.
+    let asset = characters::build(Character::Arm, 2_000).expect("built");
+    let positions = asset.rig.mesh().positions();
+    let (x, y, z) = positions[100].into();
+    let brush = format!("1@{x},{y},{z}:0.1");
+    let arguments = ["@arm:2000", "--limit", "1", "--brush-smooth", &brush];
+    let (smoothed, said) = weights_edited(&arguments, folder.path());
+    assert_eq!(said.lines().count(), 2, "{said}");
+    for (vertex, position) in positions.iter().enumerate() {
+        let far = position.distance(positions[100]) > 0.1;
+        assert!(!far || smoothed.of(vertex).len() == 1, "vertex {vertex}");
+    }
+    assert!(smoothed.max_influences() > 1, "{said}");
+}
+
+#[test]
+fn what_cannot_be_edited_is_explained() {
+    let folder = folder();
+    succeeds(&["deform", "@arm:2000", "-o", "static.glb"], folder.path());
+    let cases: &[(i32, &[&str], &str)] = &[
+        (2, &["@arm:2000", "--prune", "2"], "must be from 0 to 1"),
+        (2, &["@arm:2000", "--limit", "0"], "must be at least 1"),
+        (
+            2,
+            &["@arm:2000", "--limit", "few"],
+            "a number of influences",
+        ),
+        (2, &["@arm:2000", "--smooth", "3:2"], "must be from 0 to 1"),
+        (2, &["@arm:2000", "--smooth", "3=elbo"], "no joint 'elbo'"),
+        (2, &["@arm:2000", "--lock", "elbo"], "no joint 'elbo'"),
+        (2, &["@arm:2000", "--within", "mesh:hat"], "no mesh 'hat'"),
+        (
+            2,
+            &["@arm:2000", "--mirror", "left"],
+            "expected +x, -x or x",
+        ),
+        (
+            2,
+            &["@arm:2000", "--brush", "hand=1@v99999999:1"],
+            "no vertex 99999999",
+        ),
+        (
+            2,
+            &["@arm:2000", "--brush", "hand=1@v0:0"],
+            "the radius must be more than 0",
+        ),
+        (1, &["@arm:2000", "--transfer", "no.glb"], "no.glb"),
+        (1, &["missing.glb", "--smooth", "2"], "missing.glb"),
+        (
+            1,
+            &["static.glb", "--smooth", "2"],
+            "no mesh of the file has a skin",
+        ),
+    ];
+    for (expected, arguments, phrase) in cases {
+        // What came before is undone, too: a file is written whole or not at all.
+        let arguments = [
+            &["weights", "edit", "-o", "out.glb", "--normalise"],
+            *arguments,
+        ]
+        .concat();
+        let (status, error) = fails(&arguments, folder.path());
+        assert_eq!(status, *expected, "{arguments:?}: {error}");
+        assert!(error.contains(phrase), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_file_without_weights_is_not_edited_as_if_it_had_some() {
+    let folder = folder();
+    unbound("@arm:2000", folder.path(), "bare.gltf");
+    let cases: &[&[&str]] = &[
+        &["--normalise"],
+        &["--lock", "hand", "--smooth", "2"],
+        &["--brush", "hand=1@v0:1"],
+        &["--prune", "0.1", "--transfer", "@arm:2000"],
+    ];
+    for operations in cases {
+        let arguments = [
+            &["weights", "edit", "bare.gltf", "-o", "out.glb"],
+            *operations,
+        ]
+        .concat();
+        let (status, error) = fails(&arguments, folder.path());
+        assert_eq!(status, 1, "{error}");
+        for phrase in ["the file has no weights yet", "'supple weights' computes"] {
+            assert!(error.contains(phrase), "{error}");
+        }
+    }
+    let arguments = ["bare.gltf", "--transfer", "@arm:2000", "--smooth", "1"];
+    weights_edited(&arguments, folder.path());
+    loaded_with_weights(&folder.path().join("edited.glb"));
+    // As a source it has nothing to give, nor has a mesh without a skin.
+    succeeds(&["deform", "@arm:2000", "-o", "static.glb"], folder.path());
+    for source in ["bare.gltf", "static.glb"] {
+        let transfer = ["weights", "edit", "@arm:2000", "--transfer", source];
+        let (status, error) = fails(&[&transfer[..], &["-o", "out.glb"]].concat(), folder.path());
+        assert_eq!(status, 1, "{error}");
+        let expected = format!("{source} has no weights to take");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
+#[test]
+fn a_limit_that_locks_stand_against_is_told() {
+    let folder = folder();
+    let edited = |arguments: &[&str]| weights_edited(arguments, folder.path());
+    let (weights, said) = edited(&["@arm:2000", "--lock", "forearm", "--limit", "1"]);
+    let beyond = (0..weights.vertex_count()).filter(|&vertex| weights.of(vertex).len() > 1);
+    let expected = format!(
+        "note: limit 1: {} vertices keep more than that, as locked joints are not dropped\n",
+        beyond.count()
+    );
+    assert!(said.ends_with(&expected), "{said}");
+    let (_, said) = edited(&["@arm:2000", "--limit", "1"]);
+    assert!(!said.contains("keep more"), "{said}");
+}
+
+#[test]
+fn a_brush_that_is_far_from_the_surface_tells_how_far() {
+    let folder = folder();
+    let edited = |brush: &str| weights_edited(&["@arm:2000", "--brush", brush], folder.path()).1;
+    let said = edited("hand+=0.5@v0@0,100,0:0.1");
+    assert!(
+        said.contains("away from 0,100,0, farther than the radius; painted where it is nearest"),
+        "{said}"
+    );
+    assert_eq!(
+        said.lines().count(),
+        2,
+        "only of the one that is far: {said}"
+    );
+    assert_eq!(edited("hand+=0.5@0,0,0:1000").lines().count(), 1);
 }
