@@ -10,27 +10,13 @@
     reason = "a bench prints, and may stop"
 )]
 
-#[path = "../src/bench/scenes.rs"]
-#[allow(
-    dead_code,
-    reason = "direct delta mush has scenes of its own, and the times of the papers are for the command's tables"
-)]
-mod scenes;
+mod common;
 
-mod counting;
-
+use common::{asset, counting, scenes};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use supple::centers::{CenterOptions, Centers, LiveCenters};
-use supple::characters::{self, CharacterSpec};
 use supple::{Rig, Weights};
-
-fn rig(spec: &str) -> Rig {
-    let spec: CharacterSpec = spec.parse().unwrap();
-    characters::build(spec.character, spec.vertices)
-        .unwrap()
-        .rig
-}
 
 fn bake(rig: &Rig, weights: &Weights) -> Centers {
     Centers::bake(rig.mesh(), weights, &CenterOptions::default()).unwrap()
@@ -50,7 +36,7 @@ fn bakes(criterion: &mut Criterion) {
     let scaling = ["figure:10000", "figure:100000", "figure:1000000"];
     let paper = scenes::PAPER.iter().map(|model| model.character);
     for character in paper.chain(scaling) {
-        let rig = rig(character);
+        let rig = asset(character).rig;
         let bytes = bytes_per_element(&rig, rig.weights());
         println!("@{character}: {bytes:.0} bytes for each vertex and triangle at most");
         group.throughput(Throughput::Elements(rig.mesh().vertex_count() as u64));
@@ -58,7 +44,7 @@ fn bakes(criterion: &mut Criterion) {
             bencher.iter(|| bake(&rig, rig.weights()));
         });
     }
-    let rig = rig(scenes::PAPER[0].character);
+    let rig = asset(scenes::PAPER[0].character).rig;
     let crowded = scenes::crowded_weights(&rig).unwrap();
     let bytes = bytes_per_element(&rig, &crowded);
     println!("crowded weights: {bytes:.0} bytes for each vertex and triangle at most");
@@ -71,7 +57,7 @@ fn bakes(criterion: &mut Criterion) {
 
 /// Strokes all over the largest of the paper's models, one after another, each undone before the next.
 fn strokes(criterion: &mut Criterion) {
-    let rig = rig(scenes::PAPER[0].character);
+    let rig = asset(scenes::PAPER[0].character).rig;
     let options = CenterOptions::default();
     let mut live = LiveCenters::new(rig.mesh(), rig.weights(), &options).unwrap();
     let strokes = scenes::strokes(&rig, 20).unwrap();

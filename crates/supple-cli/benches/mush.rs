@@ -10,28 +10,16 @@
     reason = "a bench prints, and may stop"
 )]
 
-#[path = "../src/bench/scenes.rs"]
-#[allow(
-    dead_code,
-    reason = "centers of rotation have scenes of their own, and the times of the papers are for the command's tables"
-)]
-mod scenes;
+mod common;
 
-mod counting;
-
+use common::{asset, counting, scenes};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use glam::Vec3;
 use std::hint::black_box;
 use std::sync::Arc;
-use supple::characters::{self, CharacterSpec};
 use supple::deform::{DirectDeltaMush, MushSource};
 use supple::mush::Mush;
 use supple::{Asset, Method, Normals, Output, Skin, Workspace};
-
-fn asset(spec: &str) -> Asset {
-    let spec: CharacterSpec = spec.parse().unwrap();
-    characters::build(spec.character, spec.vertices).unwrap()
-}
 
 fn bake(asset: &Asset, radius_from_bones: bool) -> Mush {
     let options = scenes::mush_options(radius_from_bones);

@@ -10,34 +10,19 @@
     reason = "a bench prints, and may stop"
 )]
 
-#[path = "../src/bench/scenes.rs"]
-#[allow(
-    dead_code,
-    reason = "bakes have scenes of their own, and the times of others are for the command's tables"
-)]
-mod scenes;
+mod common;
 
-mod counting;
-
+use common::{asset, counting, scenes};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use supple::Rig;
-use supple::characters::{self, CharacterSpec};
 use supple::weights::bind::bind_groups;
 use supple::weights::edit::{Editor, Place, Region};
-
-fn rig(spec: &str) -> Rig {
-    let spec: CharacterSpec = spec.parse().unwrap();
-    characters::build(spec.character, spec.vertices)
-        .unwrap()
-        .rig
-}
 
 fn bindings(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("compute weights");
     group.sample_size(10);
     for binding in scenes::bindings() {
-        let rig = rig(binding.character);
+        let rig = asset(binding.character).rig;
         let held = [scenes::held_by(&rig, binding.joints)];
         let method = &binding.method;
         let bind = || bind_groups(rig.mesh(), rig.skeleton(), &held, method, &|_| {}).unwrap();
@@ -57,7 +42,7 @@ fn bindings(criterion: &mut Criterion) {
 fn edits(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("edit weights");
     group.sample_size(10);
-    let rig = rig(scenes::EDITED);
+    let rig = asset(scenes::EDITED).rig;
     let weights = scenes::crowded_weights(&rig).unwrap();
     let editor = Editor::new(&rig);
     let brush = scenes::brush(rig.mesh(), 0);

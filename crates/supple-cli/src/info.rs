@@ -60,6 +60,12 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
     topology_oddities(asset, findings, &mut note);
     normal_oddities(asset, findings, &mut note);
     skeleton_oddities(asset, findings, &mut note);
+    let singular = &findings.singular_binds;
+    note(
+        "singular_binds",
+        singular.len(),
+        source.bound_flat(singular),
+    );
     if notes.unskinned {
         note(
             "no_skin",

@@ -163,6 +163,41 @@ impl Source {
         wording::joint_label(self.asset.rig.skeleton(), &order, joint)
     }
 
+    /// Joints by their names, not too many of them.
+    pub(crate) fn named(&self, joints: &[usize]) -> String {
+        const MOST: usize = 12;
+        let shown = joints.iter().take(MOST);
+        let mut names: Vec<String> = shown.map(|&joint| self.joint_label(joint)).collect();
+        if joints.len() > MOST {
+            names.push(format!("and {} more", joints.len() - MOST));
+        }
+        names.join(", ")
+    }
+
+    /// Tells of joints whose bind matrix cannot be inverted.
+    pub(crate) fn bound_flat(&self, joints: &[usize]) -> String {
+        format!(
+            "{} bound by a matrix that cannot be inverted, so that nobody knows where: {}",
+            wording::many(joints.len(), "joint"),
+            self.named(joints)
+        )
+    }
+
+    /// The mesh that a vertex belongs to, where there are several.
+    pub(crate) fn mesh_of(&self, vertex: usize) -> Option<&str> {
+        let parts = &self.asset.parts;
+        let several = parts.iter().any(|part| part.name != parts[0].name);
+        let mut parts = parts.iter().filter(|_| several);
+        let part = parts.find(|part| part.vertices.contains(&vertex));
+        part.map(|part| part.name.as_str())
+    }
+
+    /// Whether the file binds no vertex at all: on reading, every one was given to the root of its skin, or to its own node.
+    pub(crate) fn has_no_weights(&self) -> bool {
+        let vertices = self.asset.rig.mesh().vertex_count();
+        self.notes.unskinned || self.notes.weights.without_weights == vertices
+    }
+
     /// What there is to tell once the weights of the file are others: what was baked from the old ones is of no use any more.
     pub(crate) fn notes_on_stale_bakes(&self) -> Vec<String> {
         let baked = [

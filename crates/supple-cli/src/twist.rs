@@ -12,9 +12,6 @@ use supple::{Asset, Skeleton, Weights};
 /// As many influences as every engine knows.
 const COMMON_INFLUENCES: usize = 4;
 
-/// Less than a tenth of a degree is what files round.
-const WORTH_TELLING: f64 = 0.1 * std::f64::consts::PI / 180.0;
-
 pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     let kind = DocumentKind::wanted(&options.out)?;
     let single = [
@@ -151,7 +148,7 @@ fn summary(twisted: &Twisted, order: &[usize]) -> String {
         TwistOf::Joint => format!("takes back half of the twist of {}", name(*split)),
     };
     let farthest = match largest {
-        Some(LargestTurn { clip, time, angle }) if angle.abs() > WORTH_TELLING => format!(
+        Some(LargestTurn { clip, time, angle }) => format!(
             "up to {:.1}° in the clip '{}' at {time:.2} s",
             angle.abs().to_degrees(),
             asset.clips[*clip].name
@@ -159,7 +156,7 @@ fn summary(twisted: &Twisted, order: &[usize]) -> String {
         None if asset.clips.is_empty() => {
             "by what its extras tell, as there are no clips".to_owned()
         }
-        _ => "but no clip has any".to_owned(),
+        None => "but no clip has any".to_owned(),
     };
     format!(
         "note: {} splits the bone from {} to {}; {} follow it; it {twist}, {farthest}",

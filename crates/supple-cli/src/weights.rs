@@ -39,7 +39,10 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     let told = |share: f64| bar.set_position((share * 1000.0) as u64);
     let bound = bind_groups(mesh, skeleton, &groups, &method, &told);
     bar.finish_and_clear();
-    let bound = bound.map_err(|error| explained(error, skeleton))?;
+    let bound = bound.map_err(|error| match error {
+        BindError::NoHandles => without_handles(&source, &groups),
+        _ => explained(error, skeleton),
+    })?;
     let weights = options.finished(bound.weights);
     let rig = Rig::new(mesh.clone(), skeleton.clone(), weights)?;
     document.set_binding(&rig)?;
@@ -54,7 +57,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
         .filter(|&joint| excluded[joint] && is_control_name(skeleton.joint_name(joint)))
         .collect();
     if !controls.is_empty() && !options.used {
-        let joints = named(&controls, &source);
+        let joints = source.named(&controls);
         let note = format!(
             "note: left out as controls by their names (--all-joints takes them in): {joints}"
         );
@@ -109,7 +112,7 @@ impl BindArguments {
             excluded.fill(false);
         }
         if self.used {
-            if source.notes.weights.without_weights == rig.mesh().vertex_count() {
+            if source.has_no_weights() {
                 let message = "--used needs weights to go by, and the file has none";
                 return Err(Failure::new(message).hint("--without leaves out joints by name"));
             }
@@ -169,6 +172,17 @@ fn no_joint_left(group: &BindGroup) -> Failure {
         .hint("exclude fewer joints; --used leaves out those that hold nothing in the file now")
 }
 
+/// All joints were left that could be: where none of them can be bound to, it is for their matrices.
+fn without_handles(source: &Source, groups: &[BindGroup]) -> Failure {
+    let mut singular = source.asset.rig.skeleton().singular_binds();
+    singular.retain(|joint| groups.iter().any(|group| group.joints.contains(joint)));
+    let failure = Failure::new(BindError::NoHandles.to_string());
+    match singular.is_empty() {
+        true => failure,
+        false => failure.hint(source.bound_flat(&singular)),
+    }
+}
+
 pub(crate) fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
     match error {
         BindError::NotFinite(joint) | BindError::EmptyHandle(joint) => {
@@ -178,20 +192,6 @@ pub(crate) fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
         BindError::BadOption { .. } => Failure::usage(error.to_string()),
         _ => Failure::new(error.to_string()),
     }
-}
-
-/// Joints by their names, not too many of them.
-fn named(joints: &[usize], source: &Source) -> String {
-    const MOST: usize = 12;
-    let names = joints
-        .iter()
-        .take(MOST)
-        .map(|&joint| source.joint_label(joint));
-    let mut names: Vec<String> = names.collect();
-    if joints.len() > MOST {
-        names.push(format!("and {} more", joints.len() - MOST));
-    }
-    names.join(", ")
 }
 
 /// What became of it, for people.
@@ -231,13 +231,19 @@ fn summary(
         ));
     }
     if !report.followers.is_empty() {
-        let first = report.followers[0];
+        let first = report.followers[0].vertex;
+        let of_mesh = source.mesh_of(first);
+        let of_mesh = of_mesh.map(|name| format!(" of mesh '{}'", printable(name)));
         lines.push(format!(
-            "note: {} of {} that no bone holds by itself follow the nearest others (the first has vertex {})",
+            "note: {} of {} that no bone holds by itself follow the nearest others (the first has vertex {first}{})",
             report.followers.len(),
             many(report.pieces, "piece"),
-            first.vertex,
+            of_mesh.unwrap_or_default(),
         ));
+    }
+    let singular = rig.skeleton().singular_binds();
+    if !singular.is_empty() {
+        lines.push(format!("warning: {}", source.bound_flat(&singular)));
     }
     let unreached = |joint: &usize| report.unreached.contains(joint);
     let outside = |joint: &usize| report.outside.contains(joint);
@@ -250,19 +256,19 @@ fn summary(
         .filter(|joint| !outside(joint))
         .collect();
     if !idle.is_empty() {
-        let joints = named(&idle, source);
+        let joints = source.named(&idle);
         lines.push(format!(
             "note: outside of the body, holding no vertex: {joints}"
         ));
     }
     if !holding.is_empty() {
-        let joints = named(&holding, source);
+        let joints = source.named(&holding);
         lines.push(format!(
             "note: outside of the body, holding what is nearest: {joints}"
         ));
     }
     if !lost.is_empty() {
-        let joints = named(&lost, source);
+        let joints = source.named(&lost);
         let count = many(lost.len(), "joint");
         let hold = if lost.len() == 1 { "holds" } else { "hold" };
         lines.push(format!("warning: {count} {hold} no vertex: {joints}"));
@@ -310,6 +316,7 @@ fn to_json(
         "influences": rig.weights().influence_count(),
         "unreached": names(&report.unreached),
         "outside": names(&report.outside),
+        "singular_binds": names(&skeleton.singular_binds()),
         "pieces": report.pieces,
         "followers": followers,
         "partition_error": report.partition_error,

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::mush::find_joints;
 use crate::progress;
 use crate::source::Source;
-use crate::wording::{many, printable};
+use crate::wording::{many, measure, printable};
 use clap::builder::{TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use glam::Vec3;
@@ -20,6 +20,7 @@ use supple::weights::edit::{
     Region, Transfer, TransferReport,
 };
 use supple::{Rig, Weights};
+use supple_io::gltf::SaveError;
 
 #[derive(Args)]
 pub(crate) struct WeightsEdit {
@@ -409,10 +410,17 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let (source, mut document) = source.with_document()?;
     let rig = &source.asset.rig;
+    let groups = document.bind_groups(rig.mesh(), rig.skeleton());
+    if groups.is_empty() {
+        return Err(SaveError::NoSkin.into());
+    }
+    if source.has_no_weights() {
+        check_first(operations)?;
+    }
     let mut session = Session {
         options,
         source: &source,
-        groups: document.bind_groups(rig.mesh(), rig.skeleton()),
+        groups,
         editor: Editor::new(rig),
         weights: rig.weights().clone(),
         region: Region::All,
@@ -437,6 +445,23 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
         crate::tell(&printable(&line));
     }
     Ok(())
+}
+
+/// In a file without weights, the first thing to do is to get some: whatever else is done would be done to weights that nobody gave.
+fn check_first(operations: &[Operation]) -> Result<(), Failure> {
+    let mut needy = operations.iter().filter(|operation| {
+        let task = &operation.task;
+        !matches!(task, Task::Lock(_) | Task::Unlock(_) | Task::Within(_))
+    });
+    match needy.next() {
+        Some(Operation { task, written }) if !matches!(task, Task::Transfer(_)) => {
+            let message = format!("the file has no weights yet that --{written} could work on");
+            let hint =
+                "'supple weights' computes some, and --transfer takes those of another character";
+            Err(Failure::new(message).hint(hint))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The weights between two operations.
@@ -486,6 +511,11 @@ impl Session<'_> {
             Task::Unlock(joint) => return self.set_locked(joint, false),
             Task::Within(region) => return self.set_region(region),
         };
+        // Before the edit, which may change who holds what.
+        let limited = match task {
+            Task::Limit(most) => Some((*most, self.vertices_in_region())),
+            _ => None,
+        };
         let mut changes = Vec::with_capacity(edits.len());
         for (edit, region) in edits {
             let change = self.editor.apply(&self.weights, &edit, &region)?;
@@ -493,7 +523,50 @@ impl Session<'_> {
             changes.push(change);
         }
         self.tell_of(written, &changes);
+        if let Some((most, vertices)) = limited {
+            self.tell_of_more_than(written, most, &vertices);
+        }
+        if let Task::Brush { touches, .. } | Task::BrushSmooth { touches, .. } = task {
+            self.tell_of_far_touches(written, touches);
+        }
         Ok(())
+    }
+
+    /// Says where locked joints, which are never dropped, are more than a limit allows.
+    fn tell_of_more_than(&mut self, written: &str, most: usize, vertices: &[usize]) {
+        let beyond = |vertex: &&usize| self.weights.of(**vertex).len() > most;
+        let count = vertices.iter().filter(beyond).count();
+        if count > 0 {
+            let keep = if count == 1 { "keeps" } else { "keep" };
+            self.told.push(format!(
+                "note: {written}: {} {keep} more than that, as locked joints are not dropped",
+                many(count, "vertex")
+            ));
+        }
+    }
+
+    /// Says where a brush found the surface no nearer than it reaches: such a place is rather a mistake, of the unit or of the axis that is up.
+    fn tell_of_far_touches(&mut self, written: &str, touches: &Touches) {
+        for place in &touches.places {
+            let Place::Near(place) = *place else {
+                continue;
+            };
+            let distance = self.editor.distance_from(place);
+            if let Some(distance) = distance.filter(|distance| *distance > touches.radius) {
+                let Vec3 { x, y, z } = place;
+                self.told.push(format!(
+                    "note: {written}: the surface is {} away from {x},{y},{z}, farther than the radius; painted where it is nearest",
+                    measure(distance)
+                ));
+            }
+        }
+    }
+
+    fn vertices_in_region(&self) -> Vec<usize> {
+        let vertices = 0..self.weights.vertex_count();
+        vertices
+            .filter(|&vertex| self.is_in_region(vertex))
+            .collect()
     }
 
     /// An edit of what may be changed now.
@@ -515,6 +588,11 @@ impl Session<'_> {
 
     fn transfer(&mut self, written: &str, file: &Path) -> Result<(), Failure> {
         let other = Source::open(file)?;
+        if other.has_no_weights() {
+            let message = format!("{} has no weights to take", file.display());
+            return Err(Failure::new(message).hint("'supple weights' computes some"));
+        }
+        let without_weights = other.notes.weights.without_weights;
         let transfer = Transfer {
             reach: self.options.reach,
             angle: self.options.angle.to_radians(),
@@ -526,6 +604,13 @@ impl Session<'_> {
         self.weights = change.redo(&self.weights)?;
         self.tell_of(written, &[change]);
         self.told.extend(transfer_notes(&report));
+        if without_weights > 0 {
+            self.told.push(format!(
+                "note: {} of {} had no weights to take, and counted as held by the root of their skin",
+                many(without_weights, "vertex"),
+                file.display()
+            ));
+        }
         Ok(())
     }
 

@@ -21,6 +21,7 @@ use supple::mush::{Mush, MushOptions};
 use supple::skeleton::Node;
 use supple::transform::{Local, Trs};
 use supple::twist::{TwistOptions, split};
+use supple::weights::bind::{BindMethod, GeodesicOptions, bind_groups};
 use supple::weights::{WeightsBuilder, WeightsReport};
 use supple::{Asset, Method, Normals, Player, Pose, Rig, Skeleton, Weights};
 use supple_io::gltf::{self, CENTER_ATTRIBUTE, Document, Loaded, SaveError};
@@ -238,6 +239,24 @@ fn with_twist_joint(document: &Document, asset: &Asset) -> Option<Document> {
     }
 }
 
+/// The document bound anew, if the character has a skin. What is tested is the way through the file, so few voxels do.
+fn with_binding(document: &Document, asset: &Asset) -> Option<Document> {
+    let (mesh, skeleton) = (asset.rig.mesh(), asset.rig.skeleton());
+    let groups = document.bind_groups(mesh, skeleton);
+    if groups.is_empty() {
+        return None;
+    }
+    let method = BindMethod::Geodesic(GeodesicOptions {
+        voxels: Some(600),
+        ..GeodesicOptions::default()
+    });
+    let bound = bind_groups(mesh, skeleton, &groups, &method, &|_| {}).unwrap();
+    let rig = Rig::new(mesh.clone(), skeleton.clone(), bound.weights).unwrap();
+    let mut document = document.clone();
+    document.set_binding(&rig).unwrap();
+    Some(document)
+}
+
 /// For the validator of `.ci/validate-gltf`: writes every model in both ways, and the list of what belongs together.
 #[test]
 fn models_are_written_out_where_a_folder_is_given() {
@@ -260,6 +279,7 @@ fn models_are_written_out_where_a_folder_is_given() {
         documents.extend(with_centers(&document, &asset).map(|baked| (baked, "baked.glb")));
         documents.extend(with_mush(&document, &asset).map(|baked| (baked, "mush.glb")));
         documents.extend(with_twist_joint(&document, &asset).map(|split| (split, "twist.glb")));
+        documents.extend(with_binding(&document, &asset).map(|bound| (bound, "bound.glb")));
         for (document, ending) in documents {
             let written = folder.join(format!("{}.{ending}", asset.name));
             std::fs::write(&written, document.to_glb().unwrap()).unwrap();
@@ -277,11 +297,13 @@ fn models_are_written_out_where_a_folder_is_given() {
         let baked = with_centers(&new, &asset).unwrap();
         let mush = with_mush(&new, &asset).unwrap();
         let split = with_twist_joint(&new, &asset);
+        let bound = with_binding(&new, &asset).unwrap();
         let mut documents = vec![
             (new, "glb"),
             (posed, "posed.glb"),
             (baked, "baked.glb"),
             (mush, "mush.glb"),
+            (bound, "bound.glb"),
         ];
         documents.extend(split.map(|split| (split, "twist.glb")));
         for (document, ending) in documents {

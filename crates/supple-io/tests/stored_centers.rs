@@ -99,12 +99,7 @@ fn centers_of_built_in_characters_come_back_and_fit() {
 fn baked_tiny() -> Tiny {
     let mut loaded = load(&Tiny::new()).unwrap();
     bake(&mut loaded.document, &loaded.asset.rig, &PAPER);
-    let bytes = loaded.document.to_glb().unwrap();
-    let (json, bin) = open_glb(&bytes);
-    Tiny {
-        json,
-        bin: bin.to_vec(),
-    }
+    Tiny::of(&loaded.document)
 }
 
 #[test]
@@ -181,25 +176,14 @@ fn by_the_page(asset: &Asset, bytes: &[u8], pose: &Pose) -> Vec<Vec3> {
     surface.collect()
 }
 
-/// The same character under a node that scales and mirrors all of it.
-fn under_a_scaled_node(bytes: &[u8], scale: [f32; 3]) -> Loaded {
-    let (mut json, bin) = open_glb(bytes);
-    let nodes = json["nodes"].as_array_mut().unwrap();
-    let root = nodes.len();
-    nodes.push(json!({ "scale": scale }));
-    let below = std::mem::replace(&mut json["scenes"][0]["nodes"], json!([root]));
-    json["nodes"][root]["children"] = below;
-    let bin = bin.to_vec();
-    load(&Tiny { json, bin }).unwrap()
-}
-
 #[test]
 fn an_engine_that_follows_the_page_gets_the_same_surface() {
     let bar = characters::build(Character::Bar, 2_000).unwrap();
     let plain = Document::from_asset(&bar).unwrap().to_glb().unwrap();
     let mut files = vec![gltf::from_slice(&plain, "bar").unwrap()];
     for scale in [[100.0; 3], [-0.01, 0.01, 0.01]] {
-        files.push(under_a_scaled_node(&plain, scale));
+        let scaled = Tiny::opened(&plain).under_a_scaled_node(scale);
+        files.push(load(&scaled).unwrap());
     }
     let fox = |path: &PathBuf| path.ends_with("Fox_quantized.glb");
     let quantized = common::models().into_iter().find(fox);
@@ -239,12 +223,7 @@ fn centers_are_stale_once_anything_changed_that_they_depend_on() {
         ("the source", |file| {
             file.json["meshes"][0]["extras"]["supple"]["centerOfRotation"]["source"] = json!("no");
         }),
-        ("another mesh", |file| {
-            let mesh = file.json["meshes"][0].clone();
-            file.json["meshes"].as_array_mut().unwrap().push(mesh);
-            let node = json!({ "mesh": 1, "skin": 0 });
-            file.json["nodes"].as_array_mut().unwrap().push(node);
-        }),
+        ("another mesh", Tiny::repeat_mesh),
     ];
     for (what, change) in changes {
         let mut file = baked_tiny();
@@ -362,17 +341,9 @@ fn a_posed_file_holds_no_centers() {
     assert_eq!(open_glb(&bytes).0["meshes"][0]["extras"], json!({}));
 }
 
-/// Two nodes show the same mesh.
-fn twins() -> Tiny {
-    let mut file = Tiny::new();
-    let twin = json!({ "name": "twin", "mesh": 0, "skin": 0 });
-    file.json["nodes"].as_array_mut().unwrap().push(twin);
-    file
-}
-
 #[test]
 fn nodes_that_share_a_mesh_share_centers_unless_these_differ() {
-    let mut loaded = load(&twins()).unwrap();
+    let mut loaded = load(&Tiny::twins()).unwrap();
     bake(&mut loaded.document, &loaded.asset.rig, &PAPER);
     let bytes = loaded.document.to_glb().unwrap();
     assert_eq!(open_glb(&bytes).0["meshes"].as_array().unwrap().len(), 1);
@@ -381,7 +352,7 @@ fn nodes_that_share_a_mesh_share_centers_unless_these_differ() {
         Some(StoredState::Fit)
     );
 
-    let mut loaded = load(&twins()).unwrap();
+    let mut loaded = load(&Tiny::twins()).unwrap();
     let rig = &loaded.asset.rig;
     let points: Vec<Vec3> = (0..8).map(|vertex| Vec3::splat(vertex as f32)).collect();
     let centers = Centers::from_points(&points, rig.mesh(), rig.weights()).unwrap();

@@ -225,14 +225,7 @@ fn baked_tiny() -> Tiny {
         &loaded.asset.rig,
         &MushOptions::DEFAULT,
     );
-    tiny_of(&loaded.document)
-}
-
-fn tiny_of(document: &Document) -> Tiny {
-    let bytes = document.to_glb().unwrap();
-    let (json, bin) = open_glb(&bytes);
-    let bin = bin.to_vec();
-    Tiny { json, bin }
+    Tiny::of(&loaded.document)
 }
 
 fn extension(file: &mut Tiny) -> &mut Value {
@@ -436,25 +429,14 @@ fn by_the_page(file: &Loaded, bytes: &[u8], pose: &Pose, variant: MushVariant) -
     surface.collect()
 }
 
-/// The same character under a node that scales and mirrors all of it.
-fn under_a_scaled_node(bytes: &[u8], scale: [f32; 3]) -> Loaded {
-    let (mut json, bin) = open_glb(bytes);
-    let nodes = json["nodes"].as_array_mut().unwrap();
-    let root = nodes.len();
-    nodes.push(json!({ "scale": scale }));
-    let below = std::mem::replace(&mut json["scenes"][0]["nodes"], json!([root]));
-    json["nodes"][root]["children"] = below;
-    let bin = bin.to_vec();
-    load(&Tiny { json, bin }).unwrap()
-}
-
 #[test]
 fn an_engine_that_follows_the_page_gets_the_same_surface() {
     let bar = built_in(Character::Bar);
     let plain = bar.document.to_glb().unwrap();
     let mut files = vec![bar, built_in(Character::Arm)];
     for scale in [[100.0; 3], [-0.01, 0.01, 0.01]] {
-        files.push(under_a_scaled_node(&plain, scale));
+        let scaled = Tiny::opened(&plain).under_a_scaled_node(scale);
+        files.push(load(&scaled).unwrap());
     }
     let fox = |path: &PathBuf| path.ends_with("Fox_quantized.glb");
     let quantized = common::models().into_iter().find(fox);
@@ -492,7 +474,7 @@ fn the_rest_pose_comes_back_also_where_patches_are_flat_or_lines() {
     for file in [Tiny::new(), line] {
         let mut loaded = load(&file).unwrap();
         store(&mut loaded.document, &loaded.asset.rig, &rigid());
-        let loaded = load(&tiny_of(&loaded.document)).unwrap();
+        let loaded = load(&Tiny::of(&loaded.document)).unwrap();
         let kept = stored(&loaded).fitting().unwrap();
         let pose = loaded.asset.rest_pose();
         for variant in MushVariant::ALL {
@@ -529,12 +511,7 @@ fn a_bake_is_stale_once_anything_changed_that_it_depends_on() {
             let painted = file.floats("SCALAR", &[0.5; 4]);
             file.set_attribute(ALPHA_SHARE, painted);
         }),
-        ("another mesh", |file| {
-            let mesh = file.json["meshes"][0].clone();
-            file.json["meshes"].as_array_mut().unwrap().push(mesh);
-            let node = json!({ "mesh": 1, "skin": 0 });
-            file.json["nodes"].as_array_mut().unwrap().push(node);
-        }),
+        ("another mesh", Tiny::repeat_mesh),
         ("the numbers of joints", |file| {
             // As a tool renumbers them that does not know the extension.
             file.json["skins"][0]["joints"] = json!([1, 0]);
@@ -575,7 +552,7 @@ fn options_come_back_with_the_joints_that_they_name() {
         ..MushOptions::DEFAULT
     };
     store(&mut loaded.document, &loaded.asset.rig, &options);
-    let mut file = tiny_of(&loaded.document);
+    let mut file = Tiny::of(&loaded.document);
     let written = extension(&mut file)["options"].clone();
     assert_eq!(written["alphaAt"], json!([{ "joint": 1, "share": 0.3 }]));
     let again = load(&file).unwrap();
@@ -594,7 +571,7 @@ fn options_come_back_with_the_joints_that_they_name() {
     };
     let mut loaded = load(&Tiny::new()).unwrap();
     store(&mut loaded.document, &loaded.asset.rig, &twice);
-    let read = load(&tiny_of(&loaded.document)).unwrap();
+    let read = load(&Tiny::of(&loaded.document)).unwrap();
     assert_eq!(stored(&read).state, StoredState::Fit);
     assert!(stored(&read).is_by(&twice));
     let once = stored(&read).options.clone().unwrap();
@@ -615,23 +592,15 @@ fn options_come_back_with_the_joints_that_they_name() {
     }
 }
 
-/// Two nodes show the same mesh.
-fn twins() -> Tiny {
-    let mut file = Tiny::new();
-    let twin = json!({ "name": "twin", "mesh": 0, "skin": 0 });
-    file.json["nodes"].as_array_mut().unwrap().push(twin);
-    file
-}
-
 #[test]
 fn nodes_that_share_a_mesh_share_rows_unless_these_differ() {
-    let mut loaded = load(&twins()).unwrap();
+    let mut loaded = load(&Tiny::twins()).unwrap();
     let mush = store(&mut loaded.document, &loaded.asset.rig, &rigid());
-    let file = tiny_of(&loaded.document);
+    let file = Tiny::of(&loaded.document);
     assert_eq!(file.json["meshes"].as_array().unwrap().len(), 1);
     assert_eq!(stored(&load(&file).unwrap()).state, StoredState::Fit);
 
-    let mut loaded = load(&twins()).unwrap();
+    let mut loaded = load(&Tiny::twins()).unwrap();
     let centers = (0..8).map(|vertex| Vec3::splat(vertex as f32)).collect();
     let parts = (0..8)
         .flat_map(|vertex| mush.parts(vertex).to_vec())
@@ -642,7 +611,7 @@ fn nodes_that_share_a_mesh_share_rows_unless_these_differ() {
         .document
         .set_mush(rig, &mush, &rigid(), SKIN_INFLUENCES)
         .unwrap();
-    let file = tiny_of(&loaded.document);
+    let file = Tiny::of(&loaded.document);
     assert_eq!(file.json["meshes"].as_array().unwrap().len(), 2);
     let again = load(&file).unwrap();
     assert_eq!(stored(&again).state, StoredState::Fit);
@@ -656,7 +625,7 @@ fn primitives_that_share_vertices_share_their_rows() {
     file.json["meshes"][0]["primitives"] = json!([primitive, primitive]);
     let mut loaded = load(&file).unwrap();
     store(&mut loaded.document, &loaded.asset.rig, &rigid());
-    let file = tiny_of(&loaded.document);
+    let file = Tiny::of(&loaded.document);
     let primitives = &file.json["meshes"][0]["primitives"];
     assert!(primitives[0]["extensions"][MUSH_EXTENSION]["joints"].is_u64());
     assert_eq!(primitives[0]["extensions"], primitives[1]["extensions"]);
@@ -740,7 +709,7 @@ fn skins_learn_the_joints_that_smoothing_brings_and_list_no_node_twice() {
         as_skin
             .set_skin_of_mush(rig, &mush, SKIN_INFLUENCES)
             .unwrap();
-        for file in [tiny_of(&loaded.document), tiny_of(&as_skin)] {
+        for file in [Tiny::of(&loaded.document), Tiny::of(&as_skin)] {
             for skin in file.json["skins"].as_array().unwrap() {
                 let mut listed: Vec<usize> = skin["joints"]
                     .as_array()
@@ -817,7 +786,7 @@ fn a_posed_file_and_a_plain_skin_hold_no_bake() {
     let mush = baked(rig, &rigid());
     loaded.document.set_skin_of_mush(rig, &mush, 2).unwrap();
     for document in [posed, loaded.document] {
-        let file = tiny_of(&document);
+        let file = Tiny::of(&document);
         assert!(!file.json.to_string().contains("SUPPLE"), "{}", file.json);
         assert!(file.json.get("extensionsUsed").is_none());
         // Nothing is left of its numbers either.
@@ -831,7 +800,7 @@ fn a_posed_file_and_a_plain_skin_hold_no_bake() {
 fn baking_again_leaves_nothing_of_the_first_time() {
     let mut loaded = load(&Tiny::rich()).unwrap();
     let sizes = |document: &Document| {
-        let file = tiny_of(document);
+        let file = Tiny::of(document);
         (
             file.json["accessors"].as_array().unwrap().len(),
             file.bin.len(),
@@ -845,7 +814,7 @@ fn baking_again_leaves_nothing_of_the_first_time() {
     };
     store(&mut loaded.document, &loaded.asset.rig, &other);
     assert_eq!(sizes(&loaded.document), once);
-    let file = tiny_of(&loaded.document);
+    let file = Tiny::of(&loaded.document);
     let again = load(&file).unwrap();
     assert_eq!(stored(&again).state, StoredState::Fit);
     assert!(stored(&again).is_by(&other));
@@ -1030,7 +999,7 @@ fn an_extension_that_is_no_object_is_no_reason_to_refuse_a_file() {
         let mut document = loaded.document.clone();
         store(&mut document, &loaded.asset.rig, &rigid());
         assert_eq!(
-            stored(&load(&tiny_of(&document)).unwrap()).state,
+            stored(&load(&Tiny::of(&document)).unwrap()).state,
             StoredState::Fit
         );
         tiny::exercise(loaded);

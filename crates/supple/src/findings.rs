@@ -20,6 +20,8 @@ pub struct Findings {
     pub joints_without_weights: usize,
     /// Joints without a joint above them.
     pub root_joints: usize,
+    /// Joints whose bind matrix cannot be inverted: see [`Skeleton::singular_binds`].
+    pub singular_binds: Vec<usize>,
     /// How many vertices have 1, 2, 3, … influences.
     pub influence_counts: Vec<usize>,
     /// Joints, and nodes above them, that scale or shear when nothing is animated.
@@ -65,6 +67,7 @@ impl Findings {
             normal_fit: NormalFit::of(mesh.positions(), mesh.normals(), mesh.triangles()),
             joints_without_weights: used.into_iter().filter(|used| !used).count(),
             root_joints: roots.count(),
+            singular_binds: skeleton.singular_binds(),
             influence_counts,
             rest_scale: RestScale::of(skeleton),
             rest_distance: rest_distance(rig),

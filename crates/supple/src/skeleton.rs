@@ -209,6 +209,18 @@ impl Skeleton {
         }
     }
 
+    /// The joints whose bind matrix cannot be inverted, as far as files can tell, which round to `f32`: it flattens space, so that nobody knows where such a joint was bound.
+    pub fn singular_binds(&self) -> Vec<usize> {
+        const ROUNDED: f64 = 4.0 * f32::EPSILON as f64;
+        let is_singular = |joint: &usize| {
+            let linear = self.joints[*joint].joint_from_bind.matrix3;
+            let axes = [linear.x_axis, linear.y_axis, linear.z_axis];
+            let longest = axes.map(DVec3::length).into_iter().fold(0.0, f64::max);
+            linear.determinant().abs() <= ROUNDED * longest.powi(3)
+        };
+        (0..self.joints.len()).filter(is_singular).collect()
+    }
+
     /// The bone of every joint in the bind pose. It has no length where neither a child nor the parent lies apart from the joint, or where
     /// children lie evenly around it.
     pub fn bind_bones(&self) -> Vec<BindBone> {
@@ -298,6 +310,28 @@ mod tests {
             parent,
             rest: Local::Trs(Trs::from_translation(translation)),
         }
+    }
+
+    #[test]
+    fn bind_matrices_that_flatten_space_are_found_also_where_files_round_them() {
+        let turned = DQuat::from_rotation_x(0.7) * DQuat::from_rotation_y(1.1);
+        let scaled = |x: f64, y: f64, z: f64| {
+            let exact = DAffine3::from_scale(DVec3::new(x, y, z)) * DAffine3::from_quat(turned);
+            crate::transform::Affine::from_f64(&(DAffine3::from_quat(turned) * exact)).to_f64()
+        };
+        let binds = [
+            scaled(1.0, 1.0, 1.0),
+            scaled(0.0, 1.0, 1.0),
+            scaled(1e-3, 1e-3, 1e-3),
+            scaled(1.0, 1e-4, 1.0),
+            scaled(1e3, 1e3, 0.0),
+            scaled(0.0, 0.0, 0.0),
+            scaled(-1.0, 1.0, 1.0),
+        ];
+        let nodes = (0..binds.len()).map(|_| node("", None, DVec3::ZERO));
+        let joints = binds.into_iter().enumerate().collect();
+        let skeleton = Skeleton::new(nodes.collect(), joints).unwrap();
+        assert_eq!(skeleton.singular_binds(), [1, 4, 5]);
     }
 
     #[test]

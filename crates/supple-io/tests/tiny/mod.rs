@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use supple::centers::{CenterOptions, Centers};
 use supple::{Method, Normals, Player};
 use supple_io::LoadError;
-use supple_io::gltf::{self, CENTER_ATTRIBUTE, Loaded, SaveError};
+use supple_io::gltf::{self, CENTER_ATTRIBUTE, Document, Loaded, SaveError};
 
 pub const UNSIGNED_BYTE: u32 = 5121;
 pub const UNSIGNED_SHORT: u32 = 5123;
@@ -257,6 +257,47 @@ impl Tiny {
         }
         out.extend_from_slice(&bin);
         out
+    }
+}
+
+/// Files made from others.
+impl Tiny {
+    /// What Supple writes.
+    pub fn of(document: &Document) -> Tiny {
+        Tiny::opened(&document.to_glb().unwrap())
+    }
+
+    /// A GLB file.
+    pub fn opened(bytes: &[u8]) -> Tiny {
+        let (json, bin) = open_glb(bytes);
+        let bin = bin.to_vec();
+        Tiny { json, bin }
+    }
+
+    /// Two nodes show the same mesh.
+    pub fn twins() -> Tiny {
+        let mut file = Tiny::new();
+        let twin = json!({ "name": "twin", "mesh": 0, "skin": 0 });
+        file.json["nodes"].as_array_mut().unwrap().push(twin);
+        file
+    }
+
+    /// Adds the mesh once more, as a mesh and on a node of its own.
+    pub fn repeat_mesh(&mut self) {
+        let mesh = self.json["meshes"][0].clone();
+        self.json["meshes"].as_array_mut().unwrap().push(mesh);
+        let node = json!({ "mesh": 1, "skin": 0 });
+        self.json["nodes"].as_array_mut().unwrap().push(node);
+    }
+
+    /// The same character under a node that scales and mirrors all of it.
+    pub fn under_a_scaled_node(mut self, scale: [f32; 3]) -> Tiny {
+        let nodes = self.json["nodes"].as_array_mut().unwrap();
+        let root = nodes.len();
+        nodes.push(json!({ "scale": scale }));
+        let below = std::mem::replace(&mut self.json["scenes"][0]["nodes"], json!([root]));
+        self.json["nodes"][root]["children"] = below;
+        self
     }
 }
 

@@ -33,6 +33,9 @@ use thiserror::Error;
 /// What the new joint takes of a twist: half of it.
 const SHARE: f64 = 0.5;
 
+/// A joint that turns by no more than this in radians, a tenth of a degree, does not turn: files round rotations, to 16 bits or fewer where they are small, and no eye sees it.
+const LEAST_TURN: f64 = 0.1 * std::f64::consts::PI / 180.0;
+
 /// Which twist a split bone spreads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TwistOf {
@@ -47,7 +50,7 @@ pub enum TwistOf {
 pub struct TwistOptions {
     /// The joint at which the bone ends, one right below the split one. By default the bone is the one that runs nearest to the skin that the joint holds.
     pub toward: Option<usize>,
-    /// Which twist to spread. By default the one that is larger in the clips; the child's where no clip twists either.
+    /// Which twist to spread. By default the one that is larger in the clips; the child's where no clip twists either, or both as much but for rounding.
     pub twist_of: Option<TwistOf>,
     /// The name of the new joint. By default that of the split one with `_twist` after it.
     pub name: Option<String>,
@@ -75,7 +78,7 @@ pub struct TwistJoint {
     pub driver: TwistDriver,
     /// How many vertices follow it, more or less.
     pub vertex_count: usize,
-    /// Where it turns farthest in all clips, if any clip turns it.
+    /// Where it turns farthest in all clips, if any clip turns it by more than rounding.
     pub largest: Option<LargestTurn>,
 }
 
@@ -201,7 +204,7 @@ pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twis
         let mut clip = numbering.clip(clip);
         if let Some(turning) = turning {
             let (time, angle) = turning.largest(driver.share);
-            if angle.abs() > largest.map_or(0.0, |largest| largest.angle.abs()) {
+            if angle.abs() > largest.map_or(LEAST_TURN, |largest| largest.angle.abs()) {
                 let clip = index;
                 largest = Some(LargestTurn { clip, time, angle });
             }
@@ -501,7 +504,7 @@ fn choose_driver(
         }),
         None => {
             let of_child = of_child();
-            let own = own().filter(|own| largest(own) > largest(&of_child));
+            let own = own().filter(|own| largest(own) > largest(&of_child) + LEAST_TURN);
             Ok(own.unwrap_or(of_child))
         }
     }

@@ -295,6 +295,25 @@ fn a_shoulder_that_rolls_is_held_back_where_it_begins() {
 }
 
 #[test]
+fn rounding_does_not_choose_which_twist_is_spread() {
+    // Swings without twist, whose twist is what rounding to f32 makes of it; and both twisted alike.
+    let swings = [degrees(0.0, 0.0), degrees(0.0, 50.0), degrees(0.0, 80.0)];
+    let twists = [degrees(0.0, 0.0), degrees(60.0, 0.0), degrees(40.0, 0.0)];
+    for (of_elbow, of_wrist, turns) in [
+        (&swings, None, false),
+        (&swings, Some(&swings), false),
+        (&twists, Some(&twists), true),
+    ] {
+        let clip_of = |node, turns: &[(f64, f64)]| clip(node, Interpolation::Linear, turns);
+        let mut clips = vec![clip_of(ELBOW, of_elbow)];
+        clips.extend(of_wrist.map(|turns| clip_of(WRIST, turns)));
+        let twisted = split(&arm(clips), 1, &TwistOptions::default()).unwrap();
+        assert_eq!(twisted.added.driver.twist_of, TwistOf::Child);
+        assert_eq!(twisted.added.largest.is_some(), turns);
+    }
+}
+
+#[test]
 fn the_weights_of_the_bone_are_divided_along_it() {
     let arm = arm(Vec::new());
     let twisted = split(&arm, 1, &TwistOptions::default()).unwrap();

@@ -104,6 +104,12 @@ impl Editor {
         })
     }
 
+    /// How far the surface is from a place that a brush is told to touch, where there is a surface.
+    pub fn distance_from(&self, place: Vec3) -> Option<f64> {
+        let nearest = self.surface.nearest(place, |_| true);
+        nearest.map(|there| there.distance)
+    }
+
     /// A whole stroke; what lies outside of the points given is left as it was.
     pub(super) fn stroke_at(
         &self,

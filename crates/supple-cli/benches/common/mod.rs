@@ -1,0 +1,19 @@
+//! What all benches share: what is timed, what it is timed on, and how its memory is counted.
+
+pub mod counting;
+
+#[path = "../../src/bench/scenes.rs"]
+#[allow(
+    dead_code,
+    reason = "every bench has scenes of its own, and the times of the papers are for the command's tables"
+)]
+pub mod scenes;
+
+use supple::Asset;
+use supple::characters::{self, CharacterSpec};
+
+/// A built-in character as the command line names it, without the `@`.
+pub fn asset(spec: &str) -> Asset {
+    let spec: CharacterSpec = spec.parse().unwrap();
+    characters::build(spec.character, spec.vertices).unwrap()
+}

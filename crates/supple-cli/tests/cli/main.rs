@@ -1,0 +1,247 @@
+//! The command as its users meet it: its help, how it ends, what it tells of a character.
+
+#![allow(clippy::expect_used)] // in the helpers of the tests below
+
+mod bake;
+mod common;
+mod deform;
+mod pictures;
+mod twist;
+mod weights;
+mod weights_edit;
+
+use common::{fails, folder, succeeds};
+use std::process::Command;
+
+/// Help texts and error messages, word for word, from `tests/cmd/*.toml`.
+#[test]
+fn help_and_errors_read_as_written_down() {
+    trycmd::TestCases::new()
+        .env("COLUMNS", "100")
+        .env("NO_COLOR", "1")
+        .case("tests/cmd/*.toml");
+}
+
+#[test]
+fn what_cannot_be_written_is_known_before_the_work() {
+    let folder = folder();
+    let cases: [&[&str]; 6] = [
+        &["bake", "missing.glb", "-m", "cor", "-o", "no/out.glb"],
+        &["deform", "missing.glb", "-o", "no/out.npy"],
+        &["convert", "missing.glb", "-o", "no/out.glb"],
+        &["render", "missing.glb", "-o", "no/out.png"],
+        &["render", "missing.glb", "-o", "no/out.gif"],
+        &["deform", "missing.glb", "-o", "no/out.gltf"],
+    ];
+    for arguments in cases {
+        let (status, error) = fails(arguments, folder.path());
+        assert_eq!(status, 1);
+        let expected = "there is no folder no\n";
+        assert!(
+            error.contains("cannot write no/out.") && error.ends_with(expected),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn bench_tells_programs_what_it_tells_people() {
+    let folder = folder();
+    let rows = succeeds(&["bench", "@bar:2000", "--exact", "--json"], folder.path());
+    let rows: serde_json::Value = serde_json::from_str(&rows).expect("JSON");
+    let all = rows.as_array().expect("an array");
+    let of = |bench: &str| -> Vec<_> { all.iter().filter(|row| row["bench"] == bench).collect() };
+    let (rows, mush, weights) = (of("centers"), of("mush"), of("weights"));
+    assert_eq!(rows.len() + mush.len() + weights.len(), all.len());
+    fn whats_of<'a>(rows: &[&'a serde_json::Value]) -> Vec<Option<&'a str>> {
+        rows.iter().map(|row| row["what"].as_str()).collect()
+    }
+    let whats = whats_of(&rows);
+    let expected = ["bake", "crowded weights", "brush stroke"].map(Some);
+    assert_eq!(whats, expected);
+    let computed = ["rigid", "envelope", "heat", "geodesic", "bbw"];
+    let edited = ["brush dab", "smooth, 10 steps", "limit to 4"];
+    let expected: Vec<_> = computed.into_iter().chain(edited).map(Some).collect();
+    assert_eq!(whats_of(&weights), expected);
+    assert!(weights[4]["voxels"].as_u64() > Some(100));
+    for row in all {
+        assert!(row["ms"].as_f64().expect("a time") > 0.0);
+        assert!(row["vertices"].as_u64().expect("a count") > 1000);
+    }
+    let number = |name: &str| rows[0][name].as_f64().expect("a number");
+    assert!(number("largest_error") < 3e-5 && number("exact_ms") > 0.0);
+    assert!(rows[2]["slowest_ms"].as_f64() >= rows[2]["ms"].as_f64());
+    let (bakes, frames): (Vec<&serde_json::Value>, Vec<_>) =
+        mush.into_iter().partition(|row| row["what"] == "bake");
+    let radii: Vec<_> = bakes.iter().map(|row| &row["radius_from_bones"]).collect();
+    assert_eq!(
+        radii,
+        [&false.into(), &true.into()] as [&serde_json::Value; 2]
+    );
+    for row in bakes {
+        assert!(
+            row["largest_difference"].as_f64().expect("a number") < 1e-5,
+            "{row}"
+        );
+    }
+    let methods: Vec<_> = frames.iter().map(|row| row["method"].as_str()).collect();
+    let variants = ["ddm", "ddm-v1", "ddm-v2", "ddm-v3", "ddm-v4", "ddm-v5"];
+    let expected: Vec<_> = ["linear"]
+        .into_iter()
+        .chain(variants)
+        .chain(["delta-mush"])
+        .map(Some)
+        .collect();
+    assert_eq!(methods, expected);
+
+    let table = succeeds(&["bench", "@bar:2000"], folder.path());
+    for what in whats.into_iter().chain(methods).flatten() {
+        assert!(table.contains(&format!("| {what} ")), "{table}");
+    }
+}
+
+#[test]
+fn info_tells_programs_what_it_tells_people() {
+    let folder = folder();
+    let json: serde_json::Value =
+        serde_json::from_str(&succeeds(&["info", "@cloth", "--json"], folder.path()))
+            .expect("JSON");
+    assert_eq!(json["joint_count"], 9);
+    assert_eq!(json["topology"]["components"], 1);
+    let kinds: Vec<_> = json["odd"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|odd| &odd["kind"])
+        .collect();
+    assert!(kinds.iter().any(|kind| *kind == "open_edges"), "{kinds:?}");
+    let text = succeeds(&["info", "@cloth"], folder.path());
+    assert!(text.contains("9 joints"), "{text}");
+    assert!(!text.contains('\u{1b}'), "no colours in a pipe");
+}
+
+#[test]
+fn info_judges_the_weights() {
+    let folder = folder();
+    let json = succeeds(&["info", "@bar:2000", "--json"], folder.path());
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let quality = &json["weight_quality"];
+    let smoothness = &quality["smoothness"];
+    let [roughness, rigid] = ["roughness", "rigid_roughness"].map(|key| smoothness[key].as_f64());
+    assert!(roughness > Some(1.0) && rigid > roughness, "{smoothness}");
+    assert!(quality["locality"]["reach"].as_f64() >= Some(1.0));
+    assert_eq!(quality["monotonicity"]["spurious"], 0);
+    assert_eq!(quality["asymmetry"]["matched"], 1.0);
+    assert_eq!(quality["partition_of_unity"]["vertices"], 0);
+    let text = succeeds(&["info", "@bar:2000"], folder.path());
+    for line in [
+        "  weights      smoothness: smooth, roughness ",
+        "               locality: held from 1.01 times as far as the nearest bone",
+        "               maxima: none beside the top of each joint\n",
+        "               symmetry: the same on both sides of Z\n",
+        "               sums: 1\n",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+}
+
+#[test]
+fn colours_come_when_forced_and_go_when_unwanted() {
+    let folder = folder();
+    let info = |variables: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
+        command.args(["info", "@cloth"]).current_dir(folder.path());
+        command
+            .env_remove("NO_COLOR")
+            .envs(variables.iter().map(|name| (name, "1")));
+        String::from_utf8(command.output().expect("the binary runs").stdout).expect("UTF-8")
+    };
+    assert!(info(&["CLICOLOR_FORCE"]).contains('\u{1b}'));
+    assert!(!info(&["NO_COLOR"]).contains('\u{1b}'));
+}
+
+#[test]
+fn wrong_command_lines_end_with_2_and_failures_with_1() {
+    let folder = folder();
+    let cases: &[(i32, &[&str], &str)] = &[
+        (
+            2,
+            &["deform", "@bar", "-o", "out.xyz"],
+            "the ending must be",
+        ),
+        (
+            2,
+            &["deform", "@blob", "-o", "out.npy"],
+            "there is no character 'blob'",
+        ),
+        (2, &["deform", "@bar:7", "-o", "out.npy"], "2000"),
+        (
+            2,
+            &["deform", "@bar", "-m", "wobbly", "-o", "out.npy"],
+            "linear",
+        ),
+        (
+            2,
+            &[
+                "deform", "@bar", "--time", "1", "--frame", "2", "-o", "out.npy",
+            ],
+            "cannot be used with",
+        ),
+        (
+            2,
+            &["render", "@bar", "--size", "0x0", "-o", "out.png"],
+            "expected WIDTHxHEIGHT",
+        ),
+        (
+            2,
+            &["render", "@bar", "-o", "out.jpg"],
+            "the ending must be .png or .gif",
+        ),
+        (
+            1,
+            &["deform", "missing.glb", "-o", "out.npy"],
+            "missing.glb",
+        ),
+        (
+            1,
+            &["deform", "@bar", "--clip", "tango", "-o", "out.npy"],
+            "bend-90",
+        ),
+        (
+            1,
+            &["deform", "@bar", "-o", "no/such/folder/out.npy"],
+            "cannot write",
+        ),
+        (1, &["info", "."], "not a regular file"),
+    ];
+    for (expected, arguments, phrase) in cases {
+        let (status, error) = fails(arguments, folder.path());
+        assert_eq!(status, *expected, "{arguments:?}: {error}");
+        assert!(error.contains(phrase), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn broken_files_give_one_clear_error_and_no_output() {
+    let folder = folder();
+    succeeds(&["convert", "@bar:2000", "-o", "bar.glb"], folder.path());
+    let whole = std::fs::read(folder.path().join("bar.glb")).expect("written");
+    std::fs::write(folder.path().join("cut.glb"), &whole[..whole.len() / 2]).expect("writable");
+    std::fs::write(folder.path().join("text.glb"), "hello").expect("writable");
+    for (file, phrase) in [
+        ("cut.glb", "byte 8: the header claims"),
+        ("text.glb", "JSON line 1"),
+    ] {
+        for command in [
+            &["deform", file, "-o", "out.npy"][..],
+            &["render", file, "-o", "out.png"],
+            &["convert", file, "-o", "out.glb"],
+            &["info", file],
+        ] {
+            let (status, error) = fails(command, folder.path());
+            assert_eq!(status, 1);
+            assert!(error.contains(file) && error.contains(phrase), "{error}");
+            assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+        }
+    }
+}

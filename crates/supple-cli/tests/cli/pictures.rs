@@ -1,0 +1,153 @@
+//! `supple render` and `supple compare` as their users meet them.
+
+use super::common::{fails, folder, listing, succeeds};
+use std::path::Path;
+
+#[test]
+fn pictures_are_the_same_to_the_bit_every_time() {
+    let folder = folder();
+    for name in ["a.png", "b.png"] {
+        let arguments = [
+            "render",
+            "@bar:2000",
+            "--size",
+            "64x48",
+            "--overlay",
+            "skeleton,weights,wireframe,centers",
+            "-o",
+            name,
+        ];
+        succeeds(&arguments, folder.path());
+    }
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+    assert_eq!(read("a.png"), read("b.png"));
+    assert!(read("a.png").starts_with(b"\x89PNG"));
+    succeeds(
+        &[
+            "render",
+            "@bar:2000",
+            "--clip",
+            "twist-90",
+            "--size",
+            "40x40",
+            "--fps",
+            "4",
+            "--overlay",
+            "centers",
+            "-o",
+            "c.gif",
+        ],
+        folder.path(),
+    );
+    assert!(read("c.gif").starts_with(b"GIF89a"));
+}
+
+/// Every tag that needs an end has one, in the right order.
+fn assert_well_formed(page: &str) {
+    const WITHOUT_END: [&str; 7] = ["!doctype", "meta", "link", "img", "line", "path", "br"];
+    let mut open: Vec<&str> = Vec::new();
+    // What is between style and script tags is no HTML.
+    let mut rest = page;
+    while let Some((_, after)) = rest.split_once('<') {
+        let (tag, behind) = after.split_once('>').expect("a tag ends");
+        rest = behind;
+        let name = tag.split([' ', '/']).find(|part| !part.is_empty());
+        let name = name.expect("a tag has a name");
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "…{}", &tag);
+        } else if !WITHOUT_END.contains(&name) && !tag.ends_with('/') {
+            open.push(name);
+        }
+        if matches!(tag, "style" | "script") {
+            let end = format!("</{tag}>");
+            rest = &rest[rest.find(&end).expect("it ends")..];
+        }
+    }
+    assert!(open.is_empty(), "not closed: {open:?}");
+}
+
+#[test]
+fn compare_writes_one_page_that_needs_nothing_else() {
+    let folder = folder();
+    let arguments = [
+        "compare",
+        "@bar:2000",
+        "-m",
+        "linear,rigid",
+        "--size",
+        "60x60",
+        "-o",
+        "report",
+    ];
+    let said = succeeds(&arguments, folder.path());
+    let index = Path::new("report").join("index.html");
+    assert_eq!(said, format!("open {}\n", index.display()));
+    assert_eq!(listing(&folder.path().join("report")).len(), 1);
+
+    let page = std::fs::read_to_string(folder.path().join(index)).expect("written");
+    assert_well_formed(&page);
+    for attribute in ["src=\"", "href=\""] {
+        for (place, _) in page.match_indices(attribute) {
+            let value = &page[place + attribute.len()..];
+            assert!(value.starts_with("data:"), "{:.40}", value);
+        }
+    }
+    assert!(
+        !page.contains("http:")
+            || page.matches("http:").count() == page.matches("http://www.w3.org/2000/svg").count()
+    );
+    for expected in [
+        "Linear blending",
+        "Rigid",
+        "-m linear",
+        "-m rigid",
+        "Twist 150",
+        "Second joint",
+        "Time per vertex",
+        "<svg",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    // Pictures may spell anything.
+    let words = page.split("base64,");
+    let words: String = words
+        .map(|part| &part[part.find('"').unwrap_or(0)..])
+        .collect();
+    for unwanted in ["NaN", "inf ", "{{", "}}\"", "Dual quaternions</h3>"] {
+        assert!(!words.contains(unwanted), "{unwanted}");
+    }
+}
+
+#[test]
+fn compare_shows_the_clips_that_are_asked_for() {
+    let folder = folder();
+    let arguments = [
+        "compare",
+        "@bar:2000",
+        "-m",
+        "linear,dqs",
+        "--clip",
+        "Twist_90,0",
+        "--size",
+        "40x40",
+        "-o",
+        ".",
+    ];
+    succeeds(&arguments, folder.path());
+    let page = std::fs::read_to_string(folder.path().join("index.html")).expect("written");
+    let headings: Vec<&str> = page
+        .match_indices("<h4><bdi>")
+        .map(|(place, _)| &page[place + 9..place + 17])
+        .collect();
+    assert_eq!(headings[..2], ["Twist 90", "Bend 90<"]);
+
+    let missing = ["compare", "@bar:2000", "--clip", "fly", "-o", "elsewhere"];
+    let (status, error) = fails(&missing, folder.path());
+    assert_eq!(status, 1);
+    assert!(error.contains("there is no clip 'fly'"), "{error}");
+    assert!(!folder.path().join("elsewhere").exists());
+    std::fs::write(folder.path().join("taken"), "").expect("written");
+    let (status, error) = fails(&["compare", "@bar", "-o", "taken"], folder.path());
+    assert_eq!(status, 1);
+    assert!(error.contains("cannot write taken"), "{error}");
+}

@@ -1,0 +1,134 @@
+//! `supple twist` as its users meet it.
+
+use super::common::{fails, folder, npy_rows, succeeds, told};
+
+#[test]
+fn a_twisted_arm_keeps_its_hand_where_it_was() {
+    let folder = folder();
+    let twist = |more: &[&str]| {
+        let arguments = [&["twist", "@figure:2000", "-o", "twist.glb"], more].concat();
+        told(&arguments, folder.path())
+    };
+    let note = twist(&["--joint", "forearm.L", "--joint", "thigh.R"]);
+    let expected = [
+        "'forearm.L_twist' splits the bone from 'forearm.L' to 'forearm_twist.L'",
+        "half of the twist of 'forearm_twist.L', up to 75.0° in the clip 'forearm-twist-150' at 1.00 s",
+        "'thigh.R_twist' splits",
+    ];
+    for words in expected {
+        assert!(note.contains(words), "{note}");
+    }
+    let rest = |file: &str| {
+        told(&["deform", file, "-o", "out.npy"], folder.path());
+        npy_rows(&folder.path().join("out.npy"))
+    };
+    for (found, expected) in rest("twist.glb").iter().zip(rest("@figure:2000")) {
+        let apart = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
+        assert!(apart.fold(0.0, f32::max) < 1e-6);
+    }
+    let own = twist(&[
+        "--joint",
+        "upper_arm.L",
+        "--twist-of",
+        "joint",
+        "--name",
+        "mine",
+    ]);
+    assert!(own.contains("'mine' splits"), "{own}");
+    assert!(
+        own.contains("takes back half of the twist of 'upper_arm.L'"),
+        "{own}"
+    );
+    let few = twist(&["--joint", "spine1", "--max-influences", "2"]);
+    assert!(!few.contains("--max-influences"), "{few}");
+    // What was baked before is told of.
+    told(
+        &["bake", "@arm:2000", "-m", "cor", "-o", "cor.glb"],
+        folder.path(),
+    );
+    let arguments = ["twist", "cor.glb", "--joint", "forearm", "-o", "twist.glb"];
+    let note = told(&arguments, folder.path());
+    assert!(
+        note.contains("the centers of rotation in the file no longer fit"),
+        "{note}"
+    );
+    let info = succeeds(&["info", "twist.glb"], folder.path());
+    assert!(info.contains("  twist joints forearm_twist_2\n"), "{info}");
+}
+
+#[test]
+fn what_cannot_be_twisted_is_explained() {
+    let folder = folder();
+    told(
+        &["twist", "@arm:2000", "-j", "forearm", "-o", "twist.glb"],
+        folder.path(),
+    );
+    let cases: &[(i32, &str, &[&str], &[&str])] = &[
+        (
+            2,
+            "@arm:2000",
+            &["-j", "forarm"],
+            &["there is no joint 'forarm'", "forearm"],
+        ),
+        (
+            2,
+            "@arm:2000",
+            &["-j", "forearm", "-j", "forearm"],
+            &["the joint 'forearm' is named twice"],
+        ),
+        (
+            2,
+            "@arm:2000",
+            &["-j", "forearm", "-j", "hand", "--name", "x"],
+            &["--name is for one --joint"],
+        ),
+        (
+            2,
+            "@arm:2000",
+            &["-j", "forearm", "--name", "hand"],
+            &["there is a node 'hand' already"],
+        ),
+        (
+            2,
+            "@arm:2000",
+            &["-j", "forearm", "--toward", "hand"],
+            &["cannot end at 'hand'", "right below it: forearm_twist"],
+        ),
+        (
+            2,
+            "@arm:2000",
+            &["-j", "forearm", "--max-influences", "0"],
+            &["expected a number of joints"],
+        ),
+        (2, "@arm:2000", &[], &["--joint"]),
+        (
+            1,
+            "@bar:2000",
+            &["-j", "second"],
+            &[
+                "'second' is the last of its chain",
+                "at which the bone begins",
+            ],
+        ),
+        (
+            1,
+            "@arm:2000",
+            &["-j", "shoulder", "--twist-of", "joint"],
+            &["no joint is above 'shoulder'"],
+        ),
+        (
+            1,
+            "twist.glb",
+            &["-j", "forearm"],
+            &["is split already, by 'forearm_twist_2'"],
+        ),
+    ];
+    for (expected, file, wish, phrases) in cases {
+        let arguments = [&["twist", file, "-o", "out.glb"], *wish].concat();
+        let (status, error) = fails(&arguments, folder.path());
+        assert_eq!(status, *expected, "{arguments:?}: {error}");
+        for phrase in *phrases {
+            assert!(error.contains(phrase), "{arguments:?}: {error}");
+        }
+    }
+}
