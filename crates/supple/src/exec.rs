@@ -33,6 +33,12 @@ pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync
     })
 }
 
+/// Changes items in place, run by run: `change` gets the number of the first and the run.
+pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut [T]) + Sync) {
+    let runs = items.par_chunks_mut(CHUNK).enumerate();
+    runs.for_each(|(chunk, run)| change(chunk * CHUNK, run));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

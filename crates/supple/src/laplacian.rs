@@ -120,7 +120,7 @@ impl Edges {
     }
 
     /// The middle one of all weights that count: slivers have cotangents as large as any.
-    fn middling_weight(&self) -> f64 {
+    pub(crate) fn middling_weight(&self) -> f64 {
         let weights = self.edges.iter().map(|edge| edge.weight);
         let mut weights: Vec<f64> = weights.filter(|&weight| weight > 0.0).collect();
         let middle = weights.len() / 2;

@@ -46,6 +46,7 @@ pub mod laplacian;
 pub mod smoothing;
 mod sparse;
 
+pub mod arap;
 pub mod centers;
 pub mod deform;
 pub mod exec;

@@ -6,9 +6,12 @@
 use crate::exec;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::solvers::LltError;
-use faer::sparse::linalg::cholesky::{LltRef, SymbolicCholesky, factorize_symbolic_cholesky};
+use faer::sparse::linalg::cholesky::{
+    LltRef, SymbolicCholesky, SymbolicCholeskyRaw, factorize_symbolic_cholesky,
+};
 use faer::sparse::{FaerError, SparseColMatRef, SymbolicSparseColMat};
 use faer::{Conj, Mat, Par, Side};
+use glam::DVec3;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -27,6 +30,7 @@ pub(crate) enum SparseError {
 }
 
 /// Where a matrix has entries, and in which order its unknowns are best eliminated: all that a factorisation needs before it knows any value.
+#[derive(Debug)]
 pub(crate) struct Pattern {
     lower: SymbolicSparseColMat<u32>,
     /// Where among the stored values each entry beside the diagonal stands.
@@ -144,6 +148,7 @@ impl Pattern {
 }
 
 /// `A = L·Lᵀ`, ready to solve.
+#[derive(Debug)]
 pub(crate) struct Cholesky {
     symbolic: Arc<SymbolicCholesky<u32>>,
     values: Vec<f64>,
@@ -165,6 +170,55 @@ impl Cholesky {
     pub(crate) fn solve(&self, columns: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         let batches: Vec<&[Vec<f64>]> = columns.chunks(BATCH).collect();
         exec::map(batches.len(), |at| self.solve_batch(batches[at])).concat()
+    }
+
+    /// Solves for three columns at once, the coordinates of places: each entry of the factor is read once each way for all of them.
+    pub(crate) fn solve_places(&self, places: &mut [DVec3], scratch: &mut Vec<[f64; 4]>) {
+        let SymbolicCholeskyRaw::Simplicial(factor) = self.symbolic.raw() else {
+            let column = |axis: usize| places.iter().map(|place| place[axis]).collect();
+            let solved = self.solve_batch(&[column(0), column(1), column(2)]);
+            for (at, place) in places.iter_mut().enumerate() {
+                *place = DVec3::new(solved[0][at], solved[1][at], solved[2][at]);
+            }
+            return;
+        };
+        let order = self.symbolic.perm();
+        let order = order.as_ref().map(|order| order.arrays().0);
+        let unknown = |at: usize| order.map_or(at, |order| order[at] as usize);
+        scratch.clear();
+        scratch.extend((0..places.len()).map(|at| places[unknown(at)].extend(0.0).to_array()));
+        let (starts, rows) = (factor.col_ptr(), factor.row_idx());
+        let column = |at: usize| {
+            let range = starts[at] as usize..starts[at + 1] as usize;
+            let (values, rows) = (&self.values[range.clone()], &rows[range]);
+            // The diagonal comes first.
+            (values[0], values[1..].iter().zip(&rows[1..]))
+        };
+        for at in 0..places.len() {
+            let (diagonal, below) = column(at);
+            let own = scratch[at].map(|value| value / diagonal);
+            scratch[at] = own;
+            for (&value, &row) in below {
+                let row = &mut scratch[row as usize];
+                for lane in 0..4 {
+                    row[lane] -= value * own[lane];
+                }
+            }
+        }
+        for at in (0..places.len()).rev() {
+            let (diagonal, below) = column(at);
+            let mut own = scratch[at];
+            for (&value, &row) in below {
+                let row = &scratch[row as usize];
+                for lane in 0..4 {
+                    own[lane] -= value * row[lane];
+                }
+            }
+            scratch[at] = own.map(|value| value / diagonal);
+        }
+        for (at, &[x, y, z, _]) in scratch.iter().enumerate() {
+            places[unknown(at)] = DVec3::new(x, y, z);
+        }
     }
 
     fn solve_batch(&self, columns: &[Vec<f64>]) -> Vec<Vec<f64>> {

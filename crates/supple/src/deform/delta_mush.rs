@@ -3,13 +3,13 @@
 //! `direct-delta-mush.txt`, §3.1: `ṽ` is the smoothed, linearly blended surface (eq. 1 and 2), `d_i = u_i − ũ_i` what smoothing takes off at rest (eq. 3), and `x_i = ṽ_i + R_i d_i` (eq. 4). The baseline of
 //! direct delta mush, and its reference: with the rotations that fit the weighted patch best (eq. 5) instead of tangent frames, the two are the same.
 //!
-//! Smoothing looks at the whole surface, so it happens once per pose; what is left for the vertex loop is the frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`. For gradient normals the fields of a vertex are the
-//! hat functions of its point and the neighbours, whose frames are blended.
+//! Smoothing looks at the whole surface, so it happens once per pose; what is left for the vertex loop is the frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`.
 //!
 //! Under scale and shear (two phases) the rest surface of the second phase is the stretched one: it is smoothed too.
 
 use super::DeformError;
-use super::direct::{Deformer, Elsewhere, FieldKey, Fields};
+use super::direct::{Deformer, FieldKey, Fields};
+use super::hats::Hats;
 use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
 use crate::mush::{MushOptions, MushSurface};
 use crate::polar::{nearest_rotation, outer};
@@ -69,9 +69,7 @@ struct DeltaMushSkin {
     middle: DVec3,
     /// How far from it they are at most.
     size: f64,
-    /// The fields of each point: one for itself, zeros for its neighbours.
-    hats: Vec<f32>,
-    hat_starts: Vec<u32>,
+    hats: Hats,
 }
 
 /// The smoothed surface at rest, or stretched.
@@ -94,13 +92,7 @@ impl DeltaMushSkin {
         let middle = rest.iter().sum::<DVec3>() / rest.len().max(1) as f64;
         let size = rest.iter().map(|place| place.distance(middle));
         let size = size.fold(0.0, f64::max);
-        let mut hats = Vec::new();
-        let mut hat_starts = vec![0];
-        for point in 0..rest.len() {
-            hats.push(1.0);
-            hats.extend(surface.laplacian.row(point).0.iter().map(|_| 0.0));
-            hat_starts.push(hats.len() as u32);
-        }
+        let hats = Hats::of(rest.len(), |point| surface.laplacian.row(point).0);
         let mut skin = DeltaMushSkin {
             series: domain.series(options.smoothing.smoothing()),
             surface,
@@ -113,7 +105,6 @@ impl DeltaMushSkin {
             middle,
             size,
             hats,
-            hat_starts,
         };
         let mut posed = PosedSurface::default();
         skin.smooth(&skin.rest, &mut posed);
@@ -191,31 +182,6 @@ struct PosedSurface {
 }
 
 impl DeltaMushSkin {
-    /// Eq. (1): the blended surface, and the stretched rest surface where joints stretch.
-    fn blend(&self, motions: &RigidMotions, posed: &mut PosedSurface) {
-        posed.matrices.clear();
-        let joints = motions.motions.iter();
-        posed.matrices.extend(joints.map(|motion| {
-            DAffine3::from_rotation_translation(motion.rotation, motion.translation)
-        }));
-        posed.stretched.clear();
-        posed.blended.clear();
-        for (point, &place) in self.rest.iter().enumerate() {
-            let (joints, weights) = self.surface.row(point);
-            let place = match motions.stretch_blend(joints, weights) {
-                Some(stretch) => stretch.to_f64().transform_point3(place),
-                None => place,
-            };
-            posed.stretched.push(place);
-            // Not rounded: the corners of a small patch would go anywhere.
-            let row = joints.iter().zip(weights);
-            let images = row.map(|(&joint, &weight)| {
-                posed.matrices[usize::from(joint)].transform_point3(place) * f64::from(weight)
-            });
-            posed.blended.push(images.sum());
-        }
-    }
-
     /// `Q_i − q_i p_iᵀ` of every point: the smoothed products of where points go and where they come from.
     fn smooth_products(&self, posed: &mut PosedSurface) {
         let (middle, products) = (self.middle, &mut posed.products);
@@ -247,7 +213,13 @@ impl BlendsMotions for DeltaMushSkin {
             posed.frames.resize(self.rest.len(), common);
             return;
         }
-        self.blend(motions, posed);
+        motions.blend_linearly(
+            &self.rest,
+            |point| self.surface.row(point),
+            &mut posed.matrices,
+            &mut posed.stretched,
+            &mut posed.blended,
+        );
         let stretches = !motions.stretches.is_empty();
         let mut rest = std::mem::take(&mut posed.smooth_rest);
         if stretches {
@@ -299,23 +271,11 @@ impl BlendsMotions for DeltaMushSkin {
 
     #[inline]
     fn extras(&self, vertex: usize) -> &[f32] {
-        let point = self.surface.weld.point_of(vertex);
-        &self.hats[self.hat_starts[point] as usize..self.hat_starts[point + 1] as usize]
+        self.hats.values(self.surface.weld.point_of(vertex))
     }
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        let point = self.surface.weld.point_of(vertex);
-        let neighbours = self.surface.laplacian.row(point).0.iter().copied();
-        keys.extend(
-            [point as u32]
-                .into_iter()
-                .chain(neighbours)
-                .map(|owner| FieldKey {
-                    kind: HAT,
-                    owner,
-                    elsewhere: Elsewhere::Zero,
-                }),
-        );
+        self.hats.keys(self.surface.weld.point_of(vertex), keys);
     }
 
     #[inline]
@@ -328,18 +288,7 @@ impl BlendsMotions for DeltaMushSkin {
         posed: &PosedSurface,
     ) -> Affine {
         let point = self.surface.weld.point_of(vertex);
-        let own = posed.frames[point];
-        let [first, others @ ..] = fields.extras else {
-            return own;
-        };
-        let neighbours = self.surface.laplacian.row(point).0.iter();
-        let mut frame = Affine::ZERO.add_scaled(&own, *first);
-        for (&neighbour, &share) in neighbours.zip(others) {
-            if share != 0.0 {
-                frame = frame.add_scaled(&posed.frames[neighbour as usize], share);
-            }
-        }
-        frame
+        self.hats.frame(point, fields.extras, &posed.frames)
     }
 }
 
@@ -347,6 +296,3 @@ impl BlendsMotions for DeltaMushSkin {
 const BALL: f64 = 2e-6;
 /// … and one that is a single point, beside the square of the size of everything: more than what smoothing leaves of nothing.
 const NO_PATCH: f64 = 1e-9;
-
-/// The kind of hat functions among the fields.
-const HAT: u16 = 1;

@@ -9,6 +9,7 @@ use super::dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 use super::linear_dual_blend::{DualShare, LinearDualBlend};
 use super::multi_linear::{AnimationSpaceWeights, MatrixWeights};
 use super::stretch_twist::StretchTwist;
+use crate::arap::ArapOptions;
 use crate::centers::CenterOptions;
 use std::fmt;
 use std::str::FromStr;
@@ -48,6 +49,8 @@ pub enum Method {
     DeltaMush(DeltaMush),
     /// The same without smoothing in any frame: a patch baked per vertex (§3.2 to §3.5).
     DirectDeltaMush(DirectDeltaMush),
+    /// As rigid as linear blending near the joints lets it be (the paper on point handles, §3.1).
+    Arap(ArapOptions),
     /// Four learned numbers per influence (§3); without them, linear blending.
     AnimationSpace(Option<Arc<AnimationSpaceWeights>>),
     /// Twelve learned numbers per influence (§3); without them, linear blending.
@@ -81,6 +84,7 @@ impl Method {
         Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V3)),
         Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V4)),
         Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V5)),
+        Method::Arap(ArapOptions::DEFAULT),
         Method::AnimationSpace(None),
         Method::MultiWeight(None),
     ];
@@ -173,6 +177,11 @@ impl Method {
                 summary: "smooths the whole surface in every frame and puts its details back; needs no painted weights, slow",
             },
             Method::DirectDeltaMush(DirectDeltaMush { variant, .. }) => variant_words(*variant),
+            Method::Arap(_) => Words {
+                name: "arap",
+                aliases: &["as-rigid-as-possible"],
+                summary: "limbs between joints stay rigid by an energy; keeps lengths and details, solved in every frame; :ROUNDS, :l=0.9, :follow",
+            },
             Method::AnimationSpace(_) => Words {
                 name: "animation-space",
                 aliases: &[],
@@ -203,6 +212,7 @@ impl Method {
             Method::LinearDualBlend(LinearDualBlend {
                 dual: DualShare::Everywhere(share),
             }) => Some(share.to_string()),
+            Method::Arap(options) => options.words(),
             _ => None,
         }
     }
@@ -213,6 +223,7 @@ impl Method {
             Method::DualQuaternion(_) | Method::CentersOfRotation(_) => "per-vertex, per-joint",
             Method::DeltaMush(_) => "tangent, best-fit",
             Method::LinearDualBlend(_) => "the share of dual quaternions, from 0 to 1",
+            Method::Arap(_) => ArapOptions::KNOWN_WORDS,
             _ => "none",
         }
     }
@@ -250,6 +261,7 @@ impl Method {
                 let dual = DualShare::Everywhere(share);
                 Some(Method::LinearDualBlend(LinearDualBlend { dual }))
             }
+            (Method::Arap(options), words) => Some(Method::Arap(options.with_words(words)?)),
             _ => None,
         }
     }

@@ -6,6 +6,7 @@
 //! property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
 mod antipodality;
+mod arap;
 mod centers_of_rotation;
 mod cor_procrustes;
 mod delta_mush;
@@ -15,6 +16,7 @@ mod direct_delta_mush;
 mod dual_quat;
 mod dual_quaternion;
 mod dual_quaternion_intrinsic;
+mod hats;
 mod linear;
 mod linear_dual_blend;
 mod log_matrix;
@@ -43,6 +45,7 @@ pub use normals::{Normals, UnknownNormals};
 pub use stretch_twist::StretchTwist;
 pub(crate) use swing_twist::swing_and_twist;
 
+use crate::arap::ArapError;
 use crate::centers::CenterError;
 use crate::mesh::Shape;
 use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushError};
@@ -151,6 +154,9 @@ pub enum DeformError {
     /// What smoothing bakes cannot be had.
     #[error(transparent)]
     Mush(#[from] MushError),
+    /// A surface that cannot be kept rigid.
+    #[error(transparent)]
+    Arap(#[from] ArapError),
     /// Log-matrix skinning cannot blend this joint in this pose.
     #[error(
         "the matrix of joint {joint} '{name}' has no real logarithm in this pose: it mirrors, loses a dimension, or has two different negative eigenvalues"
@@ -218,6 +224,7 @@ impl Skin {
                     }
                 }
             }
+            Method::Arap(options) => arap::bake(rig, options)?,
             Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
             Method::AnimationSpace(given) => Arc::new(multi_linear::AnimationSpaceSkin::bake(
                 rig,

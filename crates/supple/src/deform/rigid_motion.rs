@@ -117,6 +117,36 @@ impl RigidMotions {
         Some(blend)
     }
 
+    /// Linear blending of points in the world that the motions live in, and the stretched rest places that it starts from. Not rounded: the corners of a small patch would go anywhere.
+    pub(super) fn blend_linearly<'a>(
+        &self,
+        rest: &[DVec3],
+        row: impl Fn(usize) -> (&'a [u16], &'a [f32]),
+        matrices: &mut Vec<DAffine3>,
+        stretched: &mut Vec<DVec3>,
+        blended: &mut Vec<DVec3>,
+    ) {
+        matrices.clear();
+        matrices.extend(self.motions.iter().map(|motion| {
+            DAffine3::from_rotation_translation(motion.rotation, motion.translation)
+        }));
+        stretched.clear();
+        blended.clear();
+        for (point, &place) in rest.iter().enumerate() {
+            let (joints, weights) = row(point);
+            let place = match self.stretch_blend(joints, weights) {
+                Some(stretch) => stretch.to_f64().transform_point3(place),
+                None => place,
+            };
+            stretched.push(place);
+            let row = joints.iter().zip(weights);
+            let images = row.map(|(&joint, &weight)| {
+                matrices[usize::from(joint)].transform_point3(place) * f64::from(weight)
+            });
+            blended.push(images.sum());
+        }
+    }
+
     /// A frame of the world that the motions live in, brought into the world of the palette.
     #[inline]
     pub(super) fn world_frame(&self, frame: Affine) -> Affine {

@@ -12,7 +12,6 @@
 mod assembly;
 mod channels;
 mod pieces;
-mod seams;
 mod strengths;
 
 use crate::adjacency::{Weld, weld_bound};
@@ -356,7 +355,7 @@ impl MushSurface {
             });
         }
         let mesh = rig.mesh();
-        let weights = seams::closed(mesh, rig.weights())?;
+        let weights = crate::weights::closed_over_seams(mesh, rig.weights())?;
         let weights = match options.rigid {
             true => weights.heaviest_only(),
             false => weights,

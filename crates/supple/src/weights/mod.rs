@@ -2,6 +2,9 @@
 
 pub mod bind;
 pub mod edit;
+mod seams;
+
+pub(crate) use seams::closed_over_seams;
 
 use crate::merging::merge_by_key;
 use std::ops::Range;

@@ -3,13 +3,13 @@
 //! Where they are one place of one piece of the surface, they must be one point, or smoothing would have a border there, and a rigid bind could send the two sides to different joints. Two
 //! pieces that lie in the same place stay two.
 
+use super::{Weights, WeightsBuilder, WeightsError};
 use crate::adjacency::{weld_bound, weld_seams};
 use crate::mesh::Mesh;
-use crate::weights::{Weights, WeightsBuilder, WeightsError};
 use std::collections::BTreeMap;
 
 /// The weights, with the mean of what they were for all vertices of one place in one piece.
-pub(super) fn closed(mesh: &Mesh, weights: &Weights) -> Result<Weights, WeightsError> {
+pub(crate) fn closed_over_seams(mesh: &Mesh, weights: &Weights) -> Result<Weights, WeightsError> {
     let points = weld_seams(mesh, weights);
     if points.point_count() == weld_bound(mesh.positions(), weights).point_count() {
         return Ok(weights.clone());
@@ -52,7 +52,7 @@ mod tests {
             weights.push([(0, share), (other, 1.0 - share)], 0).unwrap();
         }
         let weights = weights.finish().0;
-        let closed = closed(&mesh, &weights).unwrap();
+        let closed = closed_over_seams(&mesh, &weights).unwrap();
         assert_eq!(closed.row(1), (&[1u16, 0][..], &[0.625f32, 0.375][..]));
         assert_eq!(closed.row(3), closed.row(1));
         for vertex in [0, 2, 4, 5, 6, 7] {

@@ -1,0 +1,232 @@
+//! The energy of eq. (1), and one step of its minimisation.
+//!
+//! `E(v', R) = Σ_i Σ_j ω_ij |(v'_i − v'_j) − R_i (v_i − v_j)|²`. With positions fixed, each rotation has a best choice of its own; with rotations fixed, positions solve the linear system
+//! `Σ_j ω_ij (v'_i − v'_j) = Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, whose matrix never changes. Neither step can raise the energy.
+
+use super::ArapError;
+use crate::adjacency::Weld;
+use crate::exec;
+use crate::laplacian::{EdgeWeights, Edges};
+use crate::mesh::Mesh;
+use crate::polar::{nearest_rotation, nearest_rotations};
+use crate::sparse::{Cholesky, Pattern};
+use fearless_simd::{Level, Simd, SimdBase, dispatch, f64x8};
+use glam::{DMat3, DVec3};
+
+/// An edge counts for at least this share of a middling one, and for at most this many: a sliver's cotangent is any number, and a surface must hang together.
+const LEAST_AND_MOST: (f64, f64) = (1e-3, 1e3);
+
+/// A surface with what the energy needs of it.
+#[derive(Debug)]
+pub(super) struct RigidSurface {
+    pub(super) rest: Vec<DVec3>,
+    /// Where the neighbours of each point start; one more than points.
+    starts: Vec<u32>,
+    neighbours: Vec<u32>,
+    /// `ω` of each neighbour: clamped cotangents.
+    omegas: Vec<f64>,
+    /// The edges in the order of the pattern, each once.
+    edges: Vec<([u32; 2], f64)>,
+    pattern: Pattern,
+    /// The piece that each point is in.
+    pub(super) piece_of: Vec<u32>,
+    pub(super) pieces: usize,
+}
+
+impl RigidSurface {
+    pub(super) fn of(mesh: &Mesh, weld: &Weld) -> Result<RigidSurface, ArapError> {
+        let edges = Edges::of(mesh, weld, EdgeWeights::Cotangent);
+        let rest = edges.points().to_vec();
+        let mut piece_of = edges.pieces();
+        let pieces = number_in_order(&mut piece_of);
+        let middling = edges.middling_weight();
+        let (least, most) = LEAST_AND_MOST;
+        let edges = edges.weighted().map(|(a, b, omega)| {
+            let omega = omega.clamp(least * middling, most * middling);
+            ([a, b], omega / middling)
+        });
+        let edges: Vec<([u32; 2], f64)> = edges.collect();
+        let places: Vec<[u32; 2]> = edges.iter().map(|(ends, _)| *ends).collect();
+        let pattern = Pattern::of(rest.len(), &places)?;
+        let mut starts = vec![0u32; rest.len() + 1];
+        for end in places.iter().flatten() {
+            starts[*end as usize + 1] += 1;
+        }
+        for point in 0..rest.len() {
+            starts[point + 1] += starts[point];
+        }
+        let mut next = starts.clone();
+        let mut neighbours = vec![0; 2 * edges.len()];
+        let mut omegas = vec![0.0; 2 * edges.len()];
+        for &([a, b], omega) in &edges {
+            for (point, other) in [(a, b), (b, a)] {
+                let slot = next[point as usize] as usize;
+                neighbours[slot] = other;
+                omegas[slot] = omega;
+                next[point as usize] += 1;
+            }
+        }
+        Ok(RigidSurface {
+            rest,
+            starts,
+            neighbours,
+            omegas,
+            edges,
+            pattern,
+            piece_of,
+            pieces,
+        })
+    }
+
+    pub(super) fn point_count(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The neighbours of a point, and how much each edge counts.
+    pub(super) fn around(&self, point: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.starts[point] as usize..self.starts[point + 1] as usize;
+        let neighbours = self.neighbours[range.clone()].iter();
+        let pairs = neighbours.zip(&self.omegas[range]);
+        pairs.map(|(&other, &omega)| (other as usize, omega))
+    }
+
+    /// The neighbours of a point alone.
+    pub(super) fn neighbours(&self, point: usize) -> &[u32] {
+        &self.neighbours[self.starts[point] as usize..self.starts[point + 1] as usize]
+    }
+
+    /// Factors the system in which some points are given. Which entries it has does not hang on that, so this is the numbers alone: points are taken and let go without starting over.
+    pub(super) fn factor(&self, held: &[bool]) -> Result<Cholesky, ArapError> {
+        let mut diagonal: Vec<f64> = held.iter().map(|&held| f64::from(held)).collect();
+        let entries = self.edges.iter().map(|&([a, b], omega)| {
+            let (a, b) = (a as usize, b as usize);
+            // A point that is given has the equation `v' = v'`.
+            for point in [a, b] {
+                if !held[point] {
+                    diagonal[point] += omega;
+                }
+            }
+            if held[a] || held[b] { 0.0 } else { -omega }
+        });
+        let entries: Vec<f64> = entries.collect();
+        Ok(self.pattern.factor(&diagonal, &entries)?)
+    }
+
+    /// The best rotation of every point for posed places, `R_i = argmin Σ_j ω_ij |e'_ij − R_i e_ij|²`.
+    pub(super) fn fit_rotations(&self, rest: &[DVec3], posed: &[DVec3], rotations: &mut [DMat3]) {
+        exec::for_each_chunk_mut(rotations, |first, rotations| {
+            let level = Level::new();
+            dispatch!(level, simd => self.fit_chunk(simd, rest, posed, first, rotations));
+        });
+    }
+
+    #[inline(always)]
+    fn fit_chunk<S: Simd>(
+        &self,
+        simd: S,
+        rest: &[DVec3],
+        posed: &[DVec3],
+        first: usize,
+        rotations: &mut [DMat3],
+    ) {
+        for (eight, rotations) in rotations.chunks_mut(8).enumerate() {
+            let mut entries = [[1.0; 8]; 9];
+            let mut matrices = [DMat3::IDENTITY; 8];
+            for lane in 0..rotations.len() {
+                let matrix = self.covariance(rest, posed, first + 8 * eight + lane);
+                matrices[lane] = matrix;
+                for (entry, value) in entries.iter_mut().zip(matrix.transpose().to_cols_array()) {
+                    entry[lane] = value;
+                }
+            }
+            let lanes = entries.map(|entry| f64x8::from_slice(simd, &entry));
+            let fitted = nearest_rotations(simd, &lanes);
+            let mut rows = [[0.0; 8]; 9];
+            for (row, lanes) in rows.iter_mut().zip(fitted.rotation) {
+                lanes.store_slice(row);
+            }
+            for (lane, rotation) in rotations.iter_mut().enumerate() {
+                *rotation = match fitted.doubtful[lane] {
+                    true => nearest_rotation(&matrices[lane]),
+                    false => DMat3::from_cols_array(&rows.map(|row| row[lane])).transpose(),
+                };
+            }
+        }
+    }
+
+    /// `Σ_j ω_ij e'_ij e_ijᵀ`: what the rotation of a point is fitted to.
+    #[inline(always)]
+    fn covariance(&self, rest: &[DVec3], posed: &[DVec3], point: usize) -> DMat3 {
+        let (from, to) = (rest[point], posed[point]);
+        let [mut x, mut y, mut z] = [DVec3::ZERO; 3];
+        for (other, omega) in self.around(point) {
+            let edge = (from - rest[other]) * omega;
+            let posed = to - posed[other];
+            x += posed * edge.x;
+            y += posed * edge.y;
+            z += posed * edge.z;
+        }
+        DMat3::from_cols(x, y, z)
+    }
+
+    /// The right-hand side for the rotations: `Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, and what neighbours that are given add; the place itself of a point that is given.
+    pub(super) fn right_hand_side(
+        &self,
+        rest: &[DVec3],
+        posed: &[DVec3],
+        rotations: &[DMat3],
+        held: &[bool],
+        right: &mut [DVec3],
+    ) {
+        exec::for_each_chunk_mut(right, |first, right| {
+            for (at, right) in right.iter_mut().enumerate() {
+                let point = first + at;
+                if held[point] {
+                    *right = posed[point];
+                    continue;
+                }
+                let own = &rotations[point];
+                let mut sum = DVec3::ZERO;
+                for (other, omega) in self.around(point) {
+                    let edge = rest[point] - rest[other];
+                    sum += (*own + rotations[other]) * edge * (0.5 * omega);
+                    if held[other] {
+                        sum += posed[other] * omega;
+                    }
+                }
+                *right = sum;
+            }
+        });
+    }
+
+    /// `E` of eq. (1), as it is.
+    pub(super) fn energy(&self, rest: &[DVec3], posed: &[DVec3], rotations: &[DMat3]) -> f64 {
+        let sums = exec::map_chunks(self.point_count(), |points| {
+            let each = points.map(|point| {
+                let rotation = &rotations[point];
+                let terms = self.around(point).map(|(other, omega)| {
+                    let edge = *rotation * (rest[point] - rest[other]);
+                    omega * (posed[point] - posed[other]).distance_squared(edge)
+                });
+                terms.sum::<f64>()
+            });
+            each.sum::<f64>()
+        });
+        sums.iter().sum()
+    }
+}
+
+/// Numbers pieces from zero in the order of their first points; how many there are.
+fn number_in_order(piece_of: &mut [u32]) -> usize {
+    let mut numbers = vec![u32::MAX; piece_of.len()];
+    let mut pieces = 0;
+    for piece in piece_of {
+        let number = &mut numbers[*piece as usize];
+        if *number == u32::MAX {
+            *number = pieces;
+            pieces += 1;
+        }
+        *piece = *number;
+    }
+    pieces as usize
+}

@@ -1,0 +1,96 @@
+//! As-rigid-as-possible skinning: the joints of a skeleton serve as point handles.
+//!
+//! `arap-point-handles.txt`, §3.1; what it solves is in [`crate::arap`]. The minimum is that of the whole surface, so it is found once per pose; what is left for the vertex loop is the frame `[R_i  v'_i − R_i v_i]`.
+//!
+//! Under scale and shear (two phases) the rest surface of the energy is the stretched one: a character that is twice as large is not pressed back.
+
+use super::DeformError;
+use super::direct::{Deformer, FieldKey, Fields};
+use super::hats::Hats;
+use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
+use crate::arap::{Arap, ArapOptions, ArapState};
+use crate::rig::Rig;
+use crate::transform::Affine;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::sync::Arc;
+
+pub(super) fn bake(rig: &Rig, options: &ArapOptions) -> Result<Arc<dyn Deformer>, DeformError> {
+    let arap = Arap::new(rig, options)?;
+    let weights = arap.weights().clone();
+    let hats = Hats::of(arap.rest().len(), |point| arap.neighbours(point));
+    let skin = ArapSkin { arap, hats };
+    Ok(Arc::new(TwoPhases::with_weights(rig, weights, skin)))
+}
+
+/// A surface ready to be kept rigid.
+#[derive(Debug)]
+struct ArapSkin {
+    arap: Arap,
+    hats: Hats,
+}
+
+/// What a pose needs.
+#[derive(Debug, Default)]
+struct PosedSurface {
+    matrices: Vec<DAffine3>,
+    stretched: Vec<DVec3>,
+    state: ArapState,
+    /// The frame of every point.
+    frames: Vec<Affine>,
+}
+
+impl BlendsMotions for ArapSkin {
+    type Posed = PosedSurface;
+
+    const ONE_JOINT_IS_RIGID: bool = false;
+
+    fn pose(&self, motions: &RigidMotions, posed: &mut PosedSurface) {
+        let rest = self.arap.rest();
+        posed.frames.clear();
+        if let Some(common) = motions.common() {
+            posed.frames.resize(rest.len(), common);
+            return;
+        }
+        motions.blend_linearly(
+            rest,
+            |point| self.arap.row(point),
+            &mut posed.matrices,
+            &mut posed.stretched,
+            &mut posed.state.blended,
+        );
+        self.arap.solve(&posed.stretched, &mut posed.state);
+        let state = &posed.state;
+        let turned = state.smoothed.iter().zip(&state.rotations);
+        let frames = turned
+            .zip(&posed.stretched)
+            .map(|((place, rotation), rest)| {
+                Affine::from_f64(&DAffine3 {
+                    matrix3: DMat3::from_quat(DQuat::from_mat3(rotation).normalize()),
+                    translation: *place - *rotation * *rest,
+                })
+            });
+        posed.frames.extend(frames);
+    }
+
+    #[inline]
+    fn extras(&self, vertex: usize) -> &[f32] {
+        self.hats.values(self.arap.weld().point_of(vertex))
+    }
+
+    fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
+        self.hats.keys(self.arap.weld().point_of(vertex), keys);
+    }
+
+    #[inline]
+    fn frame(
+        &self,
+        vertex: usize,
+        _joints: &[u16],
+        fields: Fields<'_>,
+        _motions: &RigidMotions,
+        posed: &PosedSurface,
+    ) -> Affine {
+        let point = self.arap.weld().point_of(vertex);
+        self.hats.frame(point, fields.extras, &posed.frames)
+    }
+}
