@@ -105,6 +105,10 @@ impl Album {
         Ok(Album { folder })
     }
 
+    pub(crate) fn write(&self, name: &str, text: &str) -> Outcome<()> {
+        Ok(std::fs::write(self.folder.join(name), text)?)
+    }
+
     pub(crate) fn draw(&self, name: &str, shot: &Shot<'_>, method: &Method) -> Outcome<()> {
         let settings = Settings {
             width: shot.size.0,

@@ -9,6 +9,9 @@
 mod surface;
 #[cfg(test)]
 mod tests;
+mod turns;
+
+pub use turns::{RotationMean, TurnError, handle_palette, turns};
 
 use crate::adjacency::{Weld, weld_bound};
 use crate::mesh::Mesh;
@@ -28,6 +31,8 @@ pub struct ArapOptions {
     pub iterations: usize,
     /// `l`: a point is held by its heaviest handle if its weight is above this. The paper has 0.95 for a body and 0.98 for a hand.
     pub threshold: f64,
+    /// Whether a handle that has no weight above the threshold anywhere holds the points where it has its most, so that none that is on goes unheard. The paper's rule alone leaves it out.
+    pub every_handle: bool,
     /// Ends the rounds early: once no point moves farther than this share of the surface's extent. Zero does all of them.
     pub tolerance: f64,
     /// What is done to points near handles in the end.
@@ -41,6 +46,7 @@ impl ArapOptions {
     pub const DEFAULT: ArapOptions = ArapOptions {
         iterations: 3,
         threshold: 0.95,
+        every_handle: true,
         tolerance: 0.0,
         smoothing: HandleSmoothing::Detailed,
         follow: false,
@@ -69,7 +75,7 @@ impl ArapOptions {
 
 /// On the command line: words after colons, `arap:10:l=0.9:follow`.
 impl ArapOptions {
-    pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, unsmoothed, plain, follow, with colons between them";
+    pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, strict, unsmoothed, plain, follow, with colons between them";
 
     /// These options with what some words say.
     pub(crate) fn with_words(mut self, words: &str) -> Option<ArapOptions> {
@@ -79,6 +85,7 @@ impl ArapOptions {
                 Some(("tolerance", number)) => self.tolerance = number.parse().ok()?,
                 Some(_) => return None,
                 None => match word {
+                    "strict" => self.every_handle = false,
                     "follow" => self.follow = true,
                     "plain" => self.smoothing = HandleSmoothing::Plain,
                     "unsmoothed" => self.smoothing = HandleSmoothing::None,
@@ -102,6 +109,9 @@ impl ArapOptions {
         }
         if self.tolerance != usual.tolerance {
             words.push(format!("tolerance={}", self.tolerance));
+        }
+        if !self.every_handle {
+            words.push("strict".to_owned());
         }
         match self.smoothing {
             HandleSmoothing::None => words.push("unsmoothed".to_owned()),
@@ -232,7 +242,7 @@ pub struct LoosePiece {
 pub struct ArapReport {
     /// How many points each handle holds.
     pub held: Vec<usize>,
-    /// Handles that are on and hold no point: nowhere is a weight of theirs above the threshold.
+    /// Handles that are on and hold no point: nowhere is theirs the largest weight, or none above the threshold where that is all that counts.
     pub idle: Vec<usize>,
     /// Pieces that no handle holds: they move by linear blending alone.
     pub loose: Vec<LoosePiece>,
@@ -269,7 +279,7 @@ impl Arap {
         let extent = mesh.bounds().map_or(0.0, |bounds| bounds.extent());
         let active = vec![true; handles];
         let vertex_of = weld.first_vertices();
-        let holder = holders(&weights, &vertex_of, &active, options.threshold);
+        let holder = holders(&weights, &vertex_of, &active, options);
         let held = held(&surface, &holder);
         Ok(Arap {
             factor: Arc::new(surface.factor(&held)?),
@@ -295,12 +305,7 @@ impl Arap {
             return Ok(());
         }
         *switch = active;
-        self.holder = holders(
-            &self.weights,
-            &self.vertex_of,
-            &self.active,
-            self.options.threshold,
-        );
+        self.holder = holders(&self.weights, &self.vertex_of, &self.active, &self.options);
         let held = held(&self.surface, &self.holder);
         if held != self.held {
             self.factor = Arc::new(self.surface.factor(&held)?);
@@ -528,18 +533,32 @@ impl Arap {
     }
 }
 
+/// Beside its greatest weight, a handle that holds nothing by the threshold holds where it has at least this share of it.
+const NEARLY_MOST: f32 = 0.97;
+
 /// The handle of every point whose largest weight is above the threshold, if that handle is on.
 fn holders(
     weights: &Weights,
     vertex_of: &[u32],
     active: &[bool],
-    threshold: f64,
+    options: &ArapOptions,
 ) -> Vec<Option<u16>> {
-    let holder = |&vertex: &u32| {
+    let heaviest = |vertex: u32| {
         let (handles, weights) = weights.row(vertex as usize);
-        let (&handle, &weight) = handles.first().zip(weights.first())?;
-        let holds = f64::from(weight) > threshold && active[usize::from(handle)];
-        holds.then_some(handle)
+        let heaviest = handles.first().copied().zip(weights.first().copied());
+        heaviest.filter(|(handle, _)| active[usize::from(*handle)])
+    };
+    let mut most = vec![0.0f32; active.len()];
+    for (handle, weight) in vertex_of.iter().filter_map(|&vertex| heaviest(vertex)) {
+        let most = &mut most[usize::from(handle)];
+        *most = most.max(weight);
+    }
+    let holder = |&vertex: &u32| {
+        let (handle, weight) = heaviest(vertex)?;
+        let most = most[usize::from(handle)];
+        let by_threshold = f64::from(weight) > options.threshold;
+        let unheard = f64::from(most) <= options.threshold && options.every_handle;
+        (by_threshold || (unheard && weight >= NEARLY_MOST * most)).then_some(handle)
     };
     vertex_of.iter().map(holder).collect()
 }

@@ -240,6 +240,32 @@ fn switching_a_handle_is_the_same_as_starting_over() {
     assert_eq!(refused, Err(ArapError::NoHandle { handle, handles }));
 }
 
+/// The paper's rule, and what is added to it for handles that would hold nothing.
+#[test]
+fn points_are_held_by_the_threshold_and_no_handle_goes_unheard() {
+    let asset = figure();
+    let with = |every_handle| {
+        let options = ArapOptions {
+            every_handle,
+            ..ArapOptions::DEFAULT
+        };
+        Arap::new(&asset.rig, &options).unwrap()
+    };
+    let (strict, kind) = (with(false), with(true));
+    let mut heaviest_somewhere = vec![false; strict.handles];
+    for point in 0..strict.surface.point_count() {
+        let (handles, weights) = strict.row(point);
+        let by_rule = (f64::from(weights[0]) > 0.95).then_some(handles[0]);
+        assert_eq!(strict.holder[point], by_rule);
+        assert!(by_rule.is_none() || kind.holder[point] == by_rule);
+        heaviest_somewhere[usize::from(handles[0])] = true;
+    }
+    assert!(!strict.report().idle.is_empty());
+    for handle in kind.report().idle {
+        assert!(!heaviest_somewhere[handle]);
+    }
+}
+
 #[test]
 fn without_any_handle_everything_is_linear_blending() {
     let asset = figure();
@@ -296,7 +322,7 @@ fn following_the_frame_before_comes_to_the_same_in_fewer_rounds() {
 
 #[test]
 fn options_are_words_and_bad_ones_are_refused() {
-    let words = "10:l=0.9:tolerance=0.001:plain:follow";
+    let words = "10:l=0.9:tolerance=0.001:strict:plain:follow";
     let options = ArapOptions::DEFAULT.with_words(words).unwrap();
     assert_eq!(options.words().as_deref(), Some(words));
     assert_eq!(ArapOptions::DEFAULT.words(), None);
