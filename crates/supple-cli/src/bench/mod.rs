@@ -1,8 +1,9 @@
 //! `supple bench`: how long things take on this machine.
 //!
-//! Now: baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants; computing weights and editing them. Every figure is the best of several runs: what the machine can
+//! Now: baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants; computing weights and editing them; keeping a surface rigid. Every figure is the best of several runs: what the machine can
 //! do, not what else it did.
 
+mod arap;
 mod centers;
 mod mush;
 mod scenes;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     let spinner = progress::spinner("timing");
     let tell = |file: &Path| spinner.set_message(format!("timing {}", file.display()));
-    let (centers, mush, weights) = match &options.file {
+    let (centers, mush, weights, arap) = match &options.file {
         Some(file) => {
             let (source, document) = Source::open(file)?.with_document()?;
             let groups = document.bind_groups(source.asset.rig.mesh(), source.asset.rig.skeleton());
@@ -27,26 +28,31 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
                 centers::time_rows(file, None, &source, options.exact)?,
                 mush::time_file(file, &source.asset, options.exact)?,
                 weights::time_file(file, &source.asset.rig, &groups)?,
+                vec![arap::time_file(file, &source.asset)?],
             )
         }
         None => (
             centers::time_characters(options.exact, tell)?,
             mush::time_characters(options.exact, tell)?,
             weights::time_characters(tell)?,
+            arap::time_characters(tell)?,
         ),
     };
     spinner.finish_and_clear();
     if options.json {
         let centers = centers.iter().map(centers::Row::to_json);
         let weights = weights.iter().map(weights::Row::to_json);
-        let rows: Vec<Value> = centers.chain(mush.to_json()).chain(weights).collect();
+        let arap = arap.iter().map(arap::Row::to_json);
+        let rows = centers.chain(mush.to_json()).chain(weights).chain(arap);
+        let rows: Vec<Value> = rows.collect();
         return crate::print(&format!("{}\n", json!(rows)));
     }
     crate::print(&format!(
-        "{}\n{}\n{}",
+        "{}\n{}\n{}\n{}",
         centers::table(&centers),
         mush.tables(),
-        weights::table(&weights)
+        weights::table(&weights),
+        arap::table(&arap)
     ))
 }
 

@@ -319,6 +319,11 @@ impl Arap {
         self.active.get(handle).copied().unwrap_or(false)
     }
 
+    /// The number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.weld.points().len()
+    }
+
     /// Which handles hold what.
     pub fn report(&self) -> ArapReport {
         let mut report = ArapReport {
@@ -372,7 +377,7 @@ impl Arap {
         palette: &Palette,
         state: &mut ArapState,
     ) -> Result<Vec<f64>, ArapError> {
-        self.prepare(palette, self.weld.points().len(), state)?;
+        self.prepare(palette, self.vertex_count(), state)?;
         let rest = &self.surface.rest;
         self.start(rest, state);
         let energy = |state: &ArapState| self.surface.energy(rest, &state.places, &state.rotations);
@@ -396,7 +401,7 @@ impl Arap {
                 palette.posed_from_bind.len(),
                 self.handles,
             ),
-            ("vertices", vertices, self.weld.points().len()),
+            ("vertices", vertices, self.vertex_count()),
         ];
         for (what, found, expected) in sizes {
             if found != expected {

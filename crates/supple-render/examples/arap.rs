@@ -1,4 +1,4 @@
-//! The experiment of `docs/point-handles.md` (Fig. 6 and 7 of the paper): how far point handles are from bones, with and without the energy. Pictures and plots go into the folder named on the command line; a table is printed.
+//! The experiment of `docs/arap.md` (Fig. 6 and 7 of the paper): how far point handles are from bones, with and without the energy. Pictures and plots go into the folder named on the command line; a table is printed.
 //!
 //! A file named after the folder, with a clip, is measured as well.
 
@@ -211,21 +211,20 @@ fn draw(album: &Album, asset: &Asset, clip: &'static str) -> Outcome<()> {
     for (name, rig, method) in drawn {
         let mut asset = asset.clone();
         asset.rig = rig;
-        let fist = clip == "fist";
+        let (yaw_degrees, pitch_degrees, framed): (_, _, fn(Vec3) -> bool) = match clip {
+            "fist" => (60.0, 10.0, |place| place.x > 0.55),
+            _ => (0.0, 85.0, |_| true),
+        };
         let shot = Shot {
             moment: Moment::Clip(clip),
             size: (260, 200),
-            framed: if fist {
-                |place| place.x > 0.55
-            } else {
-                |_| true
-            },
+            framed,
             colors: Some(vec![LIGHT; asset.rig.mesh().vertex_count()]),
             ..Shot::of(
                 &asset,
                 View {
-                    yaw_degrees: if fist { 60.0 } else { 150.0 },
-                    pitch_degrees: 15.0,
+                    yaw_degrees,
+                    pitch_degrees,
                 },
             )
         };
