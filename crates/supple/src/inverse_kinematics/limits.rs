@@ -1,7 +1,10 @@
 //! How far joints turn.
 
+use super::solver::axis_in_parent;
+use super::two_bone::STRAIGHT;
 use crate::deform::swing_and_twist;
-use glam::{DQuat, DVec3};
+use crate::skeleton::{Skeleton, same_place};
+use glam::{DMat3, DQuat, DVec3};
 use std::f64::consts::{PI, TAU};
 
 /// What a joint may do, measured from how it rests. Angles in radians, axes in the joint's own frame at rest.
@@ -47,6 +50,34 @@ pub(super) enum Blocked {
 }
 
 impl Limit {
+    /// A hinge about the axis that the bones before and behind a node bend about at rest: more is a tighter bend, 0 is rest. None where they are in one line, which bends about nothing.
+    ///
+    /// `end` is a node below, in whose direction the bone behind lies.
+    pub fn elbow(skeleton: &Skeleton, node: usize, end: usize, range: [f64; 2]) -> Option<Limit> {
+        let resting = Resting::of(skeleton, node)?;
+        let (above, below) = (resting.above()?, resting.toward(end)?);
+        let bend = above.cross(below);
+        let axis = axis_in_parent(resting.world_from_parent, bend.normalize());
+        (bend.length() > STRAIGHT).then(|| Limit::Hinge {
+            axis: resting.rotation.conjugate() * axis,
+            range,
+        })
+    }
+
+    /// A cone around where the bone from a node toward `end`, a node below, rests. None where there is no such bone.
+    pub fn shoulder(
+        skeleton: &Skeleton,
+        node: usize,
+        end: usize,
+        swing: f64,
+        twist: [f64; 2],
+    ) -> Option<Limit> {
+        let resting = Resting::of(skeleton, node)?;
+        let bone = resting.world_from_parent.inverse() * resting.toward(end)?;
+        let axis = resting.rotation.conjugate() * bone.try_normalize()?;
+        Some(Limit::Cone { axis, swing, twist })
+    }
+
     /// What is wrong with the numbers, if anything.
     pub(super) fn problem(&self) -> Option<&'static str> {
         let (axis, range, swing) = match self {
@@ -141,6 +172,60 @@ impl Limit {
             blocked,
             strays,
         })
+    }
+}
+
+/// A node and its bones as they rest.
+struct Resting<'a> {
+    skeleton: &'a Skeleton,
+    node: usize,
+    places: Vec<DVec3>,
+    world_from_parent: DMat3,
+    rotation: DQuat,
+}
+
+impl<'a> Resting<'a> {
+    fn of(skeleton: &'a Skeleton, node: usize) -> Option<Resting<'a>> {
+        let found = skeleton.nodes().get(node)?;
+        let mut world = Vec::new();
+        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world);
+        Some(Resting {
+            skeleton,
+            node,
+            places: world.iter().map(|world| world.translation).collect(),
+            world_from_parent: found
+                .parent
+                .map_or(DMat3::IDENTITY, |parent| world[parent].matrix3),
+            rotation: found.rest.rotation(),
+        })
+    }
+
+    /// The nodes above a node, upwards.
+    fn up(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let parent = |node: &usize| self.skeleton.nodes().get(*node)?.parent;
+        std::iter::successors(parent(&node), parent)
+    }
+
+    /// The direction from the nearest node above that is apart from this one.
+    fn above(&self) -> Option<DVec3> {
+        let here = self.places[self.node];
+        self.up(self.node)
+            .find_map(|above| self.direction(self.places[above], here))
+    }
+
+    /// The direction to the nearest node that is apart from this one, on the way down to an end.
+    fn toward(&self, end: usize) -> Option<DVec3> {
+        let mut way: Vec<usize> = [end].into_iter().chain(self.up(end)).collect();
+        let place = way.iter().position(|&node| node == self.node)?;
+        way.truncate(place);
+        let here = self.places[self.node];
+        let mut down = way.into_iter().rev();
+        down.find_map(|below| self.direction(here, self.places[below]))
+    }
+
+    fn direction(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+        let apart = from.distance(to) > same_place(&self.places);
+        (to - from).try_normalize().filter(|_| apart)
     }
 }
 
@@ -286,6 +371,32 @@ mod tests {
         assert_eq!(blocked, [Blocked::Both, Blocked::Free, Blocked::Both]);
         assert!(HINGE.directions(bent)[1].axis.distance(DVec3::Y) < 1e-12);
         assert!(Blocked::Forwards.bars(1.0) && !Blocked::Forwards.bars(-1.0));
+    }
+
+    #[test]
+    fn an_elbow_opens_with_its_bend_and_a_shoulder_leans_from_its_bone() {
+        let arm = crate::characters::build(crate::characters::Character::Arm, 2_000).unwrap();
+        let skeleton = arm.rig.skeleton();
+        let named = |name: &str| {
+            let mut nodes = skeleton.nodes().iter();
+            nodes.position(|node| node.name == name).unwrap()
+        };
+        let (upper, elbow, hand) = (named("upper_arm"), named("forearm"), named("hand"));
+        let Some(Limit::Hinge { axis, .. }) = Limit::elbow(skeleton, elbow, hand, [0.0, 2.0])
+        else {
+            panic!("the arm is bent a little");
+        };
+        // The hand comes to the front.
+        let forearm = DQuat::from_axis_angle(axis, 1.0) * DVec3::X;
+        assert!(forearm.z > 0.8, "{forearm}");
+        let Some(Limit::Cone { axis, .. }) =
+            Limit::shoulder(skeleton, upper, hand, 1.0, [-0.5, 0.5])
+        else {
+            panic!("there is an upper arm");
+        };
+        assert!(axis.x > 0.99, "{axis}");
+        assert_eq!(Limit::elbow(skeleton, hand, elbow, [0.0, 1.0]), None);
+        assert_eq!(Limit::elbow(skeleton, 999, 999, [0.0, 1.0]), None);
     }
 
     #[test]

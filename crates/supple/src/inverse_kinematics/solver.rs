@@ -9,7 +9,7 @@
 //! after a step that helped, more after one that did not and is taken back.
 //!
 //! A target out of reach leaves `e` large for good. Then `J` alone says too little of how the distance changes, and such steps creep. So where one gains little, the next one takes in the second derivatives
-//! `C`, which cost a walk over pairs of joints: `(JᵀJ − e·C + μ I) δ = Jᵀe`. That ends in a handful of steps, the chain stretched out at the target.
+//! `C`, which cost a walk over pairs of joints: `(JᵀJ − e·C + μ I) δ = Jᵀe`. That ends in tens of steps instead of hundreds, the chain stretched out at the target.
 //!
 //! Limits bar directions ([`Limit::directions`]). Those that a step would leave by are taken out of it, the step is computed anew, and what it still oversteps, to second order, is put back to the border.
 //!

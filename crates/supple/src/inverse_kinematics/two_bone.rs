@@ -32,7 +32,7 @@ pub struct Bend {
 }
 
 /// A chain is straight where the sine of its bend is below this: what is left is the rounding of files, and tells no side.
-const STRAIGHT: f64 = 1e-3;
+pub(super) const STRAIGHT: f64 = 1e-3;
 
 /// Lengths below this share of the chain's count as none.
 const NOTHING: f64 = 1e-9;
