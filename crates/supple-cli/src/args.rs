@@ -2,6 +2,7 @@
 
 use crate::bake::Bakeable;
 use crate::mush::MushArguments;
+use crate::reaching::ReachArguments;
 use crate::weights_edit::WeightsEdit;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -91,12 +92,42 @@ Examples:
   supple deform hero.glb --palette pose.npy -o posed.npy")]
     Deform(DeformOptions),
 
+    /// Pose a character by where its hands and feet should be
+    #[command(after_help = "\
+Joints turn so that others get to places: inverse kinematics. Places are in the world, in the unit
+of the file. The nodes of the file are changed; its skins, weights and animations are not. What
+cannot be reached is pointed at, and told.
+
+A place is JOINT=X,Y,Z, or JOINT+=X,Y,Z counted from where the joint is before anything moves: so
+foot.L+=0,0,0 keeps a foot on the ground, and --orient foot.L=keep keeps it flat there. A plus
+before a single number counts that one so.
+
+Which joints turn: those of the limb, up to where the skeleton branches. A hand moves the arm, a
+foot the leg, a fingertip the finger, the chest the spine. Of collar bone and arm the collar bone
+only helps where the arm is too short. Twist joints are carried along.
+
+A limit is hinge:FROM..TO for an elbow or knee, more being a tighter bend, or cone:SWING or
+cone:SWING,FROM..TO for a shoulder, the range being the twist; in degrees from rest. A hinge of
+bones that rest in one line needs its axis, in the frame of the joint: hinge:FROM..TO@X,Y,Z.
+
+Examples:
+  supple pose @figure --reach hand.L=0.2,1.2,0.4 -o reach.glb
+  supple pose hero.glb --reach LeftHand=0.3,1.2,0.4 --pole LeftHand=1,0,-1 -o reach.glb
+  supple pose hero.glb --clip Walk --time 0.4 --reach head+=0,0,0.1 --chain head=6 -o lean.glb
+  supple pose hero.glb --reach hand.R=0,1.9,0.2 --limit forearm.R=hinge:0..150 -o up.glb
+  supple pose @figure --move pelvis+=0,-0.2,0 --reach foot.L+=0,0,0 --reach foot.R+=0,0,0 -o low.glb
+
+render and deform take the same options:
+  supple render @figure --reach hand.L=0.2,1.2,0.4 -o reach.png")]
+    Pose(PoseOptions),
+
     /// Draw a character: a PNG of one moment, or a GIF of a clip
     #[command(after_help = "\
 Examples:
   supple render @figure --clip walk -o walk.gif
   supple render hero.glb --clip Run --time 0.4 --overlay skeleton -o run.png
   supple render @figure --clip fist --focus moving -o fist.gif
+  supple render @figure --reach hand.L=0.2,1.2,0.4 -o reach.png
   supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
     Render(RenderOptions),
 
@@ -241,7 +272,7 @@ pub(crate) struct DeformOptions {
     #[command(flatten)]
     pub(crate) moment: Moment,
     /// m×3×4 floats, posed_from_bind in the file's own joint order, instead of a clip
-    #[arg(long, value_name = "P.npy", conflicts_with_all = ["clip", "time", "frame"])]
+    #[arg(long, value_name = "P.npy", conflicts_with_all = ["clip", "time", "frame", "reach", "shift"])]
     pub(crate) palette: Option<PathBuf>,
     /// n×m×4 floats for animation-space, n×m×12 for multi-weight: learned weights, joints in the file's own order
     #[arg(long, value_name = "W.npy")]
@@ -252,7 +283,22 @@ pub(crate) struct DeformOptions {
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
+    pub(crate) reach: ReachArguments,
+    #[command(flatten)]
     pub(crate) mush: MushArguments,
+}
+
+#[derive(Args)]
+pub(crate) struct PoseOptions {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+    /// Where to write: .glb or .gltf
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) reach: ReachArguments,
 }
 
 #[derive(Args)]
@@ -287,6 +333,8 @@ pub(crate) struct RenderOptions {
     /// Where to write: .png for one moment, .gif for a clip
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) reach: ReachArguments,
     #[command(flatten)]
     pub(crate) mush: MushArguments,
 }

@@ -18,7 +18,8 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
         .check(std::slice::from_ref(&options.method.method))?;
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
-    let pose = posing::wanted_pose(&source.asset, &options.moment)?;
+    let mut pose = posing::wanted_pose(&source.asset, &options.moment)?;
+    options.reach.apply_and_tell_misses(&source, &mut pose)?;
     let mut method = match &options.weights {
         Some(path) => with_learned_weights(&options.method.method, path, &source)?,
         None => options.method.method.clone(),

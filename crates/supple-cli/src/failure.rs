@@ -6,6 +6,7 @@ use std::path::Path;
 use supple::centers::CenterError;
 use supple::characters::CharacterError;
 use supple::deform::DeformError;
+use supple::inverse_kinematics::ReachError;
 use supple::mush::MushError;
 use supple::rig::RigError;
 use supple::weights::WeightsError;
@@ -95,6 +96,21 @@ impl From<CharacterError> for Failure {
 impl From<WeightsError> for Failure {
     fn from(error: WeightsError) -> Failure {
         Failure::new(error.to_string())
+    }
+}
+
+impl From<ReachError> for Failure {
+    fn from(error: ReachError) -> Failure {
+        let failure = Failure::usage(error.to_string());
+        match error {
+            ReachError::NothingToTurn { joint, .. } => failure.hint(format!(
+                "--chain '{joint}=N' turns joints above a branch, too; --move shifts the joint itself"
+            )),
+            ReachError::TurnedForAnother { end, .. } => {
+                failure.hint(format!("--chain '{end}=N' makes the other chain shorter"))
+            }
+            _ => failure,
+        }
     }
 }
 

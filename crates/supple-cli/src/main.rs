@@ -11,8 +11,10 @@ mod demo;
 mod failure;
 mod info;
 mod mush;
+mod pose;
 mod posing;
 mod progress;
+mod reaching;
 mod render;
 mod source;
 mod twist;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&options),
         Command::Info(options) => info::run(&options),
         Command::Deform(options) => deform::run(&options),
+        Command::Pose(options) => pose::run(&options),
         Command::Render(options) => render::run(&options),
         Command::Compare(options) => compare::run(&options),
         Command::Convert(options) => convert::run(&options),

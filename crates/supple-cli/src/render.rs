@@ -70,6 +70,11 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
                 "a .gif shows the whole clip; for one moment write a .png",
             ));
         }
+        if !options.reach.is_empty() {
+            return Err(Failure::usage(
+                "--reach and --move pose one moment; write a .png",
+            ));
+        }
         let wished = posing::wanted_clip(asset, &options.moment)?;
         let clip = wished
             .or(asset.clips.first())
@@ -77,7 +82,8 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
         return picture.write_gif(asset, clip, options.moment.fps, &options.out);
     }
     let clip = posing::wanted_clip(asset, &options.moment)?;
-    let pose = posing::wanted_pose(asset, &options.moment)?;
+    let mut pose = posing::wanted_pose(asset, &options.moment)?;
+    options.reach.apply_and_tell_misses(&source, &mut pose)?;
     picture.write_png(asset, clip, &pose, &options.out)
 }
 

@@ -77,7 +77,7 @@ fn printable_lines(lines: &[String]) -> String {
 }
 
 /// The node of the joint that the user named.
-fn find_node(source: &Source, wish: &str) -> Result<usize, Failure> {
+pub(crate) fn find_node(source: &Source, wish: &str) -> Result<usize, Failure> {
     let joints = source.asset.rig.skeleton().joints();
     let named = find_joints(source, wish)?;
     let mut nodes: Vec<usize> = named.iter().map(|&joint| joints[joint].node).collect();

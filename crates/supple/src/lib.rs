@@ -35,6 +35,7 @@ pub mod normals;
 mod surface_tree;
 
 pub mod clip;
+pub mod inverse_kinematics;
 pub mod pose;
 pub mod skeleton;
 

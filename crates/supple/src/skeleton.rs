@@ -53,6 +53,25 @@ pub(crate) fn same_place(heads: &[DVec3]) -> f64 {
     1e-5 * size.fold(0.0, f64::max)
 }
 
+/// The words in a name, in lower case: `LowerArmTwist1.L` has lower, arm, twist and l.
+pub(crate) fn words_of_name(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for letter in name.chars() {
+        let starts = !before.is_alphabetic() || (before.is_lowercase() && letter.is_uppercase());
+        if letter.is_alphabetic() {
+            if starts {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.extend(letter.to_lowercase());
+            }
+        }
+        before = letter;
+    }
+    words
+}
+
 impl BindBone {
     /// The direction of the bone, if it has a length.
     pub fn axis(&self) -> Option<DVec3> {

@@ -2,6 +2,7 @@
 //!
 //! Poses and kinematics run in `f64` (there are few joints), the palette and the vertex loop in `f32`.
 
+use crate::polar::Polar;
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Mat3, Vec3, Vec4};
 
 /// A 3×4 affine map in `f32`, stored as three rows, as the papers write `T ∈ R^{3×4}`.
@@ -249,6 +250,43 @@ impl Local {
                     scale,
                 }
             }
+        }
+    }
+
+    /// How the node is turned against its parent: of a matrix with scale or shear, the rotation of its polar decomposition.
+    pub fn rotation(&self) -> DQuat {
+        match self {
+            Local::Trs(trs) if trs.rotation.length_squared() > 0.0 => trs.rotation.normalize(),
+            Local::Trs(_) => DQuat::IDENTITY,
+            Local::Matrix(matrix) => Polar::of(matrix.matrix3).rotation,
+        }
+    }
+
+    /// The same turned about the node's own place, by a rotation in the parent's axes. Scale and shear are turned along.
+    pub fn turned(&self, by: DQuat) -> Local {
+        match self {
+            Local::Trs(trs) => Local::Trs(Trs {
+                rotation: by * trs.rotation,
+                ..*trs
+            }),
+            Local::Matrix(matrix) => Local::Matrix(DAffine3 {
+                matrix3: DMat3::from_quat(by) * matrix.matrix3,
+                translation: matrix.translation,
+            }),
+        }
+    }
+
+    /// The same at another place in its parent.
+    pub fn moved_to(&self, translation: DVec3) -> Local {
+        match self {
+            Local::Trs(trs) => Local::Trs(Trs {
+                translation,
+                ..*trs
+            }),
+            Local::Matrix(matrix) => Local::Matrix(DAffine3 {
+                translation,
+                ..*matrix
+            }),
         }
     }
 

@@ -151,6 +151,31 @@ impl Document {
         }
     }
 
+    /// Puts the nodes of the file where a pose has them, so that it opens in that pose. Skins, weights and animations stay as they are: what is bound is still bound, and a clip that plays takes over.
+    pub fn set_pose(&mut self, asset: &Asset, pose: &Pose) -> Result<(), SaveError> {
+        let nodes = asset.rig.skeleton().nodes().len();
+        if nodes != self.binding.file_node.len() || nodes != pose.locals.len() {
+            return Err(SaveError::OtherSkeleton);
+        }
+        self.freeze_nodes(asset, pose);
+        for instance in &self.binding.instances {
+            let Some(vertices) = instance.primitives.first() else {
+                continue;
+            };
+            // All primitives of a mesh share its weights.
+            let mut morphs = asset.morphs.iter();
+            let morph = morphs.find(|morph| vertices.contains(&morph.first_vertex));
+            let weights = morph.and_then(|morph| {
+                let last = morph.first_weight + morph.targets.len();
+                pose.morph_weights.get(morph.first_weight..last)
+            });
+            if let Some(weights) = weights.filter(|weights| !weights.is_empty()) {
+                self.json["nodes"][instance.node]["weights"] = json!(weights);
+            }
+        }
+        Ok(())
+    }
+
     /// The same file frozen in a pose: deformed meshes at the top of the scene, everything else where the pose puts it,
     /// no skins, morph targets or animations.
     ///

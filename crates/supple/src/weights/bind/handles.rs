@@ -1,7 +1,7 @@
 //! What holds a body: bones, and points. A joint moves every bone that starts at it.
 
 use super::shape::Shape;
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Skeleton, words_of_name};
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -251,20 +251,7 @@ fn runs_inside(segment: &Segment, shape: &Shape) -> Vec<(f64, f64)> {
 
 /// Whether a joint's name says that it is there to control others or to carry things, not to hold skin: `IK-foot.L`, `handIK`, `elbow_ctrl`, `pole.R`, `handslot.l`.
 pub fn is_control_name(name: &str) -> bool {
-    let mut words: Vec<String> = Vec::new();
-    let mut before = ' ';
-    for letter in name.chars() {
-        let starts = !before.is_alphabetic() || (before.is_lowercase() && letter.is_uppercase());
-        if letter.is_alphabetic() {
-            if starts {
-                words.push(String::new());
-            }
-            if let Some(word) = words.last_mut() {
-                word.extend(letter.to_lowercase());
-            }
-        }
-        before = letter;
-    }
+    let words = words_of_name(name);
     let whole = [
         "ik",
         "fk",

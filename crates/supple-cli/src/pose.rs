@@ -1,0 +1,32 @@
+//! `supple pose`: a file that opens in a pose.
+
+use crate::args::PoseOptions;
+use crate::convert::DocumentKind;
+use crate::failure::Failure;
+use crate::posing;
+use crate::source::Source;
+
+pub(crate) fn run(options: &PoseOptions) -> Result<(), Failure> {
+    let Some(kind) = DocumentKind::of(&options.out) else {
+        let message = format!(
+            "{}: the ending must be .glb or .gltf",
+            options.out.display()
+        );
+        return Err(Failure::usage(message)
+            .hint("'supple render' draws the same pose, 'supple deform' writes its surface"));
+    };
+    let moment = &options.moment;
+    let timed = moment.clip.is_some() || moment.time.is_some() || moment.frame.is_some();
+    if options.reach.is_empty() && !timed {
+        return Err(Failure::usage("there is no pose to write")
+            .hint("--reach, --move, --clip or --time asks for one"));
+    }
+    Failure::unless_writable(&options.out)?;
+    let (source, mut document) = Source::open(&options.file)?.with_document()?;
+    let mut pose = posing::wanted_pose(&source.asset, moment)?;
+    let told = options.reach.apply(&source, &mut pose)?;
+    document.set_pose(&source.asset, &pose)?;
+    kind.write(&mut document, &options.out)?;
+    let lines: String = told.iter().map(|line| format!("{}\n", line.text)).collect();
+    crate::print(&lines)
+}

@@ -1,0 +1,230 @@
+//! Poses by where joints should be, from the command line.
+
+#![allow(clippy::expect_used, clippy::unwrap_used)] // in the helpers of the tests below
+
+use glam::DVec3;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use supple::characters::{self, Character};
+use supple::{Asset, Pose};
+
+fn supple(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
+    command.args(arguments).current_dir(folder);
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command.output().expect("the binary runs")
+}
+
+fn succeeds(arguments: &[&str], folder: &Path) -> String {
+    let output = supple(arguments, folder);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    assert!(error.is_empty(), "no progress in a pipe, but: {error}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Exit status and message of a command that fails, after checking that it left nothing behind.
+fn fails(arguments: &[&str], folder: &Path) -> (i32, String) {
+    let output = supple(arguments, folder);
+    assert!(!output.status.success(), "{arguments:?} succeeded");
+    assert_eq!(listing(folder), Vec::<PathBuf>::new(), "{arguments:?}");
+    let error = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!error.contains("panicked"), "{error}");
+    (output.status.code().expect("no signal"), error)
+}
+
+fn listing(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder exists");
+    entries
+        .map(|entry| entry.expect("readable").path())
+        .collect()
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Where a joint is in a pose.
+fn place(asset: &Asset, pose: &Pose, name: &str) -> DVec3 {
+    let skeleton = asset.rig.skeleton();
+    let node = skeleton.nodes().iter().position(|node| node.name == name);
+    let mut world = Vec::new();
+    skeleton.forward_kinematics(pose, &mut world);
+    world[node.unwrap()].translation
+}
+
+fn rest_place(asset: &Asset, name: &str) -> DVec3 {
+    place(asset, &asset.rest_pose(), name)
+}
+
+#[test]
+fn a_posed_file_opens_with_the_hand_at_its_place_and_all_else_kept() {
+    let folder = folder();
+    let reach = [
+        "--reach",
+        "hand.L=0.2,1.2,0.4",
+        "--reach",
+        "hand.R+=0,0.3,0.1",
+    ];
+    let pose = [&["pose", "@figure:2000"], &reach[..], &["-o", "posed.glb"]].concat();
+    let told = succeeds(&pose, folder.path());
+    assert_eq!(told, "'hand.L' is at its place\n'hand.R' is at its place\n");
+    let posed = supple_io::gltf::load(&folder.path().join("posed.glb"))
+        .unwrap()
+        .asset;
+    let left = rest_place(&posed, "hand.L");
+    assert!(left.distance(DVec3::new(0.2, 1.2, 0.4)) < 1e-6, "{left}");
+    let figure = characters::build(Character::Figure, 2_000).unwrap();
+    let right = rest_place(&figure, "hand.R") + DVec3::new(0.0, 0.3, 0.1);
+    assert!(rest_place(&posed, "hand.R").distance(right) < 1e-6);
+    assert_eq!(posed.clips.len(), figure.clips.len(), "clips are kept");
+    assert_eq!(
+        posed.rig.mesh().positions(),
+        figure.rig.mesh().positions(),
+        "the bind is kept"
+    );
+    // The same from 'deform', and from the file.
+    let deform = [&["deform", "@figure:2000"], &reach[..], &["-o", "a.npy"]].concat();
+    succeeds(&deform, folder.path());
+    succeeds(&["deform", "posed.glb", "-o", "b.npy"], folder.path());
+    let [direct, from_file] = ["a.npy", "b.npy"].map(|name| numbers(&folder.path().join(name)));
+    let farthest = direct.iter().zip(&from_file).map(|(a, b)| (a - b).abs());
+    assert!(farthest.fold(0.0, f32::max) < 1e-5);
+}
+
+/// The numbers behind the header of an .npy file.
+fn numbers(path: &Path) -> Vec<f32> {
+    let bytes = std::fs::read(path).expect("written");
+    let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let numbers = bytes[10 + header..].as_chunks::<4>().0.iter();
+    numbers.map(|chunk| f32::from_le_bytes(*chunk)).collect()
+}
+
+#[test]
+fn a_squat_keeps_the_feet_where_they_are() {
+    let folder = folder();
+    let told = succeeds(
+        &[
+            "pose",
+            "@figure:2000",
+            "--move",
+            "pelvis+=0,-0.25,-0.1",
+            "--reach",
+            "foot.L+=0,0,0",
+            "--reach",
+            "foot.R+=0,0,0",
+            "--orient",
+            "foot.L=keep",
+            "--orient",
+            "foot.R=keep",
+            "-o",
+            "squat.gltf",
+        ],
+        folder.path(),
+    );
+    assert_eq!(told.lines().count(), 2);
+    let posed = supple_io::gltf::load(&folder.path().join("squat.gltf"))
+        .unwrap()
+        .asset;
+    let figure = characters::build(Character::Figure, 2_000).unwrap();
+    for joint in ["foot.L", "toes.L", "foot.R", "toes.R"] {
+        let moved = rest_place(&posed, joint).distance(rest_place(&figure, joint));
+        assert!(moved < 1e-6, "{joint} moved by {moved}");
+    }
+    let sunk = rest_place(&figure, "head") - rest_place(&posed, "head");
+    assert!(sunk.distance(DVec3::new(0.0, 0.25, 0.1)) < 1e-6, "{sunk}");
+}
+
+#[test]
+fn what_is_missed_is_told_and_limits_are_kept() {
+    let folder = folder();
+    let told = succeeds(
+        &[
+            "pose",
+            "@figure:2000",
+            "--reach",
+            "hand.L=0,3,0",
+            "--chain",
+            "2",
+            "-o",
+            "far.glb",
+        ],
+        folder.path(),
+    );
+    assert!(told.starts_with("'hand.L' is 1.0"), "{told}");
+    assert!(told.contains("short of its place"), "{told}");
+    assert!(
+        told.contains("from 'upper_arm.L'; the chain is 0.531 long"),
+        "{told}"
+    );
+    let told = succeeds(
+        &[
+            "pose",
+            "@figure:2000",
+            "--clip",
+            "squat",
+            "--time",
+            "1",
+            "--reach",
+            "hand.L+=-0.3,0.2,0",
+            "--chain",
+            "2",
+            "--limit",
+            "forearm.L=hinge:0..30",
+            "--limit",
+            "upper_arm.L=cone:40,-20..20",
+            "-o",
+            "stiff.glb",
+        ],
+        folder.path(),
+    );
+    assert!(told.contains("cannot bend that way"), "{told}");
+    // A picture tells of what is missed beside what it draws.
+    let output = supple(
+        &[
+            "render",
+            "@figure:2000",
+            "--reach",
+            "hand.L=0,3,0",
+            "--size",
+            "40x40",
+            "-o",
+            "far.png",
+        ],
+        folder.path(),
+    );
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success());
+    assert!(error.starts_with("note: 'hand.L' is 0.8"), "{error}");
+}
+
+#[test]
+fn wishes_that_fit_nothing_are_explained() {
+    let folder = folder();
+    let refused = |wishes: &[&str]| {
+        let arguments = [&["pose", "@bar:2000", "-o", "out.glb"], wishes].concat();
+        let (status, error) = fails(&arguments, folder.path());
+        assert_eq!(status, 2, "{error}");
+        error
+    };
+    assert!(refused(&[]).contains("there is no pose to write"));
+    assert!(refused(&["--reach", "elbow=1,2,3"]).contains("there is no joint 'elbow'"));
+    assert!(refused(&["--reach", "second=1,2,inf"]).contains("expected a joint and three numbers"));
+    assert!(
+        refused(&["--reach", "second=1e300,0,0"]).contains("the target of 'second' is not finite")
+    );
+    assert!(refused(&["--pole", "second=1,2,3"]).contains("--reach"));
+    let pole = ["--reach", "second=0,1,0", "--pole", "first=0,0,1"];
+    assert!(refused(&pole).contains("'first', which reaches for nothing"));
+    let limit = [
+        "--reach",
+        "second=0,1,0",
+        "--limit",
+        "first=hinge:0..400@1,0,0",
+    ];
+    assert!(refused(&limit).contains("the limit of 'first' makes no sense"));
+    let limit = ["--reach", "second=0,1,0", "--limit", "first=hinge:0..40"];
+    assert!(refused(&limit).contains("give an axis"));
+}

@@ -1,0 +1,413 @@
+//! How far joints turn.
+
+use super::solver::axis_in_parent;
+use super::two_bone::STRAIGHT;
+use crate::deform::swing_and_twist;
+use crate::skeleton::{Skeleton, same_place};
+use glam::{DMat3, DQuat, DVec3};
+use std::f64::consts::{PI, TAU};
+
+/// What a joint may do, measured from how it rests. Angles in radians, axes in the joint's own frame at rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// Turns about one axis only, as an elbow or a knee.
+    Hinge {
+        /// What it turns about.
+        axis: DVec3,
+        /// From where to where, within a half turn each way.
+        range: [f64; 2],
+    },
+    /// Swings within a cone, and twists about the bone, as a shoulder or a neck.
+    Cone {
+        /// The direction of the bone.
+        axis: DVec3,
+        /// How far the bone may lean away from where it rests.
+        swing: f64,
+        /// How far it may turn about itself, within a half turn each way.
+        twist: [f64; 2],
+    },
+}
+
+/// An angle this close to its bound is at it.
+const AT_BOUND: f64 = 1e-7;
+
+/// One of three perpendicular directions that a joint can turn in, as a unit axis in the joint's frame at rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Direction {
+    pub(super) axis: DVec3,
+    pub(super) blocked: Blocked,
+    /// How fast the first direction is left through its bound by going this way, per squared turn.
+    pub(super) strays: f64,
+}
+
+/// Which way along a direction leads out of the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blocked {
+    Free,
+    Forwards,
+    Backwards,
+    Both,
+}
+
+impl Limit {
+    /// A hinge about the axis that the bones before and behind a node bend about at rest: more is a tighter bend, 0 is rest. None where they are in one line, which bends about nothing.
+    ///
+    /// `end` is a node below, in whose direction the bone behind lies.
+    pub fn elbow(skeleton: &Skeleton, node: usize, end: usize, range: [f64; 2]) -> Option<Limit> {
+        let resting = Resting::of(skeleton, node)?;
+        let (above, below) = (resting.above()?, resting.toward(end)?);
+        let bend = above.cross(below);
+        let axis = axis_in_parent(resting.world_from_parent, bend.normalize());
+        (bend.length() > STRAIGHT).then(|| Limit::Hinge {
+            axis: resting.rotation.conjugate() * axis,
+            range,
+        })
+    }
+
+    /// A cone around where the bone from a node toward `end`, a node below, rests. None where there is no such bone.
+    pub fn shoulder(
+        skeleton: &Skeleton,
+        node: usize,
+        end: usize,
+        swing: f64,
+        twist: [f64; 2],
+    ) -> Option<Limit> {
+        let resting = Resting::of(skeleton, node)?;
+        let bone = resting.world_from_parent.inverse() * resting.toward(end)?;
+        let axis = resting.rotation.conjugate() * bone.try_normalize()?;
+        Some(Limit::Cone { axis, swing, twist })
+    }
+
+    /// What is wrong with the numbers, if anything.
+    pub(super) fn problem(&self) -> Option<&'static str> {
+        let (axis, range, swing) = match self {
+            Limit::Hinge { axis, range } => (axis, range, 0.0),
+            Limit::Cone { axis, swing, twist } => (axis, twist, *swing),
+        };
+        let [least, most] = *range;
+        if axis.try_normalize().is_none() {
+            Some("its axis has no direction")
+        } else if !(-PI..=PI).contains(&least) || !(-PI..=PI).contains(&most) {
+            Some("its angles are not within a half turn each way")
+        } else if least > most {
+            Some("its range ends before it begins")
+        } else if !(0.0..=PI).contains(&swing) {
+            Some("the angle of its cone is not from zero to a half turn")
+        } else {
+            None
+        }
+    }
+
+    /// The nearest that the limit allows to a rotation from rest: each angle by itself brought into its range.
+    pub(super) fn nearest(&self, from_rest: DQuat) -> DQuat {
+        match *self {
+            Limit::Hinge { axis, range } => {
+                let axis = axis.normalize_or_zero();
+                let (_, angle) = swing_and_twist(from_rest, Some(axis));
+                DQuat::from_axis_angle(axis, into_range(angle, range))
+            }
+            Limit::Cone { axis, swing, twist } => {
+                let axis = axis.normalize_or_zero();
+                let (leaning, angle) = swing_and_twist(from_rest, Some(axis));
+                let turned = DQuat::from_axis_angle(axis, into_range(angle, twist));
+                let leans_by = angle_of(leaning);
+                let about = leaning.xyz() * leaning.w.signum();
+                let leaning = match about.try_normalize() {
+                    Some(about) if leans_by > swing => DQuat::from_axis_angle(about, swing),
+                    _ => leaning,
+                };
+                leaning * turned
+            }
+        }
+    }
+
+    /// The directions that the joint can turn in from a rotation within the limit, and which of them are barred there.
+    ///
+    /// With `a` the axis, `a'` where the rotation has leant it, and a small turn ω: the lean grows by `ω · (a × a')/|a × a'|`, and the twist by `ω · (a + a')/(1 + a·a')`, since turning about either
+    /// of `a` and `a'` is all twist. These two and their cross product are perpendicular, so that each bound bars one direction and no other.
+    ///
+    /// Along the third one the axis runs around the cone, but straight on, and leaves it: with φ the lean, by `½ cot(φ/2)` per half of the square of the turn. To second order the twist stays.
+    pub(super) fn directions(&self, from_rest: DQuat) -> [Direction; 3] {
+        let (axis, swing, twist) = match *self {
+            Limit::Hinge { axis, range } => (axis, 0.0, range),
+            Limit::Cone { axis, swing, twist } => (axis, swing, twist),
+        };
+        let axis = axis.normalize_or(DVec3::X);
+        let (leaning, angle) = swing_and_twist(from_rest, Some(axis));
+        let leant = leaning * axis;
+        let lean = axis
+            .cross(leant)
+            .try_normalize()
+            .unwrap_or_else(|| axis.any_orthonormal_vector());
+        let along = (axis + leant).reject_from_normalized(lean);
+        let along = along
+            .try_normalize()
+            .unwrap_or_else(|| lean.any_orthonormal_vector());
+        let around = lean.cross(along);
+        let (lean_blocked, around_blocked) = if swing <= AT_BOUND {
+            (Blocked::Both, Blocked::Both)
+        } else if swing < PI && angle_of(leaning) >= swing - AT_BOUND {
+            (Blocked::Forwards, Blocked::Free)
+        } else {
+            (Blocked::Free, Blocked::Free)
+        };
+        let twist_blocked = match twist {
+            [least, most] if most - least <= AT_BOUND => Blocked::Both,
+            [least, most] if most - least >= TAU - AT_BOUND => Blocked::Free,
+            [_, most] if angle >= most - AT_BOUND => Blocked::Forwards,
+            [least, _] if angle <= least + AT_BOUND => Blocked::Backwards,
+            _ => Blocked::Free,
+        };
+        let strays = match lean_blocked {
+            Blocked::Forwards => 0.5 / (0.5 * swing).tan(),
+            _ => 0.0,
+        };
+        [
+            (lean, lean_blocked, 0.0),
+            (along, twist_blocked, 0.0),
+            (around, around_blocked, strays),
+        ]
+        .map(|(axis, blocked, strays)| Direction {
+            axis,
+            blocked,
+            strays,
+        })
+    }
+}
+
+/// A node and its bones as they rest.
+struct Resting<'a> {
+    skeleton: &'a Skeleton,
+    node: usize,
+    places: Vec<DVec3>,
+    world_from_parent: DMat3,
+    rotation: DQuat,
+}
+
+impl<'a> Resting<'a> {
+    fn of(skeleton: &'a Skeleton, node: usize) -> Option<Resting<'a>> {
+        let found = skeleton.nodes().get(node)?;
+        let mut world = Vec::new();
+        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world);
+        Some(Resting {
+            skeleton,
+            node,
+            places: world.iter().map(|world| world.translation).collect(),
+            world_from_parent: found
+                .parent
+                .map_or(DMat3::IDENTITY, |parent| world[parent].matrix3),
+            rotation: found.rest.rotation(),
+        })
+    }
+
+    /// The nodes above a node, upwards.
+    fn up(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let parent = |node: &usize| self.skeleton.nodes().get(*node)?.parent;
+        std::iter::successors(parent(&node), parent)
+    }
+
+    /// The direction from the nearest node above that is apart from this one.
+    fn above(&self) -> Option<DVec3> {
+        let here = self.places[self.node];
+        self.up(self.node)
+            .find_map(|above| self.direction(self.places[above], here))
+    }
+
+    /// The direction to the nearest node that is apart from this one, on the way down to an end.
+    fn toward(&self, end: usize) -> Option<DVec3> {
+        let mut way: Vec<usize> = [end].into_iter().chain(self.up(end)).collect();
+        let place = way.iter().position(|&node| node == self.node)?;
+        way.truncate(place);
+        let here = self.places[self.node];
+        let mut down = way.into_iter().rev();
+        down.find_map(|below| self.direction(here, self.places[below]))
+    }
+
+    fn direction(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+        let apart = from.distance(to) > same_place(&self.places);
+        (to - from).try_normalize().filter(|_| apart)
+    }
+}
+
+impl Direction {
+    /// The axes of a joint that turns freely.
+    pub(super) const FREE: [Direction; 3] = [
+        Direction::free(DVec3::X),
+        Direction::free(DVec3::Y),
+        Direction::free(DVec3::Z),
+    ];
+
+    const fn free(axis: DVec3) -> Direction {
+        Direction {
+            axis,
+            blocked: Blocked::Free,
+            strays: 0.0,
+        }
+    }
+}
+
+impl Blocked {
+    /// Whether a step along the direction is barred.
+    pub(super) fn bars(self, step: f64) -> bool {
+        match self {
+            Blocked::Free => false,
+            Blocked::Forwards => step > 0.0,
+            Blocked::Backwards => step < 0.0,
+            Blocked::Both => true,
+        }
+    }
+}
+
+/// By how much a rotation turns, from 0 to π.
+pub(super) fn angle_of(rotation: DQuat) -> f64 {
+    2.0 * f64::atan2(rotation.xyz().length(), rotation.w.abs())
+}
+
+/// The nearest angle of a range, on the circle.
+fn into_range(angle: f64, [least, most]: [f64; 2]) -> f64 {
+    if (least..=most).contains(&angle) {
+        return angle;
+    }
+    let away = |bound: f64| {
+        (angle - bound)
+            .rem_euclid(TAU)
+            .min((bound - angle).rem_euclid(TAU))
+    };
+    if away(least) < away(most) {
+        least
+    } else {
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONE: Limit = Limit::Cone {
+        axis: DVec3::X,
+        swing: 0.5,
+        twist: [-0.3, 0.2],
+    };
+    const HINGE: Limit = Limit::Hinge {
+        axis: DVec3::Y,
+        range: [0.0, 2.5],
+    };
+
+    #[test]
+    fn what_is_allowed_stays_and_what_is_not_comes_to_the_border() {
+        let allowed = DQuat::from_rotation_z(0.4) * DQuat::from_rotation_x(-0.2);
+        assert!(CONE.nearest(allowed).angle_between(allowed) < 1e-12);
+        let far = DQuat::from_rotation_z(1.4) * DQuat::from_rotation_x(-2.0);
+        let expected = DQuat::from_rotation_z(0.5) * DQuat::from_rotation_x(-0.3);
+        assert!(CONE.nearest(far).dot(expected).abs() > 1.0 - 1e-12);
+        let bent = DQuat::from_rotation_y(3.0) * DQuat::from_rotation_z(0.1);
+        let (_, angle) = swing_and_twist(HINGE.nearest(bent), Some(DVec3::Y));
+        assert!((angle - 2.5).abs() < 1e-12, "{angle}");
+        // Over the half turn it is nearer to the far end.
+        assert_eq!(into_range(-3.1, [0.0, 2.5]), 2.5);
+        assert_eq!(into_range(-0.1, [0.0, 2.5]), 0.0);
+    }
+
+    #[test]
+    fn directions_change_one_angle_each() {
+        let wide = Limit::Cone {
+            axis: DVec3::new(0.0, 3.0, 4.0),
+            swing: 3.0,
+            twist: [-3.0, 3.0],
+        };
+        let axis = DVec3::new(0.0, 0.6, 0.8);
+        let measure = |rotation: DQuat| {
+            let (leaning, twist) = swing_and_twist(rotation, Some(axis));
+            [angle_of(leaning), twist]
+        };
+        for from_rest in [
+            DQuat::from_rotation_x(0.9) * DQuat::from_axis_angle(axis, -1.2),
+            DQuat::from_axis_angle(DVec3::new(1.0, -0.8, 0.6).normalize(), 2.0),
+        ] {
+            let step = 1e-6;
+            let rates = wide.directions(from_rest).map(|direction| {
+                let after = DQuat::from_axis_angle(direction.axis, step) * from_rest;
+                let before = DQuat::from_axis_angle(direction.axis, -step) * from_rest;
+                let (after, before) = (measure(after), measure(before));
+                [0, 1].map(|angle| (after[angle] - before[angle]) / (2.0 * step))
+            });
+            let [lean, along, around] = rates;
+            assert!((lean[0] - 1.0).abs() < 1e-5 && lean[1].abs() < 1e-5);
+            assert!(along[0].abs() < 1e-5 && along[1] > 0.5);
+            assert!(around[0].abs() < 1e-5 && around[1].abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn around_the_cone_is_out_of_it_by_the_square() {
+        let step = 1e-4;
+        for lean in [0.5, 1.3, 2.6] {
+            let cone = Limit::Cone {
+                axis: DVec3::X,
+                swing: lean,
+                twist: [-0.3, 0.2],
+            };
+            let from_rest = DQuat::from_rotation_z(lean) * DQuat::from_rotation_x(-0.3);
+            let around = cone.directions(from_rest)[2];
+            let after = DQuat::from_axis_angle(around.axis, step) * from_rest;
+            let (leaning, twist) = swing_and_twist(after, Some(DVec3::X));
+            let strays = 2.0 * (angle_of(leaning) - lean) / (step * step);
+            assert!((strays - around.strays).abs() < 1e-3, "{strays} {around:?}");
+            assert!((twist + 0.3).abs() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn bounds_bar_the_way_out() {
+        let at_both = DQuat::from_rotation_z(0.5) * DQuat::from_rotation_x(-0.3);
+        let blocked = CONE.directions(at_both).map(|direction| direction.blocked);
+        assert_eq!(
+            blocked,
+            [Blocked::Forwards, Blocked::Backwards, Blocked::Free]
+        );
+        let bent = DQuat::from_rotation_y(1.0);
+        let blocked = HINGE.directions(bent).map(|direction| direction.blocked);
+        assert_eq!(blocked, [Blocked::Both, Blocked::Free, Blocked::Both]);
+        assert!(HINGE.directions(bent)[1].axis.distance(DVec3::Y) < 1e-12);
+        assert!(Blocked::Forwards.bars(1.0) && !Blocked::Forwards.bars(-1.0));
+    }
+
+    #[test]
+    fn an_elbow_opens_with_its_bend_and_a_shoulder_leans_from_its_bone() {
+        let arm = crate::characters::build(crate::characters::Character::Arm, 2_000).unwrap();
+        let skeleton = arm.rig.skeleton();
+        let named = |name: &str| {
+            let mut nodes = skeleton.nodes().iter();
+            nodes.position(|node| node.name == name).unwrap()
+        };
+        let (upper, elbow, hand) = (named("upper_arm"), named("forearm"), named("hand"));
+        let Some(Limit::Hinge { axis, .. }) = Limit::elbow(skeleton, elbow, hand, [0.0, 2.0])
+        else {
+            panic!("the arm is bent a little");
+        };
+        // The hand comes to the front.
+        let forearm = DQuat::from_axis_angle(axis, 1.0) * DVec3::X;
+        assert!(forearm.z > 0.8, "{forearm}");
+        let Some(Limit::Cone { axis, .. }) =
+            Limit::shoulder(skeleton, upper, hand, 1.0, [-0.5, 0.5])
+        else {
+            panic!("there is an upper arm");
+        };
+        assert!(axis.x > 0.99, "{axis}");
+        assert_eq!(Limit::elbow(skeleton, hand, elbow, [0.0, 1.0]), None);
+        assert_eq!(Limit::elbow(skeleton, 999, 999, [0.0, 1.0]), None);
+    }
+
+    #[test]
+    fn numbers_that_make_no_limit_are_told() {
+        let hinge = |axis, range| Limit::Hinge { axis, range }.problem();
+        assert_eq!(HINGE.problem(), None);
+        assert_eq!(CONE.problem(), None);
+        assert!(hinge(DVec3::ZERO, [0.0, 1.0]).is_some());
+        assert!(hinge(DVec3::NAN, [0.0, 1.0]).is_some());
+        assert!(hinge(DVec3::X, [1.0, 0.0]).is_some());
+        assert!(hinge(DVec3::X, [0.0, f64::NAN]).is_some());
+        assert!(hinge(DVec3::X, [0.0, 4.0]).is_some());
+    }
+}

@@ -1,0 +1,752 @@
+//! Inverse kinematics: a pose from where hands and feet should be (`lecture-skinning.txt`, "Skeletal animation": end effector transformations as the controls of a pose, beside joint angles).
+//!
+//! [`reach`] changes a pose so that nodes get to places: any number of them at once, over chains of any length, within [limits](Limit). Joints turn; they do not shift, and nothing stretches.
+//!
+//! - **Two bones**, as an arm or a leg, are solved in closed form ([`TwoBone`]); the elbow stays on the side that it is bent to, or goes toward a pole.
+//! - **All else**, and what limits make of two bones, is solved by damped least squares over the exact derivatives of the kinematics, also under uneven scale, shear and mirrors above.
+//! - **Targets that share joints** are solved together; others one after another from the top of the skeleton down, so that a hand gets to its place after the spine has moved.
+//!
+//! What cannot be reached is pointed at, and [`Reached`] tells how far it is off. The same input gives the same bits. From where the pose is: a target that an end is at already changes nothing.
+//!
+//! ```
+//! use supple::characters::{self, Character};
+//! use supple::inverse_kinematics::{Goal, ReachOptions, reach};
+//! use glam::DVec3;
+//!
+//! let figure = characters::build(Character::Figure, 2_000)?;
+//! let skeleton = figure.rig.skeleton();
+//! let hand = skeleton.nodes().iter().position(|node| node.name == "hand.L").unwrap();
+//! let mut pose = figure.rest_pose();
+//! let goal = Goal::new(hand, DVec3::new(0.3, 1.3, 0.4));
+//! let reached = reach(skeleton, &mut pose, &[goal], &ReachOptions::default())?;
+//! assert!(reached[0].distance < 1e-6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chain;
+mod limits;
+mod solver;
+mod two_bone;
+
+pub use chain::Chain;
+pub use limits::Limit;
+pub use two_bone::{Bend, TwoBone};
+
+use crate::polar::Polar;
+use crate::pose::Pose;
+use crate::skeleton::Skeleton;
+use chain::Turned;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use limits::angle_of;
+use solver::{Effort, Freedom, Tree, axis_in_parent, bend_axis};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Where a node should get.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// Which node of the skeleton.
+    pub node: usize,
+    /// Where to, in the world.
+    pub position: DVec3,
+    /// How it should be turned in the world. The node turns itself for that; by default it follows what it hangs on.
+    pub orientation: Option<DQuat>,
+    /// A place that the middle of the chain bends toward. By default it keeps its side; a straight chain bends as it does at rest, and one that is straight there, too, to the front (+z) where it
+    /// hangs like a leg, to the back where it is level like an arm.
+    pub pole: Option<DVec3>,
+    /// Which joints turn.
+    pub chain: Chain,
+}
+
+impl Goal {
+    /// A place for a node, by the joints of its limb.
+    pub fn new(node: usize, position: DVec3) -> Goal {
+        Goal {
+            node,
+            position,
+            orientation: None,
+            pole: None,
+            chain: Chain::Limb,
+        }
+    }
+}
+
+/// How joints may turn, and when to stop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReachOptions {
+    /// How far nodes may turn. Those of a chain are kept within it, whatever the pose was before; others are left alone.
+    pub limits: BTreeMap<usize, Limit>,
+    /// How reluctantly nodes turn against others of their chain, from 0 to 1, which is not at all.
+    pub stiffness: BTreeMap<usize, f64>,
+    /// A target is reached at this distance, as a share of the length of the chain.
+    pub tolerance: f64,
+    /// At most this many steps per attempt.
+    pub iterations: usize,
+}
+
+impl Default for ReachOptions {
+    fn default() -> ReachOptions {
+        ReachOptions {
+            limits: BTreeMap::new(),
+            stiffness: BTreeMap::new(),
+            tolerance: 1e-8,
+            iterations: 200,
+        }
+    }
+}
+
+/// What came of a goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reached {
+    /// How far the node is from its target.
+    pub distance: f64,
+    /// By what angle it is turned otherwise than wanted, in radians; 0 where nothing was wanted.
+    pub angle: f64,
+    /// How many steps the solver took; none for what is in closed form.
+    pub iterations: usize,
+    /// The nodes of the chain, from the top down.
+    pub chain: Vec<usize>,
+    /// The length of the chain.
+    pub span: f64,
+    /// How far the target is from the first joint of the chain.
+    pub away: f64,
+}
+
+/// Why a pose cannot be found.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ReachError {
+    /// There is no such node.
+    #[error("there is no node {node}: the skeleton has {nodes}")]
+    NoSuchNode {
+        /// The node named.
+        node: usize,
+        /// How many there are.
+        nodes: usize,
+    },
+    /// The pose is of another skeleton.
+    #[error("the pose has {found} nodes, but the skeleton has {expected}")]
+    OtherSkeleton {
+        /// Transforms in the pose.
+        found: usize,
+        /// Nodes of the skeleton.
+        expected: usize,
+    },
+    /// A number is NaN, infinite, or so large that its square is.
+    #[error("the {what} of '{joint}' is not finite")]
+    NotFinite {
+        /// Target, pole, orientation or place in the pose.
+        what: &'static str,
+        /// Of which joint.
+        joint: String,
+    },
+    /// Two goals for one node.
+    #[error("'{joint}' cannot be at two places")]
+    Twice {
+        /// Which one.
+        joint: String,
+    },
+    /// No joint above, or only one at which the skeleton branches.
+    #[error("{}", nothing_to_turn(.joint, .above.as_deref()))]
+    NothingToTurn {
+        /// What should get somewhere.
+        joint: String,
+        /// What it hangs on.
+        above: Option<String>,
+    },
+    /// All joints on one spot.
+    #[error("the joints above '{joint}' are on the same spot as it is: turning them moves nothing")]
+    NoLength {
+        /// What should get somewhere.
+        joint: String,
+    },
+    /// Numbers that make no limit.
+    #[error("the limit of '{joint}' makes no sense: {problem}")]
+    Limit {
+        /// Whose limit.
+        joint: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// Not a share.
+    #[error("the stiffness of '{joint}' is {value}, but must be from 0 to 1")]
+    Stiffness {
+        /// Whose stiffness.
+        joint: String,
+        /// What was given.
+        value: f64,
+    },
+    /// A joint has an orientation of its own and is turned for another goal.
+    #[error(
+        "'{joint}' cannot keep an orientation, as it is turned so that '{end}' gets to its place"
+    )]
+    TurnedForAnother {
+        /// What should be oriented.
+        joint: String,
+        /// For which goal it is turned.
+        end: String,
+    },
+    /// A parent that crushes space, so that no place in it is at a place in the world.
+    #[error("'{joint}' cannot be moved: what it hangs on is scaled to nothing")]
+    Crushed {
+        /// What should be moved.
+        joint: String,
+    },
+}
+
+fn nothing_to_turn(joint: &str, above: Option<&str>) -> String {
+    match above {
+        Some(above) => {
+            format!(
+                "no joint of its own limb is above '{joint}': the skeleton branches at '{above}'"
+            )
+        }
+        None => format!("nothing is above '{joint}' that could turn"),
+    }
+}
+
+/// A target farther away than this, in lengths of the chain, is looked for in its direction at this distance: farther ones leave no digits for the angles.
+const FARTHEST: f64 = 1e3;
+
+/// Columns that are perpendicular and of one length up to this share make a similarity, as files round.
+const SIMILAR: f64 = 1e-5;
+
+/// A chain that leans at least so much, as the sine over the ground, hangs like a leg.
+const HANGS: f64 = 0.7;
+
+/// A turn by less than this is what rounding leaves; joints that stay where they are stay so to the bit.
+const ROUNDING: f64 = 1e-14;
+
+/// Changes a pose so that nodes get to their places, or as near as they come. Returns what came of each goal; on an error the pose stays as it was.
+pub fn reach(
+    skeleton: &Skeleton,
+    pose: &mut Pose,
+    goals: &[Goal],
+    options: &ReachOptions,
+) -> Result<Vec<Reached>, ReachError> {
+    check(skeleton, pose, goals, options)?;
+    let mut posing = Posing::new(skeleton, pose.clone(), options);
+    let world = posing.world();
+    let heads: Vec<DVec3> = world.iter().map(|world| world.translation).collect();
+    for goal in goals {
+        if !world[goal.node].is_finite() {
+            return Err(ReachError::NotFinite {
+                what: "place in the pose",
+                joint: label(skeleton, goal.node),
+            });
+        }
+    }
+    let mut tasks = Vec::with_capacity(goals.len());
+    for goal in goals {
+        let turned = Turned::of(skeleton, &heads, goal.node, goal.chain)?;
+        let span: f64 = lengths(&world, &turned.nodes, goal.node).sum();
+        if span <= 0.0 || !span.is_finite() {
+            return Err(ReachError::NoLength {
+                joint: label(skeleton, goal.node),
+            });
+        }
+        tasks.push(Task {
+            goal: *goal,
+            turned,
+            span,
+            iterations: 0,
+        });
+    }
+    for task in &tasks {
+        let turned_for = tasks
+            .iter()
+            .find(|other| other.turned.nodes.contains(&task.goal.node));
+        if let Some(other) = turned_for.filter(|_| task.goal.orientation.is_some()) {
+            return Err(ReachError::TurnedForAnother {
+                joint: label(skeleton, task.goal.node),
+                end: label(skeleton, other.goal.node),
+            });
+        }
+    }
+    for &node in tasks.iter().flat_map(|task| &task.turned.nodes) {
+        posing.keep_limit(node);
+    }
+    for group in groups(&tasks) {
+        match group[..] {
+            [alone] => posing.solve_alone(&mut tasks[alone]),
+            _ => posing.solve_together(&mut tasks, &group),
+        }
+        for index in group {
+            posing.orient(&tasks[index].goal);
+        }
+    }
+    let world = posing.world();
+    let outcome = tasks.iter().map(|task| task.outcome(&world));
+    let outcome = outcome.collect();
+    *pose = posing.pose;
+    Ok(outcome)
+}
+
+/// Shifts a node to a place in the world; what hangs on it comes along, and the bone above it stretches.
+pub fn move_to(
+    skeleton: &Skeleton,
+    pose: &mut Pose,
+    node: usize,
+    position: DVec3,
+) -> Result<(), ReachError> {
+    check(
+        skeleton,
+        pose,
+        &[Goal::new(node, position)],
+        &ReachOptions::default(),
+    )?;
+    let mut world = Vec::new();
+    skeleton.forward_kinematics(pose, &mut world);
+    let parent = skeleton.nodes()[node].parent;
+    let place = match parent.map(|parent| world[parent]) {
+        Some(above) => above.inverse().transform_point3(position),
+        None => position,
+    };
+    if !place.is_finite() {
+        return Err(ReachError::Crushed {
+            joint: label(skeleton, node),
+        });
+    }
+    pose.locals[node] = pose.locals[node].moved_to(place);
+    Ok(())
+}
+
+/// What a message calls a node.
+fn label(skeleton: &Skeleton, node: usize) -> String {
+    match skeleton.nodes().get(node).map(|node| node.name.as_str()) {
+        Some(name) if !name.is_empty() => name.to_owned(),
+        _ => format!("node {node}"),
+    }
+}
+
+fn check(
+    skeleton: &Skeleton,
+    pose: &Pose,
+    goals: &[Goal],
+    options: &ReachOptions,
+) -> Result<(), ReachError> {
+    let nodes = skeleton.nodes().len();
+    if pose.locals.len() != nodes {
+        return Err(ReachError::OtherSkeleton {
+            found: pose.locals.len(),
+            expected: nodes,
+        });
+    }
+    let named = goals.iter().map(|goal| goal.node);
+    let named = named.chain(options.limits.keys().copied());
+    let mut named = named.chain(options.stiffness.keys().copied());
+    if let Some(node) = named.find(|&node| node >= nodes) {
+        return Err(ReachError::NoSuchNode { node, nodes });
+    }
+    if let Some(node) = pose.locals.iter().position(|local| !local.is_finite()) {
+        return Err(ReachError::NotFinite {
+            what: "place in the pose",
+            joint: label(skeleton, node),
+        });
+    }
+    for (index, goal) in goals.iter().enumerate() {
+        let joint = label(skeleton, goal.node);
+        let measurable = |place: DVec3| place.length_squared().is_finite();
+        let turns = |rotation: DQuat| rotation.is_finite() && rotation.length_squared() > 0.0;
+        let what = if !measurable(goal.position) {
+            "target"
+        } else if goal.pole.is_some_and(|pole| !measurable(pole)) {
+            "pole"
+        } else if goal.orientation.is_some_and(|rotation| !turns(rotation)) {
+            "orientation"
+        } else if goals[..index].iter().any(|other| other.node == goal.node) {
+            return Err(ReachError::Twice { joint });
+        } else {
+            continue;
+        };
+        return Err(ReachError::NotFinite { what, joint });
+    }
+    for (&node, limit) in &options.limits {
+        if let Some(problem) = limit.problem() {
+            let joint = label(skeleton, node);
+            return Err(ReachError::Limit { joint, problem });
+        }
+    }
+    for (&node, &value) in &options.stiffness {
+        if !(0.0..=1.0).contains(&value) {
+            let joint = label(skeleton, node);
+            return Err(ReachError::Stiffness { joint, value });
+        }
+    }
+    Ok(())
+}
+
+/// A goal and what is turned for it.
+struct Task {
+    goal: Goal,
+    turned: Turned,
+    span: f64,
+    iterations: usize,
+}
+
+impl Task {
+    fn outcome(&self, world: &[DAffine3]) -> Reached {
+        let end = &world[self.goal.node];
+        let first = world[self.turned.nodes[0]].translation;
+        let angle = self.goal.orientation.map_or(0.0, |wanted| {
+            angle_of(wanted.normalize() * Polar::of(end.matrix3).rotation.conjugate())
+        });
+        Reached {
+            distance: end.translation.distance(self.goal.position),
+            angle,
+            iterations: self.iterations,
+            chain: self.turned.nodes.clone(),
+            span: self.span,
+            away: first.distance(self.goal.position),
+        }
+    }
+}
+
+/// The lengths of the bones of a chain, from joint to joint and to the end.
+fn lengths(world: &[DAffine3], nodes: &[usize], end: usize) -> impl Iterator<Item = f64> {
+    let nexts = nodes.iter().skip(1).copied().chain([end]);
+    let pairs = nodes.iter().copied().zip(nexts);
+    pairs.map(|(node, next)| world[node].translation.distance(world[next].translation))
+}
+
+/// Goals whose chains share joints, together, those from higher up in the skeleton first.
+///
+/// Chains are unbroken. So where a joint of one group is above an end of another without being turned for it, it is above all of that chain, and comes first in the skeleton's order.
+fn groups(tasks: &[Task]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, task) in tasks.iter().enumerate() {
+        let shares = |other: &usize| {
+            let nodes = &tasks[*other].turned.nodes;
+            nodes.iter().any(|node| task.turned.nodes.contains(node))
+        };
+        let (with, mut without): (Vec<_>, Vec<_>) = groups
+            .into_iter()
+            .partition(|group: &Vec<usize>| group.iter().any(shares));
+        let mut merged = with.concat();
+        merged.push(index);
+        merged.sort_unstable();
+        without.push(merged);
+        groups = without;
+    }
+    let top = |group: &Vec<usize>| {
+        let firsts = group.iter().map(|&index| tasks[index].turned.nodes[0]);
+        firsts.min()
+    };
+    groups.sort_by_key(top);
+    groups
+}
+
+/// A pose in the making.
+struct Posing<'a> {
+    skeleton: &'a Skeleton,
+    pose: Pose,
+    options: &'a ReachOptions,
+    rest_world: Vec<DAffine3>,
+}
+
+impl<'a> Posing<'a> {
+    fn new(skeleton: &'a Skeleton, pose: Pose, options: &'a ReachOptions) -> Posing<'a> {
+        let mut rest_world = Vec::new();
+        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut rest_world);
+        Posing {
+            skeleton,
+            pose,
+            options,
+            rest_world,
+        }
+    }
+
+    fn world(&self) -> Vec<DAffine3> {
+        let mut world = Vec::with_capacity(self.pose.locals.len());
+        self.skeleton.forward_kinematics(&self.pose, &mut world);
+        world
+    }
+
+    fn is_reached(&self, task: &Task) -> bool {
+        let place = self.world()[task.goal.node].translation;
+        place.distance(task.goal.position) <= self.options.tolerance * task.span
+    }
+
+    fn solve_alone(&mut self, task: &mut Task) {
+        let nodes = task.turned.nodes.clone();
+        let within_reach = self.is_reached(task) && task.goal.pole.is_none();
+        if task.turned.has_collar && !within_reach {
+            task.iterations += self.solve_chain(task, &nodes[1..]);
+            if self.is_reached(task) {
+                return;
+            }
+        }
+        task.iterations += self.solve_chain(task, &nodes);
+    }
+
+    /// Solves one goal over some nodes; returns the steps that were taken.
+    fn solve_chain(&mut self, task: &Task, nodes: &[usize]) -> usize {
+        let goal = &task.goal;
+        if let (&[upper, lower], true) = (nodes, goal.pole.is_some() || !self.is_reached(task)) {
+            self.bend_two(goal, upper, lower);
+        } else {
+            self.turn_to_pole(goal, nodes);
+        }
+        let iterations = self.solve_tree(&[(goal, nodes)], task.span);
+        // The chain may have turned about its own line on the way.
+        if nodes.len() > 2 && goal.pole.is_some() {
+            let (before, was_reached) = (self.pose.clone(), self.is_reached(task));
+            self.turn_to_pole(goal, nodes);
+            let more = self.solve_tree(&[(goal, nodes)], task.span);
+            if was_reached && !self.is_reached(task) {
+                self.pose = before;
+            }
+            return iterations + more;
+        }
+        iterations
+    }
+
+    fn solve_together(&mut self, tasks: &mut [Task], group: &[usize]) {
+        for &index in group {
+            let Task { goal, turned, .. } = &tasks[index];
+            self.turn_to_pole(goal, &turned.nodes);
+        }
+        let chains: Vec<(&Goal, &[usize])> = group
+            .iter()
+            .map(|&index| (&tasks[index].goal, &tasks[index].turned.nodes[..]))
+            .collect();
+        let spans = group.iter().map(|&index| tasks[index].span);
+        let span = spans.fold(0.0, f64::max);
+        let iterations = self.solve_tree(&chains, span);
+        for &index in group {
+            tasks[index].iterations += iterations;
+        }
+    }
+
+    /// Two bones in closed form, if they move rigidly in the world and have nothing that keeps them from turning.
+    fn bend_two(&mut self, goal: &Goal, upper: usize, lower: usize) {
+        let world = self.world();
+        let above = |node: usize| {
+            let parent = self.skeleton.nodes()[node].parent;
+            parent.map_or(DMat3::IDENTITY, |parent| world[parent].matrix3)
+        };
+        let stiff = |node: &usize| self.stiffness(*node) > 0.0;
+        let rigid = is_similarity(above(upper)) && is_similarity(above(lower));
+        if !rigid || [upper, lower].iter().any(stiff) {
+            return;
+        }
+        let bones = bones(&world, upper, lower, goal.node);
+        let side = self.side_when_straight(&world, upper, lower, goal.node);
+        let Some(bend) = bones.reach(goal.position, goal.pole, side) else {
+            return;
+        };
+        self.turn_in_world(upper, bend.upper, above(upper));
+        // Where the upper bone has carried it.
+        let carried = DMat3::from_quat(bend.upper) * above(lower);
+        self.turn_in_world(lower, bend.lower, carried);
+    }
+
+    /// Turns a node about its own place, by a rotation in the world.
+    fn turn_in_world(&mut self, node: usize, turn: DQuat, world_from_parent: DMat3) {
+        let by = axis_in_parent(world_from_parent, turn.to_scaled_axis().normalize_or_zero());
+        let angle = turn.to_scaled_axis().length();
+        let turn = DQuat::from_scaled_axis(by * angle);
+        self.pose.locals[node] = self.pose.locals[node].turned(turn);
+    }
+
+    /// To which side the middle of a straight chain goes: as at rest; where it is straight there, too, as arms and legs of a character that faces +z do.
+    fn side_when_straight(
+        &self,
+        world: &[DAffine3],
+        first: usize,
+        middle: usize,
+        end: usize,
+    ) -> DVec3 {
+        let rest = bones(&self.rest_world, first, middle, end);
+        let turned = |world: &DAffine3| Polar::of(world.matrix3).rotation;
+        if !rest.is_straight() {
+            let line = rest.end - rest.root;
+            let side = (rest.middle - rest.root).reject_from(line);
+            let from_rest = turned(&world[first]) * turned(&self.rest_world[first]).conjugate();
+            if side.is_finite() {
+                return from_rest * side;
+            }
+        }
+        let now = bones(world, first, middle, end);
+        let line = (now.end - now.root).normalize_or_zero();
+        if line.y.abs() > HANGS {
+            DVec3::Z
+        } else if line.z.abs() > HANGS {
+            DVec3::Y
+        } else {
+            DVec3::NEG_Z
+        }
+    }
+
+    /// Turns a whole chain about the line from its first joint to its end, so that the joint farthest from that line faces the pole.
+    fn turn_to_pole(&mut self, goal: &Goal, nodes: &[usize]) {
+        let Some((pole, &first)) = goal.pole.zip(nodes.first()) else {
+            return;
+        };
+        let world = self.world();
+        let root = world[first].translation;
+        let line = (world[goal.node].translation - root).normalize_or_zero();
+        let offset = |place: DVec3| (place - root).reject_from_normalized(line);
+        let offsets = nodes.iter().map(|&node| offset(world[node].translation));
+        let farthest = offsets.max_by(|one, other| one.length().total_cmp(&other.length()));
+        let wanted = offset(pole);
+        let Some(farthest) = farthest.filter(|_| line != DVec3::ZERO) else {
+            return;
+        };
+        let small = 1e-6 * lengths(&world, nodes, goal.node).sum::<f64>();
+        if farthest.length() <= small || wanted.length() <= small {
+            return;
+        }
+        let angle = f64::atan2(farthest.cross(wanted).dot(line), farthest.dot(wanted));
+        let parent = self.skeleton.nodes()[first].parent;
+        let above = parent.map_or(DMat3::IDENTITY, |parent| world[parent].matrix3);
+        self.turn_in_world(first, DQuat::from_axis_angle(line, angle), above);
+    }
+
+    fn stiffness(&self, node: usize) -> f64 {
+        let stiffness = self.options.stiffness.get(&node);
+        stiffness.copied().unwrap_or(0.0)
+    }
+
+    /// The general solver over all nodes of some chains; returns the steps that were taken.
+    fn solve_tree(&mut self, chains: &[(&Goal, &[usize])], span: f64) -> usize {
+        let world = self.world();
+        let start = self.tree(&world, chains, span);
+        let effort = Effort {
+            tolerance: self.options.tolerance,
+            iterations: self.options.iterations,
+        };
+        let enough = effort.tolerance * effort.tolerance;
+        let mut best = start.clone();
+        let mut iterations = best.solve(effort);
+        let mut error = best.missing_squared();
+        // A chain in one line with its target has nothing to begin with, and limits may lead into a corner: so it tries again, bent to one side and to the other.
+        for side in [1.0, -1.0] {
+            if error <= enough || self.is_plainly_out_of_reach(&world, chains) {
+                break;
+            }
+            let mut bent = start.clone();
+            for (goal, nodes) in chains {
+                bent.bend(nodes, self.first_bend(&world, goal, nodes) * side);
+            }
+            iterations += bent.solve(effort);
+            let then = bent.missing_squared();
+            if then < error * (1.0 - 1e-6) {
+                (best, error) = (bent, then);
+            }
+        }
+        for (node, turn) in best.turns() {
+            self.pose.locals[node] = self.pose.locals[node].turned(turn);
+        }
+        iterations
+    }
+
+    fn tree(&self, world: &[DAffine3], chains: &[(&Goal, &[usize])], span: f64) -> Tree {
+        let mut on_the_way = BTreeMap::new();
+        let mut turned = Vec::new();
+        for (goal, nodes) in chains {
+            turned.extend_from_slice(nodes);
+            let mut node = Some(goal.node);
+            while let Some(index) = node {
+                let parent = self.skeleton.nodes()[index].parent;
+                on_the_way.insert(index, parent);
+                // The first joint of the chain is the last on the way up.
+                node = parent.filter(|_| nodes.first() != Some(&index));
+            }
+        }
+        let on_the_way: Vec<(usize, Option<usize>)> = on_the_way.into_iter().collect();
+        let freedom = |node: usize| {
+            turned.contains(&node).then(|| Freedom {
+                rest: self.skeleton.nodes()[node].rest.rotation(),
+                limit: self.options.limits.get(&node).copied(),
+                give: 1.0 - self.stiffness(node),
+            })
+        };
+        let mut tree = Tree::new(&on_the_way, &self.pose.locals, world, freedom, span);
+        for (goal, nodes) in chains {
+            let root = world[nodes[0]].translation;
+            let away = goal.position - root;
+            let target = root + away.clamp_length_max(FARTHEST * span);
+            tree.add_end(goal.node, target);
+        }
+        tree
+    }
+
+    /// Whether a chain is too short for its target, or cannot fold so tightly, with nothing else to keep it from getting there.
+    fn is_plainly_out_of_reach(&self, world: &[DAffine3], chains: &[(&Goal, &[usize])]) -> bool {
+        let &[(goal, nodes)] = chains else {
+            return false;
+        };
+        let bound = |node: &usize| {
+            self.options.limits.contains_key(node) || self.options.stiffness.contains_key(node)
+        };
+        let away = world[nodes[0]].translation.distance(goal.position);
+        let (span, longest) = lengths(world, nodes, goal.node)
+            .fold((0.0, 0.0f64), |(sum, most), length| {
+                (sum + length, most.max(length))
+            });
+        // All others together do not make up for the longest bone.
+        let nearest = 2.0 * longest - span;
+        (away >= span || away <= nearest) && !nodes.iter().any(bound)
+    }
+
+    /// What a straight chain is bent about to get it going.
+    fn first_bend(&self, world: &[DAffine3], goal: &Goal, nodes: &[usize]) -> DVec3 {
+        let (first, middle) = (nodes[0], nodes[nodes.len() / 2]);
+        let side = match goal.pole {
+            Some(pole) => pole - world[first].translation,
+            None => self.side_when_straight(world, first, middle, goal.node),
+        };
+        bend_axis(&bones(world, first, middle, goal.node), side)
+    }
+
+    /// Turns the end of a chain as it should be in the world, as far as its limit allows.
+    fn orient(&mut self, goal: &Goal) {
+        let Some(wanted) = goal.orientation.map(DQuat::normalize) else {
+            return;
+        };
+        // Under uneven scale a turn of the node is not quite that turn in the world: it takes a few.
+        for _ in 0..8 {
+            let world = self.world();
+            let turn = wanted * Polar::of(world[goal.node].matrix3).rotation.conjugate();
+            if angle_of(turn) < 1e-12 {
+                break;
+            }
+            let parent = self.skeleton.nodes()[goal.node].parent;
+            let above = parent.map_or(DMat3::IDENTITY, |parent| world[parent].matrix3);
+            let turn = if turn.w < 0.0 { -turn } else { turn };
+            self.turn_in_world(goal.node, turn, above);
+        }
+        self.keep_limit(goal.node);
+    }
+
+    /// Brings a node into its limit, if it has one and is outside of it.
+    fn keep_limit(&mut self, node: usize) {
+        let Some(limit) = self.options.limits.get(&node) else {
+            return;
+        };
+        let rest = self.skeleton.nodes()[node].rest.rotation();
+        let rotation = self.pose.locals[node].rotation();
+        let allowed = rest * limit.nearest(rest.conjugate() * rotation);
+        let turn = allowed * rotation.conjugate();
+        if angle_of(turn) > ROUNDING {
+            self.pose.locals[node] = self.pose.locals[node].turned(turn);
+        }
+    }
+}
+
+fn bones(world: &[DAffine3], root: usize, middle: usize, end: usize) -> TwoBone {
+    TwoBone {
+        root: world[root].translation,
+        middle: world[middle].translation,
+        end: world[end].translation,
+    }
+}
+
+/// Whether a matrix keeps angles: a rotation, an even scale, a mirror.
+fn is_similarity(matrix: DMat3) -> bool {
+    let gram = matrix.transpose() * matrix;
+    let size = (gram.x_axis.x + gram.y_axis.y + gram.z_axis.z) / 3.0;
+    let apart = gram - DMat3::from_diagonal(DVec3::splat(size));
+    let largest = apart.to_cols_array().into_iter().map(f64::abs);
+    size > 0.0 && largest.fold(0.0, f64::max) <= SIMILAR * size
+}
