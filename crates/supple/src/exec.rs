@@ -35,6 +35,10 @@ pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync
 
 /// Changes items in place, run by run: `change` gets the number of the first and the run.
 pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut [T]) + Sync) {
+    // No thread is woken for a single run, so that small surfaces cost nothing but their numbers.
+    if items.len() <= CHUNK {
+        return change(0, items);
+    }
     let runs = items.par_chunks_mut(CHUNK).enumerate();
     runs.for_each(|(chunk, run)| change(chunk * CHUNK, run));
 }

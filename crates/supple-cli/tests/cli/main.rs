@@ -6,6 +6,7 @@ mod bake;
 mod common;
 mod deform;
 mod pictures;
+mod pose;
 mod twist;
 mod weights;
 mod weights_edit;
@@ -52,7 +53,12 @@ fn bench_tells_programs_what_it_tells_people() {
     let all = rows.as_array().expect("an array");
     let of = |bench: &str| -> Vec<_> { all.iter().filter(|row| row["bench"] == bench).collect() };
     let (rows, mush, weights) = (of("centers"), of("mush"), of("weights"));
-    assert_eq!(rows.len() + mush.len() + weights.len(), all.len());
+    let rigid = of("arap");
+    assert_eq!(rigid.len(), 1);
+    assert_eq!(rows.len() + mush.len() + weights.len() + 1, all.len());
+    for time in ["set_up_ms", "round_ms", "frame_ms", "switch_ms"] {
+        assert!(rigid[0][time].as_f64().expect("a time") >= 0.0);
+    }
     fn whats_of<'a>(rows: &[&'a serde_json::Value]) -> Vec<Option<&'a str>> {
         rows.iter().map(|row| row["what"].as_str()).collect()
     }
@@ -65,7 +71,8 @@ fn bench_tells_programs_what_it_tells_people() {
     assert_eq!(whats_of(&weights), expected);
     assert!(weights[4]["voxels"].as_u64() > Some(100));
     for row in all {
-        assert!(row["ms"].as_f64().expect("a time") > 0.0);
+        let time = if row["bench"] == "arap" { "frame_ms" } else { "ms" };
+        assert!(row[time].as_f64().expect("a time") > 0.0);
         assert!(row["vertices"].as_u64().expect("a count") > 1000);
     }
     let number = |name: &str| rows[0][name].as_f64().expect("a number");

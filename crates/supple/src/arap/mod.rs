@@ -15,6 +15,7 @@ pub use turns::{RotationMean, TurnError, handle_palette, turns};
 
 use crate::adjacency::{Weld, weld_bound};
 use crate::mesh::Mesh;
+use crate::polar::Polar;
 use crate::pose::Palette;
 use crate::rig::Rig;
 use crate::sparse::{Cholesky, SparseError};
@@ -215,6 +216,8 @@ pub struct Arap {
 pub struct ArapState {
     /// Where linear blending takes every point.
     pub(crate) blended: Vec<DVec3>,
+    /// How each handle turns.
+    pub(crate) handle_turns: Vec<DMat3>,
     /// Where the energy takes it.
     places: Vec<DVec3>,
     solved: Vec<DVec3>,
@@ -275,8 +278,9 @@ impl Arap {
         }
         let weights = closed_over_seams(mesh, weights)?;
         let weld = weld_bound(mesh.positions(), &weights);
-        let surface = RigidSurface::of(mesh, &weld)?;
         let extent = mesh.bounds().map_or(0.0, |bounds| bounds.extent());
+        let extent = f64::from(extent);
+        let surface = RigidSurface::of(mesh, &weld, extent)?;
         let active = vec![true; handles];
         let vertex_of = weld.first_vertices();
         let holder = holders(&weights, &vertex_of, &active, options);
@@ -292,7 +296,7 @@ impl Arap {
             holder,
             held,
             options: options.clone(),
-            extent: f64::from(extent),
+            extent,
         })
     }
 
@@ -417,6 +421,9 @@ impl Arap {
             .iter()
             .map(|map| map.to_f64())
             .collect();
+        state.handle_turns.clear();
+        let turns = maps.iter().map(|map| Polar::of(map.matrix3).rotation);
+        state.handle_turns.extend(turns.map(DMat3::from_quat));
         state.blended.clear();
         for (point, &place) in self.surface.rest.iter().enumerate() {
             let (handles, weights) = self.row(point);
@@ -474,8 +481,7 @@ impl Arap {
         let points = self.surface.point_count();
         state.places.clone_from(&state.blended);
         state.rotations.resize(points, DMat3::IDENTITY);
-        self.surface
-            .fit_rotations(rest, &state.places, &mut state.rotations);
+        self.fit(rest, state);
         if self.options.follow {
             state.of_blended.clone_from(&state.rotations);
             if state.further.len() == points {
@@ -503,9 +509,21 @@ impl Arap {
         let moved = moves.map(|(to, from)| to.distance_squared(*from));
         let moved = moved.fold(0.0, f64::max).sqrt();
         std::mem::swap(&mut state.places, &mut state.solved);
-        self.surface
-            .fit_rotations(rest, &state.places, &mut state.rotations);
+        self.fit(rest, state);
         moved
+    }
+
+    /// New rotations for the places. A patch that tells none turns as its heaviest handle does.
+    fn fit(&self, rest: &[DVec3], state: &mut ArapState) {
+        let ArapState {
+            places,
+            rotations,
+            handle_turns,
+            ..
+        } = state;
+        let of_heaviest = |point: usize| handle_turns[usize::from(self.row(point).0[0])];
+        self.surface
+            .fit_rotations(rest, places, of_heaviest, rotations);
     }
 
     /// Eq. (2), for the points that were given.

@@ -16,6 +16,11 @@ use glam::{DMat3, DVec3};
 /// An edge counts for at least this share of a middling one, and for at most this many: a sliver's cotangent is any number, and a surface must hang together.
 const LEAST_AND_MOST: (f64, f64) = (1e-3, 1e3);
 
+/// What turns a patch that is a line, beside its spread …
+const BALL: f64 = 2e-6;
+/// … and one that is a single point, beside the square of the size of everything.
+const NO_PATCH: f64 = 1e-12;
+
 /// A surface with what the energy needs of it.
 #[derive(Debug)]
 pub(super) struct RigidSurface {
@@ -31,10 +36,11 @@ pub(super) struct RigidSurface {
     /// The piece that each point is in.
     pub(super) piece_of: Vec<u32>,
     pub(super) pieces: usize,
+    no_patch: f64,
 }
 
 impl RigidSurface {
-    pub(super) fn of(mesh: &Mesh, weld: &Weld) -> Result<RigidSurface, ArapError> {
+    pub(super) fn of(mesh: &Mesh, weld: &Weld, extent: f64) -> Result<RigidSurface, ArapError> {
         let edges = Edges::of(mesh, weld, EdgeWeights::Cotangent);
         let rest = edges.points().to_vec();
         let mut piece_of = edges.pieces();
@@ -75,6 +81,7 @@ impl RigidSurface {
             pattern,
             piece_of,
             pieces,
+            no_patch: NO_PATCH * extent * extent,
         })
     }
 
@@ -112,11 +119,17 @@ impl RigidSurface {
         Ok(self.pattern.factor(&diagonal, &entries)?)
     }
 
-    /// The best rotation of every point for posed places, `R_i = argmin Σ_j ω_ij |e'_ij − R_i e_ij|²`.
-    pub(super) fn fit_rotations(&self, rest: &[DVec3], posed: &[DVec3], rotations: &mut [DMat3]) {
+    /// The best rotation of every point for posed places, `R_i = argmin Σ_j ω_ij |e'_ij − R_i e_ij|²`. As far as a patch is a line or a single point, which tells no rotation, it turns by `else_by`.
+    pub(super) fn fit_rotations(
+        &self,
+        rest: &[DVec3],
+        posed: &[DVec3],
+        else_by: impl Fn(usize) -> DMat3 + Sync,
+        rotations: &mut [DMat3],
+    ) {
         exec::for_each_chunk_mut(rotations, |first, rotations| {
             let level = Level::new();
-            dispatch!(level, simd => self.fit_chunk(simd, rest, posed, first, rotations));
+            dispatch!(level, simd => self.fit_chunk(simd, rest, posed, &else_by, first, rotations));
         });
     }
 
@@ -126,6 +139,7 @@ impl RigidSurface {
         simd: S,
         rest: &[DVec3],
         posed: &[DVec3],
+        else_by: &impl Fn(usize) -> DMat3,
         first: usize,
         rotations: &mut [DMat3],
     ) {
@@ -133,7 +147,12 @@ impl RigidSurface {
             let mut entries = [[1.0; 8]; 9];
             let mut matrices = [DMat3::IDENTITY; 8];
             for lane in 0..rotations.len() {
-                let matrix = self.covariance(rest, posed, first + 8 * eight + lane);
+                let point = first + 8 * eight + lane;
+                let matrix = self.covariance(rest, posed, point);
+                let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+                let spread = x.length() + y.length() + z.length();
+                let ball = BALL * spread + self.no_patch;
+                let matrix = matrix + else_by(point) * ball;
                 matrices[lane] = matrix;
                 for (entry, value) in entries.iter_mut().zip(matrix.transpose().to_cols_array()) {
                     entry[lane] = value;

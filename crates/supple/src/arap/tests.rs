@@ -129,12 +129,13 @@ fn rounds_are_those_of_a_plain_solver_and_lower_the_energy() {
         expected.push(plain.energy(&posed, &rotations));
     }
     for (found, expected) in energies.iter().zip(&expected) {
-        assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
+        assert!((found / expected - 1.0).abs() < 1e-5, "{found} {expected}");
     }
     assert!(energies.windows(2).all(|pair| pair[1] < pair[0]));
     let most = state.places.iter().zip(&posed);
     let most = most.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-    assert!(most < 1e-8, "{most}");
+    // As much as the heaviest handle has a say in rotations.
+    assert!(most < 1e-5, "{most}");
 }
 
 #[test]

@@ -58,6 +58,9 @@ impl BlendsMotions for ArapSkin {
             &mut posed.stretched,
             &mut posed.state.blended,
         );
+        let turns = &mut posed.state.handle_turns;
+        turns.clear();
+        turns.extend(posed.matrices.iter().map(|map| map.matrix3));
         self.arap.solve(&posed.stretched, &mut posed.state);
         let state = &posed.state;
         let turned = state.smoothed.iter().zip(&state.rotations);

@@ -187,9 +187,12 @@ pub fn looks_at_joints_around(method: &Method) -> bool {
     matches!(method, Method::StretchTwist(_) | Method::Spline)
 }
 
-/// Delta mush and what is baked from it: a vertex follows all that smoothing gathers around it.
+/// Delta mush and what is baked from it, where a vertex follows all that smoothing gathers around it; and surfaces that are kept rigid.
 pub fn looks_at_surface_around(method: &Method) -> bool {
-    matches!(method, Method::DeltaMush(_) | Method::DirectDeltaMush(_))
+    matches!(
+        method,
+        Method::DeltaMush(_) | Method::DirectDeltaMush(_) | Method::Arap(_)
+    )
 }
 
 #[derive(Debug, PartialEq)]

@@ -1,50 +1,10 @@
 //! Poses by where joints should be, from the command line.
 
-#![allow(clippy::expect_used, clippy::unwrap_used)] // in the helpers of the tests below
-
+use super::common::{fails, folder, succeeds, supple};
 use glam::DVec3;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 use supple::characters::{self, Character};
 use supple::{Asset, Pose};
-
-fn supple(arguments: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
-    command.args(arguments).current_dir(folder);
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(variable);
-    }
-    command.output().expect("the binary runs")
-}
-
-fn succeeds(arguments: &[&str], folder: &Path) -> String {
-    let output = supple(arguments, folder);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {error}");
-    assert!(error.is_empty(), "no progress in a pipe, but: {error}");
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-/// Exit status and message of a command that fails, after checking that it left nothing behind.
-fn fails(arguments: &[&str], folder: &Path) -> (i32, String) {
-    let output = supple(arguments, folder);
-    assert!(!output.status.success(), "{arguments:?} succeeded");
-    assert_eq!(listing(folder), Vec::<PathBuf>::new(), "{arguments:?}");
-    let error = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(!error.contains("panicked"), "{error}");
-    (output.status.code().expect("no signal"), error)
-}
-
-fn listing(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the folder exists");
-    entries
-        .map(|entry| entry.expect("readable").path())
-        .collect()
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
 
 /// Where a joint is in a pose.
 fn place(asset: &Asset, pose: &Pose, name: &str) -> DVec3 {
