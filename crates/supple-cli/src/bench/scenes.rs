@@ -134,7 +134,10 @@ pub const LARGE: &str = "figure:200000";
 /// The characters that are kept rigid, and what another program takes for about as many vertices.
 pub const KEPT_RIGID: [(&str, Option<&str>); 3] = [
     ("figure:3500", None),
-    ("figure:10000", Some("libigl, 8,000: set-up 60 ms, 6 ms a round")),
+    (
+        "figure:10000",
+        Some("libigl, 8,000: set-up 60 ms, 6 ms a round"),
+    ),
     ("figure:40000", Some("libigl: set-up 380 ms, 34 ms a round")),
 ];
 

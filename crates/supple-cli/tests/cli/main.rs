@@ -71,7 +71,11 @@ fn bench_tells_programs_what_it_tells_people() {
     assert_eq!(whats_of(&weights), expected);
     assert!(weights[4]["voxels"].as_u64() > Some(100));
     for row in all {
-        let time = if row["bench"] == "arap" { "frame_ms" } else { "ms" };
+        let time = if row["bench"] == "arap" {
+            "frame_ms"
+        } else {
+            "ms"
+        };
         assert!(row[time].as_f64().expect("a time") > 0.0);
         assert!(row["vertices"].as_u64().expect("a count") > 1000);
     }

@@ -3,8 +3,8 @@
 use supple::Method;
 
 /// Methods that are left out unless they are asked for: one that blends nothing, one that looks nearly like dual quaternions
-/// and takes longer, one that is there to show why its sibling is better, those that are cheaper forms of another and look like it in most poses, and those that equal linear
-/// blending as long as nothing was learned for them.
+/// and takes longer, one that is there to show why its sibling is better, those that are cheaper forms of another and look like it in most poses, one that is made for point handles and solved anew in
+/// every frame, and those that equal linear blending as long as nothing was learned for them.
 const LEFT_OUT: &[&str] = &[
     "rigid",
     "dual-quaternion-intrinsic",
@@ -14,6 +14,7 @@ const LEFT_OUT: &[&str] = &[
     "ddm-v3",
     "ddm-v4",
     "ddm-v5",
+    "arap",
     "multi-weight",
     "animation-space",
 ];
@@ -164,6 +165,13 @@ const WORDS: &[Words] = &[
         title: "Direct delta mush, weights only",
         plural: false,
         introduction: "Linear blending with the weights that direct delta mush finds. Every engine can show it, with the faults of linear blending.",
+    },
+    Words {
+        name: "arap",
+        title: "As rigid as possible",
+        plural: false,
+        introduction: "Blends linearly near the joints only, and lets the rest of the skin find the shape that stretches it least. Lengths and \
+                       details stay; the whole skin is solved anew in every frame.",
     },
     Words {
         name: "animation-space",
