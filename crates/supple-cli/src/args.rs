@@ -6,6 +6,7 @@ use crate::reaching::ReachArguments;
 use crate::weights_edit::WeightsEdit;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use glam::DVec3;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use supple::centers::CenterOptions;
@@ -219,6 +220,27 @@ Examples:
   supple twist hero.glb --joint upper_arm.L --twist-of joint -o hero-twist.glb
   supple twist hero.glb --joint LeftArm --toward LeftForeArm --max-influences 4 -o hero-twist.glb")]
     Twist(TwistArguments),
+
+    /// Place point handles inside of a character, to pose it without bones, and bind it to them
+    #[command(after_help = "\
+Handles go where the thickness of the body changes (between trunk and leg, hand and finger), to the
+ends of limbs, and along what is long and even, such as an arm. All lie inside. None moves another: in
+the file they are joints beside each other under one node, bound by point weights, which vary all the
+way from one handle to the next. Pseudo-edges between handles, from which turns are read off, are in
+the extras of the skin (docs/point-handles.md). What skin the file has is replaced; of its clips only
+morph targets are kept.
+
+The ending of OUT chooses what is written:
+  .glb, .gltf   the file, bound to the handles
+  .json         places, edges, and the segment of every triangle
+  .png          a picture: segments in colours, handles as balls, edges as lines
+
+Examples:
+  supple handles hero.glb -o hero-handles.png
+  supple handles hero.glb -o hero-handles.glb
+  supple handles hero.glb --count 20 --weights geodesic -o hero-handles.glb
+  supple handles @bar --at -0.9,0,0 --at 0,0,0 --at 0.9,0,0 --edge 0-1 --edge 1-2 -o bar.glb")]
+    Handles(HandleArguments),
 
     /// How long things take on this machine: baking centers of rotation and direct delta mush,
     /// computing weights, brush strokes, frames
@@ -558,6 +580,70 @@ pub(crate) struct TwistArguments {
     /// Where to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct HandleArguments {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: PathBuf,
+    /// About how many handles there shall be in all [default: as many as the body asks for]
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<usize>,
+    /// How many kinds of thickness are told apart [default: as many as the body asks for]
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: Option<usize>,
+    /// No handles at the ends of limbs, as in the paper
+    #[arg(long)]
+    pub(crate) no_ends: bool,
+    /// A place for a handle, in the units of the file, instead of automatic ones; may be given again
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, allow_hyphen_values = true, conflicts_with_all = ["also_at", "count", "clusters", "no_ends"])]
+    pub(crate) at: Vec<DVec3>,
+    /// The same, beside automatic ones; these handles come first
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, allow_hyphen_values = true)]
+    pub(crate) also_at: Vec<DVec3>,
+    /// A pseudo-edge between two handles, by number from 0; may be given again [default: the shortest tree inside of the body]
+    #[arg(long = "edge", visible_alias = "edges", value_name = "A-B", value_delimiter = ',', value_parser = parse_edge)]
+    pub(crate) edges: Vec<[usize; 2]>,
+    /// How point weights are computed
+    #[arg(long, value_name = "METHOD", value_enum, default_value = "bbw")]
+    pub(crate) weights: PointWeights,
+    /// At most so many influences per vertex, faded out so that no crease appears; or 'none'. Four is what every engine reads
+    #[arg(long, value_name = "N", default_value = "4", value_parser = parse_limit)]
+    pub(crate) limit: Limit,
+    /// Pixels of a picture
+    #[arg(long, value_name = "WxH", default_value = "800x800", value_parser = parse_size)]
+    pub(crate) size: (usize, usize),
+    /// From where a picture is seen: front, side, back, three-quarter, or degrees as YAW,PITCH
+    #[arg(long, value_name = "VIEW", default_value = "three-quarter", value_parser = parse_view, allow_hyphen_values = true)]
+    pub(crate) view: View,
+    /// Where to write; the ending chooses what
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+}
+
+/// The ways of computing weights for points.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PointWeights {
+    /// Bounded biharmonic weights: the smoothest
+    Bbw,
+    /// By distances inside of the body: quick
+    Geodesic,
+}
+
+fn parse_point(text: &str) -> Result<DVec3, String> {
+    let coordinates = text.split(',').map(|part| part.trim().parse::<f64>().ok());
+    let coordinates: Option<Vec<f64>> = coordinates.collect();
+    let point: Option<[f64; 3]> = coordinates.and_then(|list| list.try_into().ok());
+    let point = point
+        .map(DVec3::from_array)
+        .filter(|point| point.is_finite());
+    point.ok_or_else(|| "expected three numbers, such as 0,1.5,-0.2".to_owned())
+}
+
+fn parse_edge(text: &str) -> Result<[usize; 2], String> {
+    let ends = text.split_once('-');
+    let ends = ends.and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
+    ends.ok_or_else(|| "expected the numbers of two handles, such as 0-1".to_owned())
 }
 
 #[derive(Args)]

@@ -9,6 +9,7 @@ mod convert;
 mod deform;
 mod demo;
 mod failure;
+mod handles;
 mod info;
 mod mush;
 mod pose;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
             // clap asks for one of them.
             (None, None) => Ok(()),
         },
+        Command::Handles(options) => handles::run(&options),
         Command::Twist(options) => twist::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => completions(shell),

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "a program")]
 
+#[allow(dead_code, reason = "other programs write plots")]
 mod album;
 
 use album::{Album, LIGHT, Moment, Outcome, Shot, character};

@@ -45,6 +45,7 @@ mod gif;
 mod image;
 
 mod centers;
+mod handles;
 mod staging;
 
 pub mod report;
@@ -53,6 +54,7 @@ pub use bones::{Bone, skeleton_bones};
 pub use camera::{Camera, View};
 pub use color::{joint_color, weight_colors};
 pub use gif::{GifError, GifWriter, Palette, write_gif};
+pub use handles::SegmentedBody;
 pub use image::{Image, ImageError};
 pub use light::Lamps;
 pub use marks::Marks;

@@ -55,6 +55,7 @@ mod fingerprint;
 mod merging;
 pub mod mush;
 pub mod player;
+pub mod point_handles;
 pub mod twist;
 
 pub mod metrics;

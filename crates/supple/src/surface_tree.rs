@@ -1,12 +1,12 @@
 //! A tree over the triangles of a surface: what lies between two points, what is nearest, what is inside.
 //!
-//! Built by `obvhs`; all three questions walk the same tree.
+//! Built by `obvhs`; all questions walk the same tree.
 
 use glam::{DVec3, Vec3, Vec3A};
 use obvhs::BvhBuildParams;
 use obvhs::bvh2::Bvh2;
 use obvhs::bvh2::builder::build_bvh2_from_tris;
-use obvhs::ray::Ray;
+use obvhs::ray::{Ray, RayHit};
 use obvhs::triangle::Triangle;
 use std::time::Duration;
 
@@ -39,6 +39,14 @@ pub(crate) struct Nearest {
     pub(crate) point: Vec3,
     /// The shares of the triangle's corners in the point.
     pub(crate) shares: [f32; 3],
+    pub(crate) distance: f32,
+}
+
+/// Where a ray leaves the body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WayOut {
+    pub(crate) triangle: u32,
+    /// In lengths of the ray's direction.
     pub(crate) distance: f32,
 }
 
@@ -105,6 +113,37 @@ impl SurfaceTree {
             } else {
                 f32::INFINITY
             }
+        })
+    }
+
+    /// Where a ray that runs inside of the body leaves it: the first triangle that counts and that the ray meets from behind, and how far that is in lengths of `direction`.
+    pub(crate) fn way_out(
+        &self,
+        from: Vec3,
+        direction: Vec3,
+        counts: impl Fn(u32) -> bool,
+    ) -> Option<WayOut> {
+        if self.is_empty() || direction == Vec3::ZERO {
+            return None;
+        }
+        let ray = Ray::new_inf(from.into(), direction.into());
+        let mut hit = RayHit::none();
+        self.bvh.ray_traverse(ray, &mut hit, |ray, at| {
+            let triangle = &self.triangles[at];
+            let outward = (triangle.v1 - triangle.v0).cross(triangle.v2 - triangle.v0);
+            if outward.dot(ray.direction) <= 0.0 {
+                return f32::INFINITY;
+            }
+            let t = triangle.intersect(ray);
+            if t < f32::INFINITY && counts(self.numbers[at]) {
+                t
+            } else {
+                f32::INFINITY
+            }
+        });
+        (hit.t < f32::INFINITY).then(|| WayOut {
+            triangle: self.numbers[hit.primitive_id as usize],
+            distance: hit.t,
         })
     }
 

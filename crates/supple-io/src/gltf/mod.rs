@@ -24,6 +24,7 @@ mod tree;
 mod bind;
 mod build;
 mod compact;
+mod handles;
 mod save;
 mod skins;
 mod store;

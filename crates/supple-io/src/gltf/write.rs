@@ -80,6 +80,14 @@ pub enum SaveError {
     /// A posed vertex is NaN or infinite, which no file can hold.
     #[error("vertex {0} of the posed surface is not finite")]
     NotFinite(usize),
+    /// What was changed is no character any more.
+    #[error("the changed file could not be read: {place}: {problem}")]
+    NotReadable {
+        /// Where in the file.
+        place: String,
+        /// What is wrong there.
+        problem: String,
+    },
     /// GLB lengths are 32-bit.
     #[error("the file would have {0} bytes, more than the 4 GiB that a .glb can hold")]
     TooLarge(u64),

@@ -290,7 +290,7 @@ const MIDDLING: f64 = 12_000.0;
 /// As many voxels along a short bone: fewer do not tell one finger bone from the next.
 const ALONG_BONE: f64 = 3.0;
 
-/// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter ones among the bones (the first quarter) are a few voxels long.
+/// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter ones among the bones (the first quarter), or the ways between points where there are no bones, are a few voxels long.
 fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
     let (low, high) = shape.bounds();
     let sides = high - low;
@@ -307,6 +307,10 @@ fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
             let segments = holds.iter().flat_map(|hold| &hold.segments);
             let mut lengths: Vec<f64> = segments.map(|segment| segment.length()).collect();
             lengths.retain(|&length| length > at_least);
+            if lengths.is_empty() {
+                lengths = between_points(holds);
+                lengths.retain(|&length| length > at_least);
+            }
             lengths.sort_by(f64::total_cmp);
             let short = lengths.get(lengths.len() / 4).copied().unwrap_or(1.0);
             let most = (PER_POINT * shape.points.len() as f64).clamp(CHOSEN.0, CHOSEN.1);
@@ -320,6 +324,18 @@ fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
     let by_skin = (area / (2.0 * wanted)).sqrt();
     let by_box = (sides.max(DVec3::splat(at_least)).element_product() / MOST_PLACES).cbrt();
     by_volume.max(by_skin).max(by_box).max(at_least)
+}
+
+/// How far each hold is from the nearest other: what points have instead of a length.
+fn between_points(holds: &[Hold]) -> Vec<f64> {
+    let nearest = |(index, hold): (usize, &Hold)| {
+        let others = holds.iter().enumerate();
+        let others = others.filter(|(other, _)| *other != index);
+        let squares = others.map(|(_, other)| other.nearest(hold.segments[0].from).1);
+        squares.fold(f64::INFINITY, f64::min).sqrt()
+    };
+    let distances = holds.iter().enumerate().map(nearest);
+    distances.filter(|distance| distance.is_finite()).collect()
 }
 
 impl Lattice {

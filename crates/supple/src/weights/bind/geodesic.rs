@@ -6,6 +6,7 @@
 
 use super::cells::{Cells, Seed};
 use super::handles::Hold;
+use super::shape::Shape;
 use super::{BindError, Rows};
 use crate::exec;
 use glam::DVec3;
@@ -93,6 +94,59 @@ pub(super) fn cell_rows(
         row.iter_mut().for_each(|(_, weight)| *weight /= sum);
     }
     rows
+}
+
+/// Distances through the inside of a body, from any places.
+pub(crate) struct InsideDistances<'s> {
+    shape: &'s Shape,
+    cells: Cells,
+}
+
+impl<'s> InsideDistances<'s> {
+    /// About `voxels` voxels fill the body.
+    pub(crate) fn in_body(shape: &'s Shape, voxels: usize) -> InsideDistances<'s> {
+        InsideDistances {
+            shape,
+            cells: Cells::of(shape, &[], Some(voxels)),
+        }
+    }
+
+    /// How far every cell is from the nearest of some places; infinite where no way leads inside.
+    pub(crate) fn away_from(&self, places: &[DVec3]) -> Vec<f64> {
+        let holds: Vec<Hold> = places
+            .iter()
+            .map(|&place| Hold::at(place, self.shape))
+            .collect();
+        let seeds = self.cells.seeds(self.shape, &holds);
+        let starts: Vec<Start> = holds
+            .iter()
+            .zip(&seeds)
+            .flat_map(|(hold, seeds)| starts(&self.cells, hold, seeds))
+            .collect();
+        march(&self.cells, &starts, |_, _| true)
+    }
+
+    /// The distance of every point of the surface, of those of all cells.
+    pub(crate) fn at_points(&self, distances: &[f64]) -> Vec<f64> {
+        let cell_of = self.cells.cell_of.iter();
+        let points = cell_of.zip(&self.shape.points);
+        points
+            .map(|(&cell, &point)| {
+                let cell = cell as usize;
+                distances[cell] + self.cells.places[cell].distance(point)
+            })
+            .collect()
+    }
+
+    /// The distance of any place inside, of those of all cells.
+    pub(crate) fn at(&self, distances: &[f64], place: DVec3) -> f64 {
+        let seeds = self.cells.seeds(self.shape, &[Hold::at(place, self.shape)]);
+        let away = |seed: &Seed| {
+            let cell = seed.cell as usize;
+            distances[cell] + self.cells.places[cell].distance(place)
+        };
+        seeds[0].iter().map(away).fold(f64::INFINITY, f64::min)
+    }
 }
 
 /// Where the front around a bone sets out: from the cells that it passes through, and those around them that are straight ahead.

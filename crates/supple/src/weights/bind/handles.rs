@@ -182,6 +182,16 @@ impl Hold {
         kept.map(|(_, (hold, _))| hold).collect()
     }
 
+    /// A point, in the coordinates of the shape.
+    pub(crate) fn at(place: DVec3, shape: &Shape) -> Hold {
+        let segment = Segment::new(place, place);
+        Hold {
+            joint: 0,
+            inside: !runs_inside(&segment, shape).is_empty(),
+            segments: vec![segment],
+        }
+    }
+
     /// A hold, and the largest share of any of its bones that is inside.
     fn of(handle: &Handle, shape: &Shape) -> (Hold, f64) {
         let mut inside = Vec::new();

@@ -7,12 +7,12 @@ mod bounded_biharmonic;
 mod cells;
 mod envelope;
 mod followers;
-mod geodesic;
+pub(crate) mod geodesic;
 mod groups;
 mod handles;
 mod heat;
 mod rigid;
-mod shape;
+pub(crate) mod shape;
 #[cfg(test)]
 mod test_bodies;
 

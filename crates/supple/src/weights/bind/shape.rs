@@ -136,6 +136,11 @@ impl Shape {
         (place - self.unit.middle) * self.unit.scale
     }
 
+    /// A place in the coordinates of the unit in the model's.
+    pub(crate) fn out_of_unit(&self, place: DVec3) -> DVec3 {
+        place / self.unit.scale + self.unit.middle
+    }
+
     /// A length of the model in the coordinates of the unit.
     pub(crate) fn length_to_unit(&self, length: f64) -> f64 {
         length * self.unit.scale

@@ -1,0 +1,248 @@
+//! `supple handles`: points inside of a character to pose it by, and its weights for them.
+
+use crate::args::{HandleArguments, PointWeights};
+use crate::convert::{DocumentKind, ending};
+use crate::failure::Failure;
+use crate::progress;
+use crate::source::Source;
+use crate::wording::{many, printable};
+use serde_json::json;
+use std::io;
+use supple::point_handles::{HandleError, HandleKind, HandleOptions, PlacedHandles, place_handles};
+use supple::weights::bind::{BindMethod, BindReport};
+use supple::{Bounds, Mesh};
+use supple_io::write_whole;
+use supple_render::{SegmentedBody, Settings, render};
+
+/// What the ending of the output asks for.
+enum Output {
+    Bound(DocumentKind),
+    List,
+    Picture,
+}
+
+impl Output {
+    fn wanted(options: &HandleArguments) -> Result<Output, Failure> {
+        if let Some(kind) = DocumentKind::of(&options.out) {
+            return Ok(Output::Bound(kind));
+        }
+        match ending(&options.out).as_str() {
+            "json" => Ok(Output::List),
+            "png" => Ok(Output::Picture),
+            _ => {
+                let out = options.out.display();
+                let message = format!("{out}: the ending must be .glb, .gltf, .json or .png");
+                Err(Failure::usage(message))
+            }
+        }
+    }
+}
+
+pub(crate) fn run(options: &HandleArguments) -> Result<(), Failure> {
+    let output = Output::wanted(options)?;
+    Failure::unless_writable(&options.out)?;
+    let (source, document) = Source::open(&options.file)?.with_document()?;
+    let mesh = document.surface_at_rest(&source.asset.rig)?;
+    let spinner = progress::spinner("placing handles");
+    let placed = place_handles(&mesh, &options.wanted());
+    spinner.finish_and_clear();
+    let handles = placed.map_err(explained)?;
+    let mut told = told_of_handles(&handles);
+    match output {
+        Output::Bound(kind) => {
+            let method = options.weights.method();
+            let bar = progress::bar(1000, "computing weights");
+            let bound = handles.bind(&mesh, &method, &|share| {
+                bar.set_position((share * 1000.0) as u64);
+            });
+            bar.finish_and_clear();
+            let bound = bound.map_err(|error| Failure::new(error.to_string()))?;
+            let weights = match options.limit {
+                Some(most) if bound.weights.max_influences() > most => bound.weights.limited(most),
+                _ => bound.weights,
+            };
+            let rig = &source.asset.rig;
+            let mut bound_document = document
+                .with_point_handles(rig, &handles, &weights)?
+                .document;
+            kind.write(&mut bound_document, &options.out)?;
+            told.extend(told_of_binding(&source, &method, &bound.report));
+        }
+        Output::List => {
+            let list = format!("{:#}\n", listed(&handles));
+            write_whole(&options.out, |out| out.write_all(list.as_bytes()))
+                .map_err(|error| Failure::writing(&options.out, error))?;
+        }
+        Output::Picture => draw(options, &mesh, &handles)?,
+    }
+    crate::tell(&told.join("\n"));
+    Ok(())
+}
+
+impl HandleArguments {
+    fn wanted(&self) -> HandleOptions {
+        let given = if self.at.is_empty() {
+            &self.also_at
+        } else {
+            &self.at
+        };
+        HandleOptions {
+            automatic: self.at.is_empty(),
+            given: given.clone(),
+            clusters: self.clusters,
+            count: self.count,
+            ends: !self.no_ends,
+            edges: (!self.edges.is_empty()).then(|| self.edges.clone()),
+        }
+    }
+}
+
+impl PointWeights {
+    fn method(self) -> BindMethod {
+        match self {
+            PointWeights::Bbw => BindMethod::BoundedBiharmonic(Default::default()),
+            PointWeights::Geodesic => BindMethod::Geodesic(Default::default()),
+        }
+    }
+}
+
+fn explained(error: HandleError) -> Failure {
+    let message = error.to_string();
+    match error {
+        HandleError::Outside { .. } => Failure::new(message)
+            .hint("handles hold a body from inside; a picture (-o out.png) shows where it is"),
+        HandleError::NoSurface => Failure::new(message),
+        HandleError::Isolated(_) => Failure::usage(message)
+            .hint("every handle needs an --edge, or leave all of them out for a tree of edges"),
+        _ => Failure::usage(message),
+    }
+}
+
+fn told_of_handles(handles: &PlacedHandles) -> Vec<String> {
+    let of_kind = |wanted: HandleKind| handles.kinds.iter().filter(|kind| **kind == wanted).count();
+    let kinds = [
+        (of_kind(HandleKind::Given), "given"),
+        (
+            of_kind(HandleKind::Between),
+            "between parts of different thickness",
+        ),
+        (of_kind(HandleKind::End), "at ends of limbs"),
+        (of_kind(HandleKind::Along), "along what is long"),
+    ];
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds
+        .map(|(count, where_)| format!("{count} {where_}"))
+        .collect();
+    let mut told = vec![format!(
+        "{}: {}; {}; {}",
+        many(handles.places.len(), "handle"),
+        kinds.join(", "),
+        many(handles.segments.count, "segment"),
+        many(handles.edges.len(), "pseudo-edge"),
+    )];
+    let report = &handles.report;
+    if report.sheet {
+        told.push("note: the surface has no inside, so handles lie on it".to_owned());
+    }
+    if !report.across.is_empty() {
+        let edges = report.across.iter().map(|[a, b]| format!("{a}-{b}"));
+        let edges: Vec<String> = edges.collect();
+        told.push(format!(
+            "note: the body has parts that are not connected inside; edges that lead across: {}",
+            edges.join(", ")
+        ));
+    }
+    told
+}
+
+fn told_of_binding(source: &Source, method: &BindMethod, report: &BindReport) -> Vec<String> {
+    let mut told = vec![format!(
+        "{} bound by '{}'",
+        many(source.asset.rig.mesh().vertex_count(), "vertex"),
+        method.name()
+    )];
+    if !source.notes.unskinned {
+        let joints = many(source.asset.rig.skeleton().joints().len(), "joint");
+        told.push(format!("note: the handles replace the skin of {joints}"));
+    }
+    if !source.asset.clips.is_empty() {
+        let clips = many(source.asset.clips.len(), "clip");
+        told.push(format!(
+            "note: of {clips} only morph targets are kept: nothing follows what else they move"
+        ));
+    }
+    if !source.asset.props.is_empty() {
+        let props = many(source.asset.props.len(), "mesh");
+        told.push(format!(
+            "note: {props} that no skin held stay where they are"
+        ));
+    }
+    if !report.followers.is_empty() {
+        let first = report.followers[0].vertex;
+        let of_mesh = source.mesh_of(first);
+        let of_mesh = of_mesh.map(|name| format!(" of mesh '{}'", printable(name)));
+        told.push(format!(
+            "note: no handle reaches {} of {}, which follow the nearest others (the first has vertex {first}{})",
+            report.followers.len(),
+            many(report.pieces, "piece"),
+            of_mesh.unwrap_or_default(),
+        ));
+    }
+    let named = |handles: &[usize]| {
+        let names = handles.iter().map(|handle| handle.to_string());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    if !report.unreached.is_empty() {
+        told.push(format!(
+            "warning: handles that hold no vertex: {}",
+            named(&report.unreached)
+        ));
+    }
+    told
+}
+
+fn listed(handles: &PlacedHandles) -> serde_json::Value {
+    let kind = |kind: HandleKind| match kind {
+        HandleKind::Between => "between",
+        HandleKind::End => "end",
+        HandleKind::Along => "along",
+        HandleKind::Given => "given",
+    };
+    let list = handles.places.iter().zip(&handles.kinds);
+    let list: Vec<_> = list
+        .map(|(place, of)| json!({ "place": place.to_array(), "kind": kind(*of) }))
+        .collect();
+    let segments = &handles.segments;
+    let report = &handles.report;
+    json!({
+        "handles": list,
+        "edges": handles.edges,
+        "segments": {
+            "count": segments.count,
+            "clusters": segments.clusters,
+            "thicknesses": segments.thicknesses,
+            "of_triangles": segments.of_triangles,
+        },
+        "pieces": report.pieces,
+        "pieces_without_handles": report.small_pieces,
+        "sheet": report.sheet,
+        "moved_inside": report.moved_inside,
+        "edges_across": report.across,
+    })
+}
+
+fn draw(options: &HandleArguments, mesh: &Mesh, handles: &PlacedHandles) -> Result<(), Failure> {
+    let settings = Settings {
+        width: options.size.0,
+        height: options.size.1,
+        ..Settings::default()
+    };
+    let body = SegmentedBody::new(mesh, handles);
+    let ground = Bounds::around(mesh.positions().iter().copied()).map(|bounds| bounds.min.y);
+    let camera = body.camera(options.view, settings.aspect());
+    let image = render(&body.scene(ground), &camera, &settings);
+    write_whole(&options.out, |out| {
+        image.write_png(out).map_err(io::Error::other)
+    })
+    .map_err(|error| Failure::writing(&options.out, error))
+}

@@ -1,0 +1,250 @@
+//! Point handles in a file: a joint for each, beside each other under one node, since no handle moves another; pseudo-edges in the extras of the skin.
+//!
+//! ```json
+//! "extras": { "supple": { "point_handles": { "edges": [[0, 1], [1, 2]] } } }
+//! ```
+//!
+//! The numbers of edges are places in the skin's list of joints (`docs/point-handles.md`).
+
+use super::centers::{OWN, forget_centers};
+use super::container::Container;
+use super::mush::forget_mush;
+use super::store::Accessor;
+use super::{Document, Instance, Loaded, SaveError, read};
+use glam::{DAffine3, DMat4, DVec3};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::sync::Arc;
+use supple::mesh::MeshError;
+use supple::point_handles::PlacedHandles;
+use supple::{Mesh, Rig, Weights};
+
+/// What of Supple's extras is about point handles.
+const RECORD: &str = "point_handles";
+
+/// What the node above all handles is called.
+const PARENT: &str = "handles";
+
+impl Document {
+    /// The surface of the character where the file shows it, as one body: each mesh in its bind pose, carried to where the rest pose has the joint that holds most of it.
+    ///
+    /// Handles are placed in this surface, and [`Document::with_point_handles`] binds the meshes of the file to them.
+    pub fn surface_at_rest(&self, rig: &Rig) -> Result<Mesh, SaveError> {
+        self.check_vertex_count("a character", rig.mesh().vertex_count())?;
+        let mut positions = rig.mesh().positions().to_vec();
+        for (instance, frame) in self.binding.instances.iter().zip(self.frames(rig)) {
+            for vertex in instance.primitives.iter().cloned().flatten() {
+                let place = frame.transform_point3(positions[vertex].as_dvec3());
+                positions[vertex] = place.as_vec3();
+            }
+        }
+        let triangles = rig.mesh().triangles().to_vec();
+        Mesh::new(positions, None, None, triangles).map_err(|error| match error {
+            MeshError::NotFinite { vertex, .. } => SaveError::NotFinite(vertex),
+            _ => SaveError::OtherSkeleton,
+        })
+    }
+
+    /// Where the rest pose carries each mesh of the character.
+    fn frames(&self, rig: &Rig) -> Vec<DAffine3> {
+        let skeleton = rig.skeleton();
+        let mut world_from_node = Vec::new();
+        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world_from_node);
+        let frame = |instance: &Instance| {
+            let mut held = vec![0.0; skeleton.joints().len()];
+            for vertex in instance.primitives.iter().cloned().flatten() {
+                for influence in rig.weights().of(vertex) {
+                    held[influence.joint] += f64::from(influence.weight);
+                }
+            }
+            let most = (0..held.len()).max_by(|&a, &b| held[a].total_cmp(&held[b]).then(b.cmp(&a)));
+            most.map_or(DAffine3::IDENTITY, |joint| {
+                let joint = &skeleton.joints()[joint];
+                world_from_node[joint.node] * joint.joint_from_bind
+            })
+        };
+        self.binding.instances.iter().map(frame).collect()
+    }
+
+    /// The same file with its meshes bound to handles instead of whatever moved them. Clips that moved joints or meshes are left out, since nothing follows what they move; those of morph
+    /// targets stay.
+    ///
+    /// `rig` is the character of this file; the handles are in the space of [`Document::surface_at_rest`], and the weights are those of handles.
+    pub fn with_point_handles(
+        &self,
+        rig: &Rig,
+        handles: &PlacedHandles,
+        weights: &Weights,
+    ) -> Result<Loaded, SaveError> {
+        self.check_vertex_count("weights", weights.vertex_count())?;
+        let frames = self.frames(rig);
+        let mut changed = self.clone();
+        let (parent, joints) = changed.add_handles(&handles.places);
+        changed.json["skins"] = json!([]);
+        let list: Arc<[usize]> = (0..handles.places.len()).collect();
+        // One skin for all meshes that are carried alike.
+        let mut skins: Vec<(DAffine3, usize)> = Vec::new();
+        for (index, frame) in frames.into_iter().enumerate() {
+            let known = skins.iter().find(|(known, _)| *known == frame);
+            let skin = match known {
+                Some((_, skin)) => *skin,
+                None => {
+                    let skin = changed.add_skin(parent, &joints, handles, &frame);
+                    skins.push((frame, skin));
+                    skin
+                }
+            };
+            let instance = &mut changed.binding.instances[index];
+            instance.skinned = true;
+            instance.joint_of_skin = list.clone();
+            changed.json["nodes"][instance.node]["skin"] = json!(skin);
+        }
+        for mesh in changed.json["meshes"].as_array_mut().into_iter().flatten() {
+            forget_centers(mesh);
+            forget_mush(mesh);
+        }
+        changed.list_mush_extension();
+        changed.keep_clips_of_morphs();
+        changed.set_weights(weights)?;
+        changed.read_again()
+    }
+
+    /// Pseudo-edges that the file has between joints of the skeleton, each once.
+    pub fn pseudo_edges(&self) -> Vec<[usize; 2]> {
+        let mut edges = Vec::new();
+        for instance in self
+            .binding
+            .instances
+            .iter()
+            .filter(|instance| instance.skinned)
+        {
+            let skin = self.json["nodes"][instance.node]["skin"].as_u64();
+            let skin = skin.map_or(&Value::Null, |skin| &self.json["skins"][skin as usize]);
+            let listed = skin["extras"][OWN][RECORD]["edges"].as_array();
+            for edge in listed.into_iter().flatten() {
+                let end = |at: usize| {
+                    let number = usize::try_from(edge.get(at)?.as_u64()?).ok()?;
+                    instance.joint_of_skin.get(number).copied()
+                };
+                if let (Some(a), Some(b)) = (end(0), end(1))
+                    && a != b
+                {
+                    edges.push([a.min(b), a.max(b)]);
+                }
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    /// Nodes for handles, under one that all scenes show; returns that one, and theirs.
+    fn add_handles(&mut self, places: &[DVec3]) -> (usize, Vec<usize>) {
+        let nodes = self.json["nodes"].as_array();
+        let names = nodes.into_iter().flatten();
+        let names = names.filter_map(|node| Some(node["name"].as_str()?.to_owned()));
+        let mut taken: HashSet<String> = names.collect();
+        let mut free = |wanted: String| {
+            let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+            let mut names = std::iter::once(wanted.clone()).chain(numbered);
+            let name = names.find(|name| taken.insert(name.clone()));
+            name.unwrap_or(wanted)
+        };
+        let parent_name = free(PARENT.to_owned());
+        let joints: Vec<usize> = places
+            .iter()
+            .enumerate()
+            .map(|(handle, place)| {
+                let name = free(format!("handle_{handle}"));
+                let node = json!({ "name": name, "translation": place.as_vec3().to_array() });
+                self.push("nodes", node)
+            })
+            .collect();
+        let parent = self.push("nodes", json!({ "name": parent_name, "children": joints }));
+        let scenes = self.json["scenes"].as_array_mut();
+        for scene in scenes.into_iter().flatten() {
+            match scene["nodes"].as_array_mut() {
+                Some(nodes) => nodes.push(json!(parent)),
+                None => scene["nodes"] = json!([parent]),
+            }
+        }
+        (parent, joints)
+    }
+
+    fn add_skin(
+        &mut self,
+        parent: usize,
+        joints: &[usize],
+        handles: &PlacedHandles,
+        frame: &DAffine3,
+    ) -> usize {
+        let matrices: Vec<f32> = handles
+            .places
+            .iter()
+            .flat_map(|place| {
+                // As the node has it, rounded.
+                let place = place.as_vec3().as_dvec3();
+                let joint_from_bind = DAffine3::from_translation(-place) * *frame;
+                DMat4::from(joint_from_bind).as_mat4().to_cols_array()
+            })
+            .collect();
+        let matrices = self.append(Accessor::floats("MAT4", 16, &matrices));
+        self.push(
+            "skins",
+            json!({
+                "name": PARENT,
+                "joints": joints,
+                "skeleton": parent,
+                "inverseBindMatrices": matrices,
+                "extras": { OWN: { RECORD: { "edges": handles.edges } } },
+            }),
+        )
+    }
+
+    /// Leaves of all clips only what changes morph targets.
+    fn keep_clips_of_morphs(&mut self) {
+        let Some(animations) = self.json["animations"].as_array_mut() else {
+            return;
+        };
+        animations.retain_mut(|animation| {
+            let Some(channels) = animation["channels"].as_array_mut() else {
+                return false;
+            };
+            channels.retain(|channel| channel["target"]["path"] == "weights");
+            !channels.is_empty()
+        });
+        let none_left = animations.is_empty();
+        if let Some(root) = self.json.as_object_mut().filter(|_| none_left) {
+            root.shift_remove("animations");
+        }
+    }
+
+    /// The character that this document now holds.
+    fn read_again(self) -> Result<Loaded, SaveError> {
+        let stored: usize = self.buffers.iter().map(|bytes| bytes.len()).sum();
+        let container = Container {
+            byte_count: stored as u64 + self.json.to_string().len() as u64,
+            json: self.json,
+            buffers: self.buffers,
+            extra_chunks: self.extra_chunks,
+        };
+        let read = read::character(&container, PARENT);
+        let character = read.map_err(|fault| SaveError::NotReadable {
+            place: fault.place,
+            problem: fault.problem,
+        })?;
+        Ok(Loaded {
+            asset: character.asset,
+            stored_centers: character.stored_centers,
+            stored_mush: character.stored_mush,
+            notes: character.notes,
+            document: Document {
+                json: container.json,
+                buffers: container.buffers,
+                extra_chunks: container.extra_chunks,
+                folder: self.folder,
+                binding: character.binding,
+            },
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! A body with its point handles, as `arap-point-handles.txt`, Fig. 5, shows it: every segment in its colour, balls for handles, lines for pseudo-edges.
+
+use crate::color::joint_color;
+use crate::{Camera, Marks, Paint, Scene, Surface};
+use glam::Vec3;
+use supple::Mesh;
+use supple::point_handles::{HandleKind, PlacedHandles};
+
+const EDGE: Vec3 = Vec3::new(0.02, 0.02, 0.025);
+const BETWEEN: Vec3 = Vec3::new(0.9, 0.06, 0.03);
+const END: Vec3 = Vec3::new(0.95, 0.75, 0.05);
+const ALONG: Vec3 = Vec3::new(0.03, 0.25, 0.85);
+const GIVEN: Vec3 = Vec3::new(0.9, 0.9, 0.9);
+const NO_SEGMENT: Vec3 = Vec3::new(0.4, 0.4, 0.4);
+
+/// The radius of a ball and half the width of a line, as shares of the picture's shorter side.
+const BALL: f32 = 0.013;
+const LINE: f32 = 0.003;
+
+/// A surface whose triangles have a colour each, and handles in it.
+#[derive(Clone, Debug)]
+pub struct SegmentedBody {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    colors: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    marks: Vec<Marks>,
+}
+
+impl SegmentedBody {
+    /// `handles` were placed in `mesh`.
+    pub fn new(mesh: &Mesh, handles: &PlacedHandles) -> SegmentedBody {
+        let corners = mesh
+            .triangles()
+            .iter()
+            .flatten()
+            .map(|&corner| corner as usize);
+        let of_triangle = |triangle: usize| {
+            let segments = &handles.segments.of_triangles;
+            let segment = segments.get(triangle).copied().flatten();
+            segment.map_or(NO_SEGMENT, joint_color)
+        };
+        let first = (0..mesh.triangles().len() as u32).map(|triangle| 3 * triangle);
+        SegmentedBody {
+            positions: corners.clone().map(|at| mesh.positions()[at]).collect(),
+            normals: corners.map(|at| mesh.normals()[at]).collect(),
+            colors: (0..mesh.triangles().len())
+                .flat_map(|triangle| [of_triangle(triangle); 3])
+                .collect(),
+            triangles: first.map(|at| [at, at + 1, at + 2]).collect(),
+            marks: marks(handles),
+        }
+    }
+
+    /// The scene, on a ground at a height (or floating, without).
+    pub fn scene(&self, ground: Option<f32>) -> Scene<'_> {
+        let body = Surface {
+            positions: &self.positions,
+            normals: &self.normals,
+            triangles: &self.triangles,
+            paint: Paint::PerVertex(&self.colors),
+        };
+        Scene {
+            surfaces: vec![body],
+            marks: self.marks.clone(),
+            ground,
+            ..Scene::default()
+        }
+    }
+
+    /// A camera that shows all of it.
+    pub fn camera(&self, view: crate::View, aspect: f64) -> Camera {
+        Camera::framing(self.positions.iter().copied(), view, aspect)
+    }
+}
+
+/// Lines for pseudo-edges, then balls for handles in the colour of their kind.
+pub fn marks(handles: &PlacedHandles) -> Vec<Marks> {
+    let place = |handle: usize| handles.places[handle].as_vec3();
+    let lines = Marks {
+        strokes: handles.edges.iter().map(|edge| edge.map(place)).collect(),
+        radius: LINE,
+        color: EDGE,
+    };
+    let kinds = [
+        (HandleKind::Along, ALONG),
+        (HandleKind::Between, BETWEEN),
+        (HandleKind::End, END),
+        (HandleKind::Given, GIVEN),
+    ];
+    let balls = kinds.into_iter().map(|(kind, color)| {
+        let of_kind = (0..handles.places.len()).filter(|&handle| handles.kinds[handle] == kind);
+        Marks::dots(of_kind.map(place), BALL, color)
+    });
+    std::iter::once(lines).chain(balls).collect()
+}

@@ -1,0 +1,197 @@
+//! Where limbs end: the fingertips, the top of the head, the toes.
+//!
+//! Along the surface, distances from the middle of the body have a top at the end of every limb. A top counts by how far one has to come down from it to get to a higher one (its persistence in the
+//! merge tree of the distances): a limb ends where that is longer than the limb is thick. So noses, knuckles and the corners of a box do not count, on a mesh of any resolution.
+
+use crate::adjacency::DisjointSets;
+use crate::weights::bind::shape::{Piece, Shape};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A limb's end counts if the limb sticks out by this many times its thickness.
+const STICKS_OUT: f64 = 1.4;
+
+/// The end of a limb.
+pub(super) struct End {
+    /// Points on the last half thickness.
+    pub(super) points: Vec<u32>,
+    /// How thick the limb is.
+    pub(super) thickness: f64,
+}
+
+/// The points around each point, and how far away they are.
+pub(super) struct Rings {
+    starts: Vec<u32>,
+    others: Vec<(u32, f64)>,
+}
+
+impl Rings {
+    pub(super) fn of(shape: &Shape) -> Rings {
+        let mut starts = vec![0u32; shape.points.len() + 1];
+        for edge in &shape.edges {
+            for end in edge.ends {
+                starts[end as usize + 1] += 1;
+            }
+        }
+        for point in 0..shape.points.len() {
+            starts[point + 1] += starts[point];
+        }
+        let mut next = starts.clone();
+        let mut others = vec![(0, 0.0); shape.edges.len() * 2];
+        for edge in &shape.edges {
+            let [a, b] = edge.ends;
+            let length = shape.points[a as usize].distance(shape.points[b as usize]);
+            for (from, to) in [(a, b), (b, a)] {
+                let slot = &mut next[from as usize];
+                others[*slot as usize] = (to, length);
+                *slot += 1;
+            }
+        }
+        Rings { starts, others }
+    }
+
+    fn around(&self, point: u32) -> &[(u32, f64)] {
+        let point = point as usize;
+        &self.others[self.starts[point] as usize..self.starts[point + 1] as usize]
+    }
+
+    /// Distances along edges from a point; infinite on other pieces.
+    fn distances(&self, from: u32) -> Vec<f64> {
+        let mut distances = vec![f64::INFINITY; self.starts.len() - 1];
+        distances[from as usize] = 0.0;
+        // Distances are not negative, and the bits of such numbers are in their order.
+        let mut front = BinaryHeap::from([Reverse((0u64, from))]);
+        while let Some(Reverse((bits, point))) = front.pop() {
+            let here = f64::from_bits(bits);
+            if here > distances[point as usize] {
+                continue;
+            }
+            for &(other, length) in self.around(point) {
+                let away = here + length;
+                if away < distances[other as usize] {
+                    distances[other as usize] = away;
+                    front.push(Reverse((away.to_bits(), other)));
+                }
+            }
+        }
+        distances
+    }
+}
+
+/// The ends of the limbs of a piece, the farthest first.
+pub(super) fn ends(shape: &Shape, rings: &Rings, piece: &Piece, thickness: &[f64]) -> Vec<End> {
+    let Some(&first) = piece.points.first() else {
+        return Vec::new();
+    };
+    let farthest = |distances: &[f64]| {
+        let farther =
+            |best: u32, &next: &u32| match distances[next as usize] > distances[best as usize] {
+                true => next,
+                false => best,
+            };
+        piece.points.iter().fold(first, farther)
+    };
+    // The middle of the longest way there is.
+    let one = rings.distances(farthest(&rings.distances(first)));
+    let other = rings.distances(farthest(&one));
+    let lopsided = |point: &u32| one[*point as usize].max(other[*point as usize]);
+    let middle = piece.points.iter().copied();
+    let middle = middle.min_by(|a, b| lopsided(a).total_cmp(&lopsided(b)));
+    let distances = rings.distances(middle.unwrap_or(first));
+
+    let mut order: Vec<u32> = piece.points.clone();
+    let away = |point: u32| distances[point as usize];
+    order.sort_by(|&a, &b| away(b).total_cmp(&away(a)).then(a.cmp(&b)));
+    let mut sets = DisjointSets::new(shape.points.len());
+    let mut seen = vec![false; shape.points.len()];
+    // By the first point of each set: its top, and the area and the thickness of all that hangs on it.
+    let mut limbs: Vec<Option<Limb>> = vec![None; shape.points.len()];
+    let mut tops: Vec<(u32, f64)> = Vec::new();
+    for &point in &order {
+        seen[point as usize] = true;
+        let area = shape.areas[point as usize];
+        let mut limb = Limb {
+            top: point,
+            area,
+            thick: area * thickness[point as usize],
+        };
+        for &(neighbour, _) in rings.around(point) {
+            if !seen[neighbour as usize] {
+                continue;
+            }
+            let root = sets.find(neighbour as usize);
+            let Some(joining) = limbs[root].take() else {
+                continue;
+            };
+            // The lower top ends here.
+            let joined_is_higher = away(joining.top) > away(limb.top);
+            let (higher, lower) = match joined_is_higher {
+                true => (joining, limb),
+                false => (limb, joining),
+            };
+            if away(lower.top) - away(point) > STICKS_OUT * lower.thickness() {
+                tops.push((lower.top, lower.thickness()));
+            }
+            limb = Limb {
+                top: higher.top,
+                area: higher.area + lower.area,
+                thick: higher.thick + lower.thick,
+            };
+            sets.join(root, point as usize);
+        }
+        limbs[sets.find(point as usize)] = Some(limb);
+    }
+    // The highest top of all is never met by a higher one: it is as thick as its surroundings.
+    if let Some(&top) = order.first() {
+        let around = thickness[top as usize];
+        let near = order
+            .iter()
+            .take_while(|&&point| away(point) > away(top) - 2.0 * around);
+        let (area, thick) = near.fold((0.0, 0.0), |(area, thick), &point| {
+            let own = shape.areas[point as usize];
+            (area + own, thick + own * thickness[point as usize])
+        });
+        let thick = if area > 0.0 { thick / area } else { around };
+        tops.insert(0, (top, thick.min(around * 1.5)));
+    }
+    let end = |(top, thick): (u32, f64)| End {
+        points: connected(rings, &distances, top, away(top) - 0.5 * thick),
+        thickness: thick,
+    };
+    tops.into_iter().map(end).collect()
+}
+
+/// A part of the surface that hangs on a top.
+#[derive(Clone, Copy)]
+struct Limb {
+    top: u32,
+    area: f64,
+    /// The thickness, by area.
+    thick: f64,
+}
+
+impl Limb {
+    fn thickness(&self) -> f64 {
+        if self.area > 0.0 {
+            self.thick / self.area
+        } else {
+            0.0
+        }
+    }
+}
+
+/// The points connected with a top that are no lower than a distance.
+fn connected(rings: &Rings, distances: &[f64], top: u32, least: f64) -> Vec<u32> {
+    let mut found = vec![top];
+    let mut known = std::collections::HashSet::from([top]);
+    let mut next = 0;
+    while next < found.len() {
+        for &(other, _) in rings.around(found[next]) {
+            if distances[other as usize] >= least && known.insert(other) {
+                found.push(other);
+            }
+        }
+        next += 1;
+    }
+    found
+}

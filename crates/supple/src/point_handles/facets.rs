@@ -1,0 +1,117 @@
+//! The triangles of a surface and who is whose neighbour.
+
+use crate::weights::bind::shape::Shape;
+use glam::DVec3;
+use std::collections::HashMap;
+
+/// Triangles of a [`Shape`], in its order and its unit.
+pub(super) struct Facets {
+    pub(super) centers: Vec<DVec3>,
+    /// Outward, of unit length.
+    pub(super) normals: Vec<DVec3>,
+    pub(super) areas: Vec<f64>,
+    /// Facets across edges, with the ends of the edge.
+    pub(super) borders: Vec<Border>,
+    starts: Vec<u32>,
+    across: Vec<(u32, f64)>,
+}
+
+/// An edge between two facets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Border {
+    pub(super) facets: [u32; 2],
+    pub(super) ends: [u32; 2],
+    pub(super) length: f64,
+}
+
+impl Facets {
+    pub(super) fn of(shape: &Shape) -> Facets {
+        let corners = |facet: &[u32; 3]| facet.map(|corner: u32| shape.points[corner as usize]);
+        let across = |facet: &[u32; 3]| {
+            let [a, b, c] = corners(facet);
+            (b - a).cross(c - a)
+        };
+        let center = |facet: &[u32; 3]| corners(facet).iter().sum::<DVec3>() / 3.0;
+        let borders = borders(shape);
+        let count = shape.triangles.len();
+        let mut starts = vec![0u32; count + 1];
+        for border in &borders {
+            for facet in border.facets {
+                starts[facet as usize + 1] += 1;
+            }
+        }
+        for facet in 0..count {
+            starts[facet + 1] += starts[facet];
+        }
+        let mut next = starts.clone();
+        let mut neighbours = vec![(0, 0.0); borders.len() * 2];
+        for border in &borders {
+            let [a, b] = border.facets;
+            for (facet, other) in [(a, b), (b, a)] {
+                let slot = &mut next[facet as usize];
+                neighbours[*slot as usize] = (other, border.length);
+                *slot += 1;
+            }
+        }
+        Facets {
+            centers: shape.triangles.iter().map(center).collect(),
+            normals: shape
+                .triangles
+                .iter()
+                .map(|facet| across(facet).normalize_or_zero())
+                .collect(),
+            areas: shape
+                .triangles
+                .iter()
+                .map(|facet| across(facet).length() * 0.5)
+                .collect(),
+            borders,
+            starts,
+            across: neighbours,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.areas.len()
+    }
+
+    /// The neighbours of a facet, and how long the edges to them are.
+    pub(super) fn around(&self, facet: usize) -> &[(u32, f64)] {
+        &self.across[self.starts[facet] as usize..self.starts[facet + 1] as usize]
+    }
+
+    /// A value per point from one per facet: the mean over those around it, by area. Zero at points without any.
+    pub(super) fn at_points(&self, shape: &Shape, values: &[f64]) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); shape.points.len()];
+        for (facet, corners) in shape.triangles.iter().enumerate() {
+            for &corner in corners {
+                let (sum, area) = &mut sums[corner as usize];
+                *sum += values[facet] * self.areas[facet];
+                *area += self.areas[facet];
+            }
+        }
+        let mean = |(sum, area)| if area > 0.0 { sum / area } else { 0.0 };
+        sums.into_iter().map(mean).collect()
+    }
+}
+
+/// The edges between facets. Where more than two meet at an edge, each with the next.
+fn borders(shape: &Shape) -> Vec<Border> {
+    let mut last: HashMap<[u32; 2], u32> = HashMap::with_capacity(shape.edges.len());
+    let mut borders = Vec::with_capacity(shape.edges.len());
+    for (facet, corners) in shape.triangles.iter().enumerate() {
+        for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+            let (a, b) = (corners[a], corners[b]);
+            let ends = [a.min(b), a.max(b)];
+            if let Some(other) = last.insert(ends, facet as u32) {
+                let [from, to] = ends.map(|end| shape.points[end as usize]);
+                borders.push(Border {
+                    facets: [other, facet as u32],
+                    ends,
+                    length: from.distance(to),
+                });
+            }
+        }
+    }
+    borders
+}

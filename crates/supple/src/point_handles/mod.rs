@@ -1,0 +1,387 @@
+//! Point handles: a character posed by points inside of it instead of bones.
+//!
+//! Luo, Veltkamp and Egges, "As-Rigid-As-Possible Character Deformation Using Point Handles" (`arap-point-handles.txt`). [`place_handles`] is §3.3: the thickness of the body
+//! ([`ShapeDiameter`]), parts of one thickness ([`Segments`]), a handle between each two of them, and pseudo-edges between handles (§3.2). [`PlacedHandles::bind`] gives their weights.
+
+mod diameter;
+mod ends;
+mod facets;
+mod placement;
+mod segments;
+mod tree;
+
+pub use diameter::ShapeDiameter;
+pub use placement::HandleKind;
+pub use segments::Segments;
+
+use crate::mesh::Mesh;
+use crate::weights::bind::geodesic::InsideDistances;
+use crate::weights::bind::shape::Shape;
+use crate::weights::bind::{BindError, BindMethod, Bound, Handle, bind};
+use facets::Facets;
+use glam::DVec3;
+use placement::{Body, Placed};
+use segments::FacetSegments;
+use thiserror::Error;
+
+/// How handles are placed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandleOptions {
+    /// Whether places are looked for, or only the given ones used.
+    pub automatic: bool,
+    /// Places where handles shall be, in the model's coordinates; they come first.
+    pub given: Vec<DVec3>,
+    /// How many kinds of thickness are told apart; `None` chooses.
+    pub clusters: Option<usize>,
+    /// How many handles there shall be in all; `None` leaves as many as there are.
+    pub count: Option<usize>,
+    /// Whether the ends of limbs have handles: hands, feet and heads cannot be moved without.
+    pub ends: bool,
+    /// Pseudo-edges by the numbers of handles; `None` makes a tree.
+    pub edges: Option<Vec<[usize; 2]>>,
+}
+
+impl Default for HandleOptions {
+    fn default() -> HandleOptions {
+        HandleOptions {
+            automatic: true,
+            given: Vec::new(),
+            clusters: None,
+            count: None,
+            ends: true,
+            edges: None,
+        }
+    }
+}
+
+/// Why there are no handles.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum HandleError {
+    /// No handle was given, and none looked for.
+    #[error("there is no handle: none is given, and none is to be placed")]
+    NoHandles,
+    /// The mesh has no triangle with an area.
+    #[error("the mesh has no surface to place handles in")]
+    NoSurface,
+    /// A place that is no place.
+    #[error("handle {0} is at a place that is not finite")]
+    NotFinite(usize),
+    /// A handle that is not in the body.
+    #[error("handle {handle} at {}, {}, {} is outside of the body, {distance} away from its surface", place.x, place.y, place.z)]
+    Outside {
+        /// Which of the given ones.
+        handle: usize,
+        /// Where it is.
+        place: DVec3,
+        /// How far away the surface is.
+        distance: f64,
+    },
+    /// Two handles in one place.
+    #[error("handles {first} and {second} are at the same place")]
+    SamePlace {
+        /// One.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+    /// A pseudo-edge that names a handle which is not there.
+    #[error("an edge names handle {handle}, but there are {count}")]
+    NoSuchHandle {
+        /// What it names.
+        handle: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A pseudo-edge from a handle to itself.
+    #[error("an edge leads from handle {0} to itself")]
+    EdgeToItself(usize),
+    /// A handle without a pseudo-edge, whose rotation nothing would tell.
+    #[error("handle {0} has no edge: nothing would tell how it turns")]
+    Isolated(usize),
+    /// An option that makes no sense.
+    #[error("{option} is {value}, but must be {allowed}")]
+    BadOption {
+        /// Which one.
+        option: &'static str,
+        /// What it is.
+        value: usize,
+        /// What it may be.
+        allowed: &'static str,
+    },
+}
+
+/// Handles in a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacedHandles {
+    /// Where each handle is, in the model's coordinates.
+    pub places: Vec<DVec3>,
+    /// Why each of them is there.
+    pub kinds: Vec<HandleKind>,
+    /// Pseudo-edges, the lower handle first.
+    pub edges: Vec<[usize; 2]>,
+    /// The parts of one thickness.
+    pub segments: Segments,
+    /// What is worth knowing.
+    pub report: HandleReport,
+}
+
+/// What is worth knowing about placed handles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HandleReport {
+    /// How many connected pieces the surface has.
+    pub pieces: usize,
+    /// How many of them are too small for handles of their own.
+    pub small_pieces: usize,
+    /// No part of the surface has an inside, so that handles lie on it.
+    pub sheet: bool,
+    /// How many handles had to be moved into the body.
+    pub moved_inside: usize,
+    /// Edges between which no way leads inside of the body: it has several parts.
+    pub across: Vec<[usize; 2]>,
+}
+
+/// Voxels for distances inside of the body.
+const VOXELS: usize = 20_000;
+
+/// Two handles nearer than this are in one place, the extent of the model being one.
+const SAME_PLACE: f64 = 1e-6;
+
+/// What is thinner than this, eyelids, cloth and plates, counts as this thick, the extent of the model being one: there are no limbs as thin as that.
+const THIN: f64 = 0.006;
+
+/// As much as anyone may ask for.
+const MOST: usize = 1000;
+
+/// The surface has an inside around a given handle if it winds around it this often: on the border of half a body, as artists model them before mirroring, it is about a half.
+const AROUND_HANDLE: f64 = 0.3;
+
+/// Places handles in a body.
+pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandles, HandleError> {
+    options.check()?;
+    let shape = Shape::of(mesh);
+    let facets = Facets::of(&shape);
+    if facets.len() == 0 {
+        return Err(HandleError::NoSurface);
+    }
+    let raw = diameter::filled(&facets, diameter::raw(&shape, &facets));
+    let sheet = raw.iter().all(Option::is_none);
+    let thickness = Thickness::of(&shape, &facets, &raw);
+    let given: Vec<DVec3> = options
+        .given
+        .iter()
+        .map(|&place| shape.to_unit(place))
+        .collect();
+    check_given(&shape, options, &given, sheet)?;
+    let segments = FacetSegments::of(&facets, &thickness.logarithms, options.clusters);
+    let inside = InsideDistances::in_body(&shape, VOXELS);
+    let body = Body {
+        shape: &shape,
+        facets: &facets,
+        segments: &segments,
+        inside: &inside,
+        thickness: facets.at_points(&shape, &thickness.of_facets),
+        depth: facets.at_points(&shape, &thickness.depths),
+    };
+    let large = body.pieces_with_handles();
+    let mut report = HandleReport {
+        pieces: large.len(),
+        small_pieces: large.iter().filter(|large| !**large).count(),
+        sheet,
+        ..HandleReport::default()
+    };
+    let mut placed: Vec<Placed> = given.iter().map(|&place| Placed::given(place)).collect();
+    if options.automatic {
+        let found = find(&body, options, given.len(), &mut report);
+        let apart = |found: &Placed| {
+            let mut given = given.iter();
+            given.all(|given| given.distance(found.place) > 0.5 * found.thickness)
+        };
+        placed.extend(found.into_iter().filter(apart));
+    }
+    let places: Vec<DVec3> = placed.iter().map(|handle| handle.place).collect();
+    let edges = match &options.edges {
+        Some(edges) => checked_edges(edges, placed.len())?,
+        None => {
+            let tree = tree::shortest(&inside, &places);
+            report.across = tree.across;
+            tree.edges
+        }
+    };
+    let in_model = |thickness: &f64| shape.length_from_unit(thickness.exp());
+    // What was given comes back to the bit.
+    let in_model_at = |handle: usize| {
+        let given = options.given.get(handle).copied();
+        given.unwrap_or_else(|| shape.out_of_unit(places[handle]))
+    };
+    let of_triangles = diameter::facet_of_triangles(mesh, &shape).into_iter();
+    Ok(PlacedHandles {
+        places: (0..places.len()).map(in_model_at).collect(),
+        kinds: placed.iter().map(|handle| handle.kind).collect(),
+        edges,
+        segments: Segments {
+            of_triangles: of_triangles
+                .map(|facet| Some(segments.of_facets[facet?] as usize))
+                .collect(),
+            count: segments.count,
+            thicknesses: segments.means.iter().map(in_model).collect(),
+            clusters: segments.clusters.clone(),
+        },
+        report,
+    })
+}
+
+impl PlacedHandles {
+    /// The weights of all handles, one joint for each in their order: point weights, which vary all the way from one handle to the next.
+    pub fn bind(
+        &self,
+        mesh: &Mesh,
+        method: &BindMethod,
+        progress: &dyn Fn(f64),
+    ) -> Result<Bound, BindError> {
+        let places = self.places.iter().enumerate();
+        let handles: Vec<Handle> = places
+            .map(|(joint, &place)| Handle::point(joint, place))
+            .collect();
+        bind(mesh, &handles, handles.len(), method, progress)
+    }
+}
+
+impl HandleOptions {
+    fn check(&self) -> Result<(), HandleError> {
+        if !self.automatic && self.given.is_empty() {
+            return Err(HandleError::NoHandles);
+        }
+        let numbers = [
+            ("the number of clusters", self.clusters),
+            ("the number of handles", self.count),
+        ];
+        for (option, value) in numbers {
+            if let Some(value) = value.filter(|value| !(1..=MOST).contains(value)) {
+                let allowed = "between 1 and 1000";
+                return Err(HandleError::BadOption {
+                    option,
+                    value,
+                    allowed,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How thick the body is behind every facet, everywhere some number.
+struct Thickness {
+    /// Smoothed, and their logarithms.
+    of_facets: Vec<f64>,
+    logarithms: Vec<f64>,
+    /// How deep the middle of the body is.
+    depths: Vec<f64>,
+}
+
+impl Thickness {
+    fn of(shape: &Shape, facets: &Facets, raw: &[Option<f64>]) -> Thickness {
+        // A sheet has no inside to measure: it is as thick as a sixth of its width, so that it has some handles and not too many, on its surface.
+        let mut area_of_piece = vec![0.0; shape.pieces.len()];
+        for (facet, area) in facets.areas.iter().enumerate() {
+            area_of_piece[shape.piece_of_triangle(facet as u32) as usize] += area;
+        }
+        let of_sheet = |facet: usize| {
+            let area = area_of_piece[shape.piece_of_triangle(facet as u32) as usize];
+            area.sqrt() / 6.0
+        };
+        let logarithms = raw.iter().enumerate().map(|(facet, diameter)| {
+            let thickness = diameter.unwrap_or_else(|| of_sheet(facet));
+            thickness.max(THIN).ln()
+        });
+        let logarithms = diameter::smoothed(facets, logarithms.collect());
+        let of_facets: Vec<f64> = logarithms.iter().map(|logarithm| logarithm.exp()).collect();
+        let depths = raw.iter().zip(&of_facets);
+        let depths =
+            depths.map(|(raw, thickness)| raw.map_or(0.0, |raw| 0.5 * thickness.min(2.0 * raw)));
+        Thickness {
+            depths: depths.collect(),
+            of_facets,
+            logarithms,
+        }
+    }
+}
+
+fn check_given(
+    shape: &Shape,
+    options: &HandleOptions,
+    given: &[DVec3],
+    sheet: bool,
+) -> Result<(), HandleError> {
+    for (handle, &place) in given.iter().enumerate() {
+        if !place.is_finite() {
+            return Err(HandleError::NotFinite(handle));
+        }
+        let same = |other: &DVec3| other.distance(place) <= SAME_PLACE;
+        if let Some(first) = given[..handle].iter().position(same) {
+            return Err(HandleError::SamePlace {
+                first,
+                second: handle,
+            });
+        }
+        if !sheet && shape.tree.winding(place) <= AROUND_HANDLE {
+            let nearest = shape.tree.nearest(place.as_vec3(), f32::INFINITY, |_| true);
+            let distance = nearest.map_or(f64::INFINITY, |nearest| f64::from(nearest.distance));
+            return Err(HandleError::Outside {
+                handle,
+                place: options.given[handle],
+                distance: shape.length_from_unit(distance),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Looks for places of handles, beside those that are given.
+fn find(
+    body: &Body,
+    options: &HandleOptions,
+    given: usize,
+    report: &mut HandleReport,
+) -> Vec<Placed> {
+    let between = body.between();
+    let reach = between.reach();
+    let mut placed = between.placed;
+    if options.ends {
+        body.add_ends(&mut placed);
+    }
+    match options.count.map(|count| count.saturating_sub(given)) {
+        Some(count) => {
+            body.thin_out(&mut placed, count);
+            body.add_along(&mut placed, &reach, |placed, _| placed >= count);
+            placed.truncate(count);
+        }
+        None => body.add_along(&mut placed, &reach, |placed, away| {
+            placed > 0 && away <= 1.0
+        }),
+    }
+    if !report.sheet {
+        report.moved_inside = body.move_inside(&mut placed);
+    }
+    placed
+}
+
+fn checked_edges(edges: &[[usize; 2]], count: usize) -> Result<Vec<[usize; 2]>, HandleError> {
+    let mut has_edge = vec![count < 2; count];
+    let mut checked = Vec::with_capacity(edges.len());
+    for &[a, b] in edges {
+        for handle in [a, b] {
+            let known = has_edge.get_mut(handle);
+            *known.ok_or(HandleError::NoSuchHandle { handle, count })? = true;
+        }
+        if a == b {
+            return Err(HandleError::EdgeToItself(a));
+        }
+        checked.push([a.min(b), a.max(b)]);
+    }
+    checked.sort_unstable();
+    checked.dedup();
+    match has_edge.iter().position(|has_edge| !has_edge) {
+        Some(handle) => Err(HandleError::Isolated(handle)),
+        None => Ok(checked),
+    }
+}

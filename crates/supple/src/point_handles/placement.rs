@@ -1,0 +1,423 @@
+//! Where handles go: `arap-point-handles.txt`, §3.3.
+//!
+//! Between segments, as the paper has it: from every vertex at which two segments meet, half of the diameter along the inverse normal; the middle of what lies together is a handle. Two things are added,
+//! without which a character could not be posed. A handle at the end of every limb: a hand or a head has nothing beyond it, so no border would ever give a handle to move it by. And
+//! a handle in the middle of whatever is long and of one thickness, which has no border either: an arm like a tube still gets an elbow, and a bar a middle.
+
+use super::ends::{End, Rings, ends};
+use super::facets::Facets;
+use super::segments::FacetSegments;
+use crate::adjacency::DisjointSets;
+use crate::weights::bind::geodesic::InsideDistances;
+use crate::weights::bind::shape::Shape;
+use glam::DVec3;
+use std::collections::BTreeMap;
+
+/// Why there is a handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandleKind {
+    /// Between two segments of different thickness.
+    Between,
+    /// At the end of a limb.
+    End,
+    /// Along a part that is long and of one thickness.
+    Along,
+    /// Where someone wanted it.
+    Given,
+}
+
+/// A handle in the coordinates of the shape.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    pub(super) place: DVec3,
+    pub(super) kind: HandleKind,
+    /// How thick the body is there.
+    pub(super) thickness: f64,
+    /// How much surface speaks for it, where handles are put together.
+    weight: f64,
+}
+
+impl Placed {
+    pub(super) fn given(place: DVec3) -> Placed {
+        Placed {
+            place,
+            kind: HandleKind::Given,
+            thickness: 0.0,
+            weight: 0.0,
+        }
+    }
+}
+
+/// Handles between segments.
+pub(super) struct Between {
+    pub(super) placed: Vec<Placed>,
+    /// How many limbs set out from each segment.
+    limbs_of: Vec<usize>,
+}
+
+impl Between {
+    /// How far skin may be from all handles in every segment, in its thicknesses.
+    pub(super) fn reach(&self) -> Vec<f64> {
+        let reach = |&limbs: &usize| match limbs {
+            _ if self.placed.is_empty() => COVERED_EVEN,
+            0..3 => COVERED,
+            _ => COVERED_TRUNK,
+        };
+        self.limbs_of.iter().map(reach).collect()
+    }
+}
+
+/// All that placement looks at.
+pub(super) struct Body<'a> {
+    pub(super) shape: &'a Shape,
+    pub(super) facets: &'a Facets,
+    pub(super) segments: &'a FacetSegments,
+    pub(super) inside: &'a InsideDistances<'a>,
+    /// How thick the body is behind every point.
+    pub(super) thickness: Vec<f64>,
+    /// How deep the middle of the body is behind every point: half the thickness; nothing behind a sheet.
+    pub(super) depth: Vec<f64>,
+}
+
+/// Handles nearer than this share of the thickness are one.
+const ONE_HANDLE: f64 = 0.6;
+
+/// The mean of the directions to a border is at most this long if the border goes around: nothing for a full ring, one for a spot.
+const ONE_SIDED: f64 = 0.6;
+
+/// An end that is no farther than this many thicknesses from a border's handle needs none of its own.
+const SHORT_END: f64 = 0.8;
+
+/// No skin is farther from all handles than this many thicknesses.
+const COVERED: f64 = 2.0;
+
+/// The same where three limbs or more set out: a trunk is short, but has to be held in its middle.
+const COVERED_TRUNK: f64 = 1.1;
+
+/// The same in a body of one thickness: a bar has two ends and a middle.
+const COVERED_EVEN: f64 = 1.5;
+
+/// What is thinner than this share of the body is covered as if it were this thick: fingers and ears are moved by their roots and their ends.
+const SLENDER: f64 = 0.03;
+
+/// A plate or a cloth is covered by its width, not by its thickness: this share of the root of its area.
+const PLATE: f64 = 0.3;
+
+/// A border goes around a limb if it is no farther from its middle than this many thicknesses, in the mean: a collar is farther, and parts nothing.
+const RING: f64 = 1.6;
+
+/// Pieces smaller than this share of the body follow what is around them: eyes, buttons.
+const PIECE: f64 = 0.1;
+
+/// As many handles are placed along long parts at most.
+const MOST_ALONG: usize = 64;
+
+impl Body<'_> {
+    /// Half the thickness inwards from a point, no more than `most`.
+    fn inner(&self, point: u32, most: f64) -> DVec3 {
+        let point = point as usize;
+        let inward = -self.shape.normals[point].normalize_or_zero();
+        self.shape.points[point] + inward * self.depth[point].min(most)
+    }
+
+    /// Which pieces get handles of their own.
+    pub(super) fn pieces_with_handles(&self) -> Vec<bool> {
+        let pieces = &self.shape.pieces;
+        let has_skin = |piece: &crate::weights::bind::shape::Piece| piece.points.len() > 2;
+        let largest = pieces.iter().filter(|piece| has_skin(piece));
+        let largest = largest.map(|piece| piece.extent()).fold(0.0, f64::max);
+        let large = |piece: &crate::weights::bind::shape::Piece| {
+            has_skin(piece) && (piece.extent() >= PIECE || piece.extent() >= largest)
+        };
+        pieces.iter().map(large).collect()
+    }
+
+    /// Handles between segments.
+    pub(super) fn between(&self) -> Between {
+        let segment = |facet: u32| self.segments.of_facets[facet as usize];
+        // The borders between each two segments, in the order of the segments.
+        let mut pairs: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
+        for (index, border) in self.facets.borders.iter().enumerate() {
+            let [a, b] = border.facets.map(segment);
+            if a != b {
+                pairs.entry([a.min(b), a.max(b)]).or_default().push(index);
+            }
+        }
+        let mut placed = Vec::new();
+        let mut limbs_of = vec![0; self.segments.count];
+        for (pair, borders) in &pairs {
+            for ring in self.rings_of(borders) {
+                let middle = self.middle_of_ring(&ring);
+                if self.goes_around(&ring, &middle) {
+                    placed.push(middle);
+                    pair.iter().for_each(|&side| limbs_of[side as usize] += 1);
+                }
+            }
+        }
+        Between {
+            placed: self.put_together(placed),
+            limbs_of,
+        }
+    }
+
+    /// Edges that touch each other.
+    fn rings_of(&self, borders: &[usize]) -> Vec<Vec<usize>> {
+        let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
+        for &border in borders {
+            for end in self.facets.borders[border].ends {
+                let next = numbers.len();
+                numbers.entry(end).or_insert(next);
+            }
+        }
+        let mut sets = DisjointSets::new(numbers.len());
+        for &border in borders {
+            let [a, b] = self.facets.borders[border].ends.map(|end| numbers[&end]);
+            sets.join(a, b);
+        }
+        let mut rings: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for &border in borders {
+            let number = numbers[&self.facets.borders[border].ends[0]];
+            rings.entry(sets.find(number)).or_default().push(border);
+        }
+        rings.into_values().collect()
+    }
+
+    fn middle_of_ring(&self, ring: &[usize]) -> Placed {
+        let (mut place, mut thickness, mut weight) = (DVec3::ZERO, 0.0, 0.0);
+        for &border in ring {
+            let border = &self.facets.borders[border];
+            for end in border.ends {
+                place += self.inner(end, f64::INFINITY) * border.length;
+                thickness += self.thickness[end as usize] * border.length;
+                weight += border.length;
+            }
+        }
+        Placed {
+            place: place / weight,
+            kind: HandleKind::Between,
+            thickness: thickness / weight,
+            weight,
+        }
+    }
+
+    /// Whether a ring of edges goes around a place. One that lies to one side of it, as around a nose, parts no limb from another.
+    fn goes_around(&self, ring: &[usize], middle: &Placed) -> bool {
+        let (mut towards, mut away, mut length) = (DVec3::ZERO, 0.0, 0.0);
+        for &border in ring {
+            let border = &self.facets.borders[border];
+            for end in border.ends {
+                let way = self.shape.points[end as usize] - middle.place;
+                towards += way.normalize_or_zero() * border.length;
+                away += way.length() * border.length;
+                length += border.length;
+            }
+        }
+        towards.length() < ONE_SIDED * length && away < RING * middle.thickness * length
+    }
+
+    /// Makes one handle of those that are nearer than the body is thick, the nearest first.
+    fn put_together(&self, mut placed: Vec<Placed>) -> Vec<Placed> {
+        loop {
+            let mut nearest: Option<(f64, usize, usize)> = None;
+            for a in 0..placed.len() {
+                for b in a + 1..placed.len() {
+                    let apart = apart(&placed[a], &placed[b]);
+                    if apart < ONE_HANDLE && nearest.is_none_or(|(known, ..)| apart < known) {
+                        nearest = Some((apart, a, b));
+                    }
+                }
+            }
+            let Some((_, a, b)) = nearest else {
+                return placed;
+            };
+            let other = placed.remove(b);
+            let one = &mut placed[a];
+            let share = other.weight / (one.weight + other.weight);
+            one.place = one.place.lerp(other.place, share);
+            one.thickness += (other.thickness - one.thickness) * share;
+            one.weight += other.weight;
+        }
+    }
+
+    /// Adds handles at the ends of limbs.
+    pub(super) fn add_ends(&self, placed: &mut Vec<Placed>) {
+        let rings = Rings::of(self.shape);
+        let large = self.pieces_with_handles();
+        let pieces = self.shape.pieces.iter().zip(large);
+        for (piece, _) in pieces.filter(|(_, large)| *large) {
+            for end in ends(self.shape, &rings, piece, &self.thickness) {
+                let end = self.placed_end(&end);
+                if placed.iter().all(|known| apart(known, &end) > SHORT_END) {
+                    placed.push(end);
+                }
+            }
+        }
+    }
+
+    fn placed_end(&self, end: &End) -> Placed {
+        let (mut place, mut weight) = (DVec3::ZERO, 0.0);
+        for &point in &end.points {
+            let area = self.shape.areas[point as usize];
+            place += self.inner(point, 0.5 * end.thickness) * area;
+            weight += area;
+        }
+        let place = match weight > 0.0 {
+            true => place / weight,
+            false => self.inner(end.points[0], 0.5 * end.thickness),
+        };
+        Placed {
+            place,
+            kind: HandleKind::End,
+            thickness: end.thickness,
+            weight,
+        }
+    }
+
+    /// Adds handles along what is long, where the skin is farthest from all others, until there are enough. `reach` is how far skin may be from them in every segment; distances are told as shares of it.
+    pub(super) fn add_along(
+        &self,
+        placed: &mut Vec<Placed>,
+        reach: &[f64],
+        enough: impl Fn(usize, f64) -> bool,
+    ) {
+        let large = self.pieces_with_handles();
+        let reach = self.reach_at_points(reach);
+        let counts = |point: u32| large[self.shape.piece_of[point as usize] as usize];
+        let mut open: Vec<u32> = (0..self.shape.points.len() as u32)
+            .filter(|&point| counts(point) && reach[point as usize] > 0.0)
+            .collect();
+        for _ in 0..MOST_ALONG {
+            let places: Vec<DVec3> = placed.iter().map(|handle| handle.place).collect();
+            let distances = self.inside.at_points(&self.inside.away_from(&places));
+            let away = |point: u32| distances[point as usize] / reach[point as usize];
+            let farther = |best: u32, next: u32| match away(next) > away(best) {
+                true => next,
+                false => best,
+            };
+            let Some(farthest) = open.iter().copied().reduce(farther) else {
+                return;
+            };
+            if enough(placed.len(), away(farthest)) {
+                return;
+            }
+            let added = self.around(farthest);
+            // What is around it has its handle, also where no way inside leads there, as behind eyelids.
+            let place = self.shape.points[farthest as usize];
+            let near = |point: u32| self.shape.points[point as usize].distance(place);
+            open.retain(|&point| near(point) >= added.thickness && point != farthest);
+            placed.push(added);
+        }
+    }
+
+    /// How far every point may be from all handles, by the mean thickness of its segment: a nose may be as far as the head that it belongs to.
+    fn reach_at_points(&self, reach: &[f64]) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); self.segments.count];
+        let corners = self.shape.triangles.iter();
+        for (facet, corners) in corners.enumerate() {
+            let (sum, area) = &mut sums[self.segments.of_facets[facet] as usize];
+            let thick = corners.map(|corner| self.thickness[corner as usize]);
+            *sum += self.facets.areas[facet] * thick.iter().sum::<f64>() / 3.0;
+            *area += self.facets.areas[facet];
+        }
+        let of_facet = |&segment: &u32| {
+            let (sum, area) = sums[segment as usize];
+            let thickness = if area > 0.0 { sum / area } else { 0.0 };
+            let by_thickness = reach[segment as usize] * thickness.max(SLENDER);
+            by_thickness.max(PLATE * area.sqrt())
+        };
+        let of_facets: Vec<f64> = self.segments.of_facets.iter().map(of_facet).collect();
+        self.facets.at_points(self.shape, &of_facets)
+    }
+
+    /// A handle in the middle of the limb behind a point.
+    fn around(&self, point: u32) -> Placed {
+        let thickness = self.thickness[point as usize];
+        let middle = self.inner(point, f64::INFINITY);
+        let piece = &self.shape.pieces[self.shape.piece_of[point as usize] as usize];
+        let (mut place, mut weight) = (DVec3::ZERO, 0.0);
+        for &other in &piece.points {
+            let inner = self.inner(other, f64::INFINITY);
+            if inner.distance(middle) < 0.5 * thickness {
+                let area = self.shape.areas[other as usize];
+                place += inner * area;
+                weight += area;
+            }
+        }
+        Placed {
+            place: if weight > 0.0 { place / weight } else { middle },
+            kind: HandleKind::Along,
+            thickness,
+            weight,
+        }
+    }
+
+    /// Leaves so many handles: again and again, of the two that are nearest to each other the one that stays is in between.
+    pub(super) fn thin_out(&self, placed: &mut Vec<Placed>, count: usize) {
+        while placed.len() > count.max(1) {
+            let mut nearest = (f64::INFINITY, 0, 1);
+            for a in 0..placed.len() {
+                for b in a + 1..placed.len() {
+                    let apart = apart(&placed[a], &placed[b]);
+                    if apart < nearest.0 {
+                        nearest = (apart, a, b);
+                    }
+                }
+            }
+            let (_, a, b) = nearest;
+            let other = placed.remove(b);
+            let one = &mut placed[a];
+            // An end stays an end.
+            match (one.kind, other.kind) {
+                (HandleKind::End, HandleKind::Between | HandleKind::Along) => {}
+                (HandleKind::Between | HandleKind::Along, HandleKind::End) => *one = other,
+                _ => {
+                    one.place = one.place.lerp(other.place, 0.5);
+                    one.thickness = 0.5 * (one.thickness + other.thickness);
+                }
+            }
+        }
+    }
+
+    /// Moves handles that came to be outside, as the middle of a curved border may, to the middle of the limb that is nearest. Tells how many.
+    pub(super) fn move_inside(&self, placed: &mut [Placed]) -> usize {
+        let mut moved = 0;
+        for handle in placed {
+            if self.shape.is_inside(handle.place) {
+                continue;
+            }
+            let nearest = self
+                .shape
+                .tree
+                .nearest(handle.place.as_vec3(), f32::INFINITY, |_| true);
+            let Some(nearest) = nearest else {
+                continue;
+            };
+            let corners = self.shape.triangles[nearest.triangle as usize];
+            let heaviest = (0..3).max_by(|&a, &b| nearest.shares[a].total_cmp(&nearest.shares[b]));
+            let point = corners[heaviest.unwrap_or(0)];
+            // As deep as it takes to be inside: the normal of a corner may lead past a thin part.
+            let depths = [f64::INFINITY, 0.25, 0.1, 0.03, 0.01];
+            let depth = |share: f64| self.inner(point, share * self.thickness[point as usize]);
+            let facet = nearest.triangle as usize;
+            let below = |share: f64| {
+                let depth = share.min(0.5) * self.thickness[point as usize];
+                self.facets.centers[facet] - self.facets.normals[facet] * depth
+            };
+            let candidates = depths
+                .iter()
+                .flat_map(|&share| [depth(share), below(share)]);
+            let mut candidates = candidates.filter(|place| self.shape.is_inside(*place));
+            if let Some(place) = candidates.next() {
+                handle.place = place;
+                moved += 1;
+            }
+        }
+        moved
+    }
+}
+
+/// How far apart two handles are, in thicknesses of the body.
+fn apart(a: &Placed, b: &Placed) -> f64 {
+    let thickness = 0.5 * (a.thickness + b.thickness);
+    a.place.distance(b.place) / thickness.max(f64::MIN_POSITIVE)
+}
