@@ -2,7 +2,7 @@
 //!
 //! A file named after the folder, with a clip, is measured as well.
 
-#![allow(missing_docs, reason = "a program")]
+#![allow(missing_docs, clippy::print_stdout, reason = "a program")]
 
 #[allow(dead_code, reason = "other programs draw palettes")]
 mod album;

@@ -12,7 +12,7 @@ fn place(asset: &Asset, pose: &Pose, name: &str) -> DVec3 {
     let node = skeleton.nodes().iter().position(|node| node.name == name);
     let mut world = Vec::new();
     skeleton.forward_kinematics(pose, &mut world);
-    world[node.unwrap()].translation
+    world[node.expect("the joint exists")].translation
 }
 
 fn rest_place(asset: &Asset, name: &str) -> DVec3 {
