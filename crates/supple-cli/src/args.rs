@@ -239,7 +239,7 @@ Examples:
   supple handles hero.glb -o hero-handles.png
   supple handles hero.glb -o hero-handles.glb
   supple handles hero.glb --count 20 --weights geodesic -o hero-handles.glb
-  supple handles @bar --at -0.9,0,0 --at 0,0,0 --at 0.9,0,0 --edge 0-1 --edge 1-2 -o bar.glb")]
+  supple handles @bar --at -0.4,0,0 --at 0,0,0 --at 0.4,0,0 --edge 0-1 --edge 1-2 -o bar.glb")]
     Handles(HandleArguments),
 
     /// How long things take on this machine: baking centers of rotation and direct delta mush,
