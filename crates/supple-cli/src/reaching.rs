@@ -7,6 +7,7 @@ use crate::wording::{measure, printable};
 use clap::Args;
 use glam::{DAffine3, DQuat, DVec3, EulerRot};
 use std::f64::consts::PI;
+use supple::arap::{RotationMean, turns};
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, Reached, move_to, reach};
 use supple::polar::Polar;
 use supple::{Pose, Skeleton};
@@ -119,6 +120,9 @@ impl ReachArguments {
             let node = find_node(source, &shift.joint)?;
             move_to(skeleton, pose, node, shift.from(before[node].translation))?;
         }
+        if !self.shift.is_empty() {
+            turn_handles(source, &before, pose)?;
+        }
         let reached = reach(skeleton, pose, &goals, &options)?;
         let told = goals.iter().zip(&reached);
         Ok(told
@@ -174,6 +178,34 @@ impl ReachArguments {
         }
         Ok(options)
     }
+}
+
+/// Turns point handles by how their pseudo-edges moved, if the file has such: handles are moved, never turned by hand.
+fn turn_handles(source: &Source, before: &[DAffine3], pose: &mut Pose) -> Result<(), Failure> {
+    let edges = source.pseudo_edges();
+    let skeleton = source.asset.rig.skeleton();
+    let mut world = Vec::new();
+    skeleton.forward_kinematics(pose, &mut world);
+    let nodes: Vec<usize> = skeleton.joints().iter().map(|joint| joint.node).collect();
+    let places = |world: &[DAffine3]| -> Vec<DVec3> {
+        nodes.iter().map(|&node| world[node].translation).collect()
+    };
+    let mean = RotationMean::Eigenvector;
+    let turns = turns(&places(before), &places(&world), &edges, mean);
+    let turns = turns.map_err(|error| Failure::usage(error.to_string()))?;
+    let mut handles: Vec<usize> = edges.into_flattened();
+    handles.sort_unstable();
+    handles.dedup();
+    for handle in handles {
+        let node = nodes[handle];
+        let parent = skeleton.nodes()[node].parent;
+        let above = parent.map_or(DQuat::IDENTITY, |parent| {
+            Polar::of(world[parent].matrix3).rotation
+        });
+        let by = above.inverse() * turns[handle] * above;
+        pose.locals[node] = pose.locals[node].turned(by);
+    }
+    Ok(())
 }
 
 /// The goal of a joint that another option is about.

@@ -55,6 +55,12 @@ impl Source {
         })
     }
 
+    /// Pseudo-edges between joints, if the file has point handles.
+    pub(crate) fn pseudo_edges(&self) -> Vec<[usize; 2]> {
+        let document = self.document.as_ref();
+        document.map_or_else(Vec::new, Document::pseudo_edges)
+    }
+
     /// The file, or for a built-in character a new one.
     pub(crate) fn document(&self) -> Result<Cow<'_, Document>, Failure> {
         match &self.document {

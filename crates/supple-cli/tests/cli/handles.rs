@@ -41,6 +41,49 @@ fn a_figure_gets_handles_that_other_commands_can_use() {
     );
 }
 
+/// A handle is moved, and it and those that it is tied to turn as §3.2 of the paper has it.
+#[test]
+fn handles_that_are_moved_turn_by_themselves() {
+    let folder = folder();
+    let (bar, posed) = (
+        folder.path().join("bar.glb"),
+        folder.path().join("posed.glb"),
+    );
+    let handles = ["handles", "@bar:2000", "--count", "4", "-o", "bar.glb"];
+    told(&handles, folder.path());
+    let moved = "handle_0+=0.1,0.2,-0.15";
+    succeeds(
+        &["pose", "bar.glb", "--move", moved, "-o", "posed.glb"],
+        folder.path(),
+    );
+    let (before, after) = (loaded_with_weights(&bar), loaded_with_weights(&posed));
+    let world = |loaded: &supple_io::gltf::Loaded| {
+        let skeleton = loaded.asset.rig.skeleton();
+        let mut world = Vec::new();
+        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world);
+        let joints = skeleton.joints().iter();
+        joints.map(|joint| world[joint.node]).collect::<Vec<_>>()
+    };
+    let (rest, posed) = (world(&before), world(&after));
+    let edges = before.document.pseudo_edges();
+    let places = |maps: &[glam::DAffine3]| maps.iter().map(|map| map.translation).collect();
+    let (from, to): (Vec<glam::DVec3>, Vec<glam::DVec3>) = (places(&rest), places(&posed));
+    let moved = from.iter().zip(&to).filter(|(a, b)| a.distance(**b) > 1e-6);
+    assert_eq!(moved.count(), 1, "no handle moves another");
+    let mean = supple::arap::RotationMean::Eigenvector;
+    let turns = supple::arap::turns(&from, &to, &edges, mean).expect("finite");
+    let mut turned = 0;
+    for (posed, turn) in posed.iter().zip(turns) {
+        let found = glam::DQuat::from_mat3(&posed.matrix3);
+        assert!(found.dot(turn).abs() > 1.0 - 1e-6, "{found} for {turn}");
+        turned += usize::from(turn.w < 0.999);
+    }
+    assert!(turned >= 2, "{turned}");
+    let drawn = ["-m", "arap", "--size", "60x60", "-o", "posed.png"];
+    let drawn: Vec<&str> = ["render", "posed.glb"].into_iter().chain(drawn).collect();
+    succeeds(&drawn, folder.path());
+}
+
 #[test]
 fn handles_are_listed_and_drawn() {
     let folder = folder();
