@@ -167,9 +167,10 @@ fn asset() -> Asset {
 
 /// Runs a frame once to warm up, then at eleven times, of which none may allocate.
 ///
-/// On a thread of the pool: where others hand work over to it, its queue grows by a block now and then, which is nothing of a frame's.
+/// On a thread of a pool: where others hand work over to it, its queue grows by a block now and then, which is nothing of a frame's. A pool of its own, so that it does no work of other tests meanwhile.
 fn assert_no_allocation(what: &str, mut frame: impl FnMut(f64) + Send) {
-    rayon::scope(|_| {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+    pool.unwrap().install(|| {
         frame(0.0);
         for step in 0..=10 {
             let allocations = allocations_of(|| frame(0.11 * f64::from(step)));
