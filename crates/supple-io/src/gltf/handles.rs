@@ -233,18 +233,6 @@ impl Document {
             place: fault.place,
             problem: fault.problem,
         })?;
-        Ok(Loaded {
-            asset: character.asset,
-            stored_centers: character.stored_centers,
-            stored_mush: character.stored_mush,
-            notes: character.notes,
-            document: Document {
-                json: container.json,
-                buffers: container.buffers,
-                extra_chunks: container.extra_chunks,
-                folder: self.folder,
-                binding: character.binding,
-            },
-        })
+        Ok(Loaded::of(character, container, self.folder))
     }
 }

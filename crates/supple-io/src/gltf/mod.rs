@@ -139,19 +139,30 @@ pub fn from_slice(bytes: &[u8], name: &str) -> Result<Loaded, LoadError> {
 fn from_bytes(bytes: &[u8], folder: Option<PathBuf>, name: &str) -> Result<Loaded, Fault> {
     let container = container::open(bytes, folder.as_deref())?;
     let character = read::character(&container, name)?;
-    Ok(Loaded {
-        asset: character.asset,
-        stored_centers: character.stored_centers,
-        stored_mush: character.stored_mush,
-        notes: character.notes,
-        document: Document {
-            json: container.json,
-            buffers: container.buffers,
-            extra_chunks: container.extra_chunks,
-            folder,
-            binding: character.binding,
-        },
-    })
+    Ok(Loaded::of(character, container, folder))
+}
+
+impl Loaded {
+    /// What was read, with the file that it was read from.
+    fn of(
+        character: read::Character,
+        container: container::Container,
+        folder: Option<PathBuf>,
+    ) -> Loaded {
+        Loaded {
+            asset: character.asset,
+            stored_centers: character.stored_centers,
+            stored_mush: character.stored_mush,
+            notes: character.notes,
+            document: Document {
+                json: container.json,
+                buffers: container.buffers,
+                extra_chunks: container.extra_chunks,
+                folder,
+                binding: character.binding,
+            },
+        }
+    }
 }
 
 impl Document {
