@@ -253,6 +253,8 @@ are. The tables are Markdown.
 
 Examples:
   supple bench
+  supple bench --only frames                 a frame of every method
+  supple bench --only frames -m linear,dqs
   supple bench --exact                       also the slow ways, and how far off the fast ones are
   supple bench hero.glb --json")]
     Bench(BenchOptions),
@@ -650,6 +652,12 @@ fn parse_edge(text: &str) -> Result<[usize; 2], String> {
 pub(crate) struct BenchOptions {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: Option<PathBuf>,
+    /// Time only this; several with commas
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    only: Vec<Topic>,
+    /// The methods whose frames are timed, with commas; all that are direct if none is named
+    #[arg(short, long = "methods", value_name = "METHODS", value_delimiter = ',', value_parser = MethodParser)]
+    pub(crate) methods: Vec<Method>,
     /// Also time the direct sum of centers, and direct delta mush with every joint solved everywhere
     /// (minutes), and tell how far from them the bakes are; without FILE, also bake 200,000 vertices
     #[arg(long)]
@@ -657,6 +665,29 @@ pub(crate) struct BenchOptions {
     /// One JSON array with an object per row, for programs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl BenchOptions {
+    /// What is timed, in order.
+    pub(crate) fn topics(&self) -> impl Iterator<Item = Topic> {
+        let all = Topic::value_variants().iter().copied();
+        all.filter(|topic| self.only.is_empty() || self.only.contains(topic))
+    }
+}
+
+/// What can be timed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Topic {
+    /// A frame by every direct method, with and without normals, on one thread and on all
+    Frames,
+    /// Baking centers of rotation, and following a brush
+    Centers,
+    /// Baking direct delta mush, and a frame of its variants
+    Mush,
+    /// Computing weights and editing them
+    Weights,
+    /// Keeping a surface rigid
+    Arap,
 }
 
 /// How centers of rotation are computed.

@@ -43,6 +43,41 @@ pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut 
     runs.for_each(|(chunk, run)| change(chunk * CHUNK, run));
 }
 
+/// How many threads there are to share work out to.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Runs something on so many threads and no others, for as long as it runs: to time it. On those that are there if so many cannot be had.
+pub fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    match pool {
+        Ok(pool) => pool.install(run),
+        Err(_) => run(),
+    }
+}
+
+/// Works on numbered pieces of something that can be cut in two, in runs of at most `grain` pieces, each run on whichever thread is free. Neither allocates nor locks while it runs.
+///
+/// `cut` gets a part, the number of its first piece, and the number of the piece before which to cut.
+pub fn for_each_run<T: Send>(
+    pieces: Range<usize>,
+    grain: usize,
+    whole: T,
+    cut: &(impl Fn(T, usize, usize) -> (T, T) + Sync),
+    work: &(impl Fn(Range<usize>, T) + Sync),
+) {
+    if pieces.len() <= grain.max(1) || rayon::current_num_threads() == 1 {
+        return work(pieces, whole);
+    }
+    let middle = pieces.start + pieces.len() / 2;
+    let (front, back) = cut(whole, pieces.start, middle);
+    rayon::join(
+        || for_each_run(pieces.start..middle, grain, front, cut, work),
+        || for_each_run(middle..pieces.end, grain, back, cut, work),
+    );
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

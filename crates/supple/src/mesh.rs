@@ -149,6 +149,15 @@ impl Mesh {
         self.tangents.as_deref()
     }
 
+    /// The surface as it rests.
+    pub fn shape(&self) -> Shape<'_> {
+        Shape {
+            positions: &self.positions,
+            normals: &self.normals,
+            tangents: self.tangents.as_deref(),
+        }
+    }
+
     /// Corner indices, counter-clockwise seen from outside.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles

@@ -39,6 +39,26 @@ impl Affine {
         }
     }
 
+    /// The numbers, row after row.
+    #[inline]
+    pub fn to_array(&self) -> [f32; 12] {
+        let [x, y, z] = self.rows;
+        [x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w, z.x, z.y, z.z, z.w]
+    }
+
+    /// A map of these numbers, row after row.
+    #[inline]
+    pub fn from_array(numbers: [f32; 12]) -> Affine {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = numbers;
+        Affine {
+            rows: [
+                Vec4::new(a, b, c, d),
+                Vec4::new(e, f, g, h),
+                Vec4::new(i, j, k, l),
+            ],
+        }
+    }
+
     /// This map, then a translation.
     #[inline]
     #[must_use]
@@ -130,7 +150,7 @@ impl Affine {
 
     /// The determinant of the linear part, in double precision: of small and large maps it would not fit into `f32`.
     #[inline]
-    fn determinant(&self) -> f64 {
+    pub(crate) fn determinant(&self) -> f64 {
         let [a, b, c] = self.rows.map(|row| row.truncate().as_dvec3());
         a.dot(b.cross(c))
     }
@@ -179,6 +199,20 @@ impl Affine {
         let direction = mapped.try_normalize().or_else(carried);
         direction.map_or(normal, |direction| direction.as_vec3())
     }
+
+    /// Maps a unit tangent along the surface, and normalises it; `w` tells the side of the bitangent.
+    #[inline]
+    pub fn transform_tangent(&self, tangent: Vec4) -> Vec4 {
+        let along = self.transform_vector(tangent.truncate());
+        posed_tangent(tangent, along, self.mirrors())
+    }
+}
+
+/// A tangent of unit length; a mirror turns the bitangent around, which `w` tells.
+#[inline]
+pub(crate) fn posed_tangent(rest: Vec4, along: Vec3, mirrored: bool) -> Vec4 {
+    let side = if mirrored { -rest.w } else { rest.w };
+    along.normalize_or(rest.truncate()).extend(side)
 }
 
 /// Translation, rotation and scale, applied as scale, then rotation, then translation.

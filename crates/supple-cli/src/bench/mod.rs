@@ -1,59 +1,122 @@
 //! `supple bench`: how long things take on this machine.
 //!
-//! Now: baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants; computing weights and editing them; keeping a surface rigid. Every figure is the best of several runs: what the machine can
+//! A frame of every direct method; baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants; computing weights and editing them; keeping a surface rigid. Every figure is the best of several runs: what the machine can
 //! do, not what else it did.
 
 mod arap;
 mod centers;
+mod frames;
 mod mush;
 mod scenes;
 mod weights;
 
-use crate::args::BenchOptions;
+use crate::args::{BenchOptions, Topic};
 use crate::failure::Failure;
 use crate::progress;
 use crate::source::Source;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use supple::Method;
 
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     let spinner = progress::spinner("timing");
     let tell = |file: &Path| spinner.set_message(format!("timing {}", file.display()));
-    let (centers, mush, weights, arap) = match &options.file {
-        Some(file) => {
-            let (source, document) = Source::open(file)?.with_document()?;
-            let groups = document.bind_groups(source.asset.rig.mesh(), source.asset.rig.skeleton());
-            (
-                centers::time_rows(file, None, &source, options.exact)?,
-                mush::time_file(file, &source.asset, options.exact)?,
-                weights::time_file(file, &source.asset.rig, &groups)?,
-                vec![arap::time_file(file, &source.asset)?],
-            )
-        }
-        None => (
-            centers::time_characters(options.exact, tell)?,
-            mush::time_characters(options.exact, tell)?,
-            weights::time_characters(tell)?,
-            arap::time_characters(tell)?,
-        ),
+    let tell_method = |file: &Path, method: &Method| {
+        let file = file.display();
+        spinner.set_message(format!("timing {file}, {}", method.name()));
     };
-    spinner.finish_and_clear();
-    if options.json {
-        let centers = centers.iter().map(centers::Row::to_json);
-        let weights = weights.iter().map(weights::Row::to_json);
-        let arap = arap.iter().map(arap::Row::to_json);
-        let rows = centers.chain(mush.to_json()).chain(weights).chain(arap);
-        let rows: Vec<Value> = rows.collect();
-        return crate::print(&format!("{}\n", json!(rows)));
+    let methods = match &options.methods[..] {
+        [] => scenes::direct_methods(),
+        methods => methods.to_vec(),
+    };
+    let opened = match &options.file {
+        Some(file) => Some((file, Source::open(file)?.with_document()?)),
+        None => None,
+    };
+    let mut timed = Timed::default();
+    for topic in options.topics() {
+        match (topic, &opened) {
+            (Topic::Frames, Some((file, (source, _)))) => timed.add(
+                &frames::time_file(source, &methods, |method| tell_method(file, method))?,
+                frames::Row::to_json,
+                frames::table,
+            ),
+            (Topic::Frames, None) => timed.add(
+                &frames::time_characters(&methods, tell_method)?,
+                frames::Row::to_json,
+                frames::table,
+            ),
+            (Topic::Centers, Some((file, (source, _)))) => timed.add(
+                &centers::time_rows(file, None, source, options.exact)?,
+                centers::Row::to_json,
+                centers::table,
+            ),
+            (Topic::Centers, None) => timed.add(
+                &centers::time_characters(options.exact, tell)?,
+                centers::Row::to_json,
+                centers::table,
+            ),
+            (Topic::Mush, opened) => {
+                let rows = match opened {
+                    Some((file, (source, _))) => {
+                        mush::time_file(file, &source.asset, options.exact)?
+                    }
+                    None => mush::time_characters(options.exact, tell)?,
+                };
+                timed.rows.extend(rows.to_json());
+                timed.tables.push(rows.tables());
+            }
+            (Topic::Weights, Some((file, (source, document)))) => {
+                let rig = &source.asset.rig;
+                let groups = document.bind_groups(rig.mesh(), rig.skeleton());
+                timed.add(
+                    &weights::time_file(file, rig, &groups)?,
+                    weights::Row::to_json,
+                    weights::table,
+                );
+            }
+            (Topic::Weights, None) => timed.add(
+                &weights::time_characters(tell)?,
+                weights::Row::to_json,
+                weights::table,
+            ),
+            (Topic::Arap, Some((file, (source, _)))) => timed.add(
+                &[arap::time_file(file, &source.asset)?],
+                arap::Row::to_json,
+                arap::table,
+            ),
+            (Topic::Arap, None) => timed.add(
+                &arap::time_characters(tell)?,
+                arap::Row::to_json,
+                arap::table,
+            ),
+        }
     }
-    crate::print(&format!(
-        "{}\n{}\n{}\n{}",
-        centers::table(&centers),
-        mush.tables(),
-        weights::table(&weights),
-        arap::table(&arap)
-    ))
+    spinner.finish_and_clear();
+    match options.json {
+        true => crate::print(&format!("{}\n", json!(timed.rows))),
+        false => crate::print(&timed.tables.join("\n")),
+    }
+}
+
+/// What was timed, for programs and for people.
+#[derive(Default)]
+struct Timed {
+    rows: Vec<Value>,
+    tables: Vec<String>,
+}
+
+impl Timed {
+    fn add<R>(
+        &mut self,
+        rows: &[R],
+        to_json: impl Fn(&R) -> Value,
+        table: impl Fn(&[R]) -> String,
+    ) {
+        self.rows.extend(rows.iter().map(to_json));
+        self.tables.push(table(rows));
+    }
 }
 
 /// How long a bake is timed, over and over.

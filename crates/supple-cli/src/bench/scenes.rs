@@ -1,13 +1,15 @@
 //! What is timed: characters of the papers' sizes, crowded weights, brush strokes, poses, weights to compute. Shared by `supple bench` and `cargo bench`.
 
 use glam::DVec3;
-use supple::mush::MushOptions;
+use std::sync::Arc;
+use supple::deform::{AnimationSpaceWeights, DirectDeltaMush, MatrixWeights, MushSource};
+use supple::mush::{Mush, MushError, MushOptions};
 use supple::weights::bind::{
     BindGroup, BindMethod, BoundedBiharmonicOptions, GeodesicOptions, Handle, HeatOptions,
 };
 use supple::weights::edit::{Brush, Edit, Falloff, Paint};
 use supple::weights::{WeightsBuilder, WeightsError};
-use supple::{Asset, Mesh, Palette, Rig, Weights};
+use supple::{Asset, Mesh, Method, Palette, Rig, Weights};
 
 /// A row of the paper's Table 1, and the built-in character that comes nearest to it.
 pub struct PaperModel {
@@ -275,5 +277,92 @@ pub fn brush(mesh: &Mesh, joint: usize) -> Brush {
         paint: Paint::Add { joint, amount: 0.2 },
         radius: 0.02 * f64::from(mesh.bounds().map_or(1.0, |bounds| bounds.extent())),
         falloff: Falloff::Smooth,
+    }
+}
+
+/// The character whose frames are timed by every direct method: in the nearest caches, in the farther ones, in memory.
+pub const CARRIED: [&str; 3] = ["figure:10000", "figure:40000", "figure:1000000"];
+
+/// The most influences that a vertex has in those.
+pub const INFLUENCES: [usize; 2] = [4, 8];
+
+/// The methods whose frames are timed: all but those that solve for the whole surface in every pose.
+pub fn direct_methods() -> Vec<Method> {
+    let solves = |method: &Method| matches!(method, Method::DeltaMush(_) | Method::Arap(_));
+    let direct = Method::ALL.iter().filter(|method| !solves(method));
+    direct.cloned().collect()
+}
+
+/// Weights of which vertices keep the heaviest.
+pub fn limited(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
+    let mut builder = WeightsBuilder::new(rig.skeleton().joints().len())?;
+    for vertex in 0..rig.mesh().vertex_count() {
+        let row = rig.weights().of(vertex).take(most);
+        builder.push(row.map(|influence| (influence.joint, influence.weight)), 0)?;
+    }
+    Ok(builder.finish().0)
+}
+
+/// A character for many methods, some of which share a bake.
+pub struct FrameScene {
+    /// The character.
+    pub rig: Rig,
+    /// The most influences of a vertex.
+    pub most: usize,
+    mush: Option<Arc<Mush>>,
+}
+
+impl FrameScene {
+    /// Nothing is baked yet.
+    pub fn new(rig: Rig, most: usize) -> FrameScene {
+        FrameScene {
+            rig,
+            most,
+            mush: None,
+        }
+    }
+
+    /// The method with what it shares with others; direct delta mush keeps as many influences as the character.
+    pub fn prepared(&mut self, method: &Method) -> Result<Method, MushError> {
+        let options = match method {
+            Method::DirectDeltaMush(options) => options,
+            // Weights as those of linear blending, but read as learned ones are.
+            Method::AnimationSpace(None) => {
+                let weights = AnimationSpaceWeights::linear(&self.rig);
+                return Ok(Method::AnimationSpace(Some(Arc::new(weights))));
+            }
+            Method::MultiWeight(None) => {
+                let weights = MatrixWeights::linear(&self.rig);
+                return Ok(Method::MultiWeight(Some(Arc::new(weights))));
+            }
+            _ => return Ok(method.clone()),
+        };
+        if self.mush.is_none() {
+            let options = MushOptions {
+                max_influences: Some(self.most),
+                ..MushOptions::DEFAULT
+            };
+            self.mush = Some(Arc::new(Mush::bake(&self.rig, &options)?.mush));
+        }
+        let source = match &self.mush {
+            Some(mush) => MushSource::Known(mush.clone()),
+            None => options.source.clone(),
+        };
+        Ok(Method::DirectDeltaMush(DirectDeltaMush {
+            variant: options.variant,
+            source,
+        }))
+    }
+
+    /// How many joints a vertex follows in the mean.
+    pub fn mean_influences(&self, method: &Method) -> f64 {
+        let weights = match method {
+            Method::DirectDeltaMush(DirectDeltaMush {
+                source: MushSource::Known(mush),
+                ..
+            }) => mush.weights(),
+            _ => self.rig.weights(),
+        };
+        weights.influence_count() as f64 / weights.vertex_count().max(1) as f64
     }
 }

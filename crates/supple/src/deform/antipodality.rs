@@ -1,6 +1,7 @@
 //! `q` and `−q` are the same rotation: where the sign is chosen before rotations are added.
 
 use crate::rig::Rig;
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Quat;
 
 /// Where the sign of a quaternion is chosen: `q` and `−q` are the same rotation.
@@ -44,6 +45,55 @@ pub(super) trait Addend: Copy {
     }
 }
 
+/// A sum of quaternions whose square is below this tells no rotation.
+const CANCELLED: f32 = 1e-12;
+
+/// Sums of quaternions, one of each of eight vertices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QuatLanes<S: Simd>(pub(super) [f32x8<S>; 4]);
+
+impl<S: Simd> QuatLanes<S> {
+    #[inline(always)]
+    fn length_squared(&self) -> f32x8<S> {
+        let [x, y, z, w] = self.0;
+        x.mul_add(x, y.mul_add(y, z.mul_add(z, w * w)))
+    }
+
+    /// Which of them cancel out, as bits: only signs from elsewhere can do that.
+    #[inline(always)]
+    pub(super) fn cancelled_out(&self) -> u64 {
+        !self.length_squared().simd_ge(CANCELLED).to_bitmask()
+    }
+
+    /// Two by the square of the length.
+    #[inline(always)]
+    pub(super) fn twice_per_square(&self, simd: S) -> f32x8<S> {
+        f32x8::splat(simd, 2.0) / self.length_squared()
+    }
+
+    /// The rotations, row by row; `s` is [`QuatLanes::twice_per_square`].
+    #[inline(always)]
+    pub(super) fn to_rotation(self, simd: S, s: f32x8<S>) -> [f32x8<S>; 9] {
+        let [x, y, z, w] = self.0;
+        let one = f32x8::splat(simd, 1.0);
+        let (xs, ys, zs) = (x * s, y * s, z * s);
+        let (xx, yy, zz) = (x * xs, y * ys, z * zs);
+        let (xy, xz, yz) = (x * ys, x * zs, y * zs);
+        let (wx, wy, wz) = (w * xs, w * ys, w * zs);
+        [
+            one - (yy + zz),
+            xy - wz,
+            xz + wy,
+            xy + wz,
+            one - (xx + zz),
+            yz - wx,
+            xz - wy,
+            yz + wx,
+            one - (xx + yy),
+        ]
+    }
+}
+
 /// Marks what seldom happens.
 #[cold]
 #[inline(never)]
@@ -70,6 +120,11 @@ impl Signs {
             antipodality,
             parents: joints.map(|joint| joint.parent).collect(),
         }
+    }
+
+    /// Where signs are chosen.
+    pub(super) fn antipodality(&self) -> Antipodality {
+        self.antipodality
     }
 
     /// Appends the next joint of a pose, parents first, with its sign if that is chosen per joint. Further roots go with the first, whose own sign does not matter.
@@ -105,7 +160,7 @@ impl Signs {
             Antipodality::PerJoint => {
                 let sum = terms.fold(T::ZERO, |sum, (term, weight)| sum.add_scaled(term, weight));
                 // Only signs from elsewhere can cancel out; then the heaviest joint decides.
-                match (sum.rotation().length_squared() < 1e-12, joints.first()) {
+                match (sum.rotation().length_squared() < CANCELLED, joints.first()) {
                     (true, Some(&heaviest)) => posed[usize::from(heaviest)],
                     _ => sum,
                 }

@@ -19,7 +19,7 @@ pub(super) fn bake(rig: &Rig, options: &ArapOptions) -> Result<Arc<dyn Deformer>
     let weights = arap.weights().clone();
     let hats = Hats::of(arap.rest().len(), |point| arap.neighbours(point));
     let skin = ArapSkin { arap, hats };
-    Ok(Arc::new(TwoPhases::with_weights(rig, weights, skin)))
+    Ok(Arc::new(TwoPhases::with_weights(rig, &weights, skin)))
 }
 
 /// A surface ready to be kept rigid.

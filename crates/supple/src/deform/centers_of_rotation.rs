@@ -11,13 +11,15 @@
 //! stops to matter.
 
 use super::DeformError;
-use super::antipodality::{Antipodality, Signs};
+use super::antipodality::{Antipodality, QuatLanes, Signs};
 use super::direct::{Elsewhere, FieldKey, Fields};
+use super::lanes::{ChosenRecords, FrameLanes, Group, Lane, Packing, blend as blend_lanes, loaded};
 use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::centers::{CenterError, CenterOptions, Centers};
 use crate::rig::Rig;
 use crate::transform::Affine;
+use fearless_simd::Simd;
 use glam::{Mat3, Quat, Vec3};
 use std::sync::Arc;
 
@@ -58,6 +60,9 @@ pub(super) struct CenterSkin {
     signs: Signs,
     centers: Vec<BakedCenter>,
     frame: BakedFrame,
+    packing: Arc<Packing>,
+    /// The centers as they are, group by group.
+    center_lanes: Vec<[Lane; 3]>,
 }
 
 /// A center in units of the surface, so that it varies over the surface about as weights do.
@@ -125,10 +130,16 @@ impl CenterSkin {
             place: frame.keep(center.unwrap_or(own)),
             found: center.is_some(),
         });
+        let baked: Vec<BakedCenter> = baked.collect();
+        let packing = Packing::of(rig.weights().clone());
+        let center = |vertex: usize| frame.point(baked[vertex].place).to_array();
+        let groups = packing.all_groups();
         Ok(CenterSkin {
             signs: Signs::bake(rig, options.antipodality),
-            centers: baked.collect(),
+            center_lanes: groups.map(|group| group.lanes(center)).collect(),
+            centers: baked,
             frame,
+            packing: Arc::new(packing),
         })
     }
 }
@@ -138,6 +149,8 @@ impl CenterSkin {
 pub(super) struct PosedJoints {
     rotations: Vec<Quat>,
     matrices: Vec<Affine>,
+    /// Both for many vertices at once: the rotation first.
+    records: ChosenRecords<16>,
 }
 
 /// Eq. (3b): turned by `rotation`, and with `center` carried to where `blend` takes it.
@@ -173,6 +186,16 @@ impl BlendsMotions for CenterSkin {
             self.signs.push(&mut posed.rotations, rotation);
             posed.matrices.push(motion.to_affine());
         }
+        let joints = posed.rotations.iter().zip(&posed.matrices);
+        let records = joints.map(|(rotation, matrix)| {
+            let mut record = [0.0; 16];
+            record[..4].copy_from_slice(&rotation.to_array());
+            record[4..].copy_from_slice(&matrix.to_array());
+            record
+        });
+        posed
+            .records
+            .refill_with_signs(&self.packing, &self.signs, 4, records);
     }
 
     #[inline]
@@ -204,5 +227,37 @@ impl BlendsMotions for CenterSkin {
         let rotation = self.signs.sum(joints, fields.weights, &posed.rotations);
         let blend = linear_blend(joints, fields.weights, &posed.matrices);
         turned_about(center, Mat3::from_quat(rotation.normalize()), &blend)
+    }
+
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        Some(&self.packing)
+    }
+
+    fn lane_bytes(&self) -> Option<usize> {
+        Some(size_of_val(&self.center_lanes[..]))
+    }
+
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        stretch: Option<&FrameLanes<S>>,
+        _motions: &RigidMotions,
+        posed: &PosedJoints,
+    ) -> FrameLanes<S> {
+        let [x, y, z, w, numbers @ ..] = blend_lanes(simd, group, &posed.records);
+        let sum = QuatLanes([x, y, z, w]);
+        let center = loaded(simd, &self.center_lanes[group.index]);
+        let center = match stretch {
+            Some(stretch) => stretch.transform_points(&center),
+            None => center,
+        };
+        let rotation = sum.to_rotation(simd, sum.twice_per_square(simd));
+        let carried = FrameLanes::of(numbers).transform_points(&center);
+        FrameLanes {
+            doubtful: sum.cancelled_out(),
+            ..FrameLanes::turned_about(&rotation, &center, &carried)
+        }
     }
 }

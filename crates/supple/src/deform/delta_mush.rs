@@ -49,7 +49,7 @@ pub(super) fn bake(rig: &Rig, options: &DeltaMush) -> Result<Arc<dyn Deformer>, 
     let surface = MushSurface::of(rig, &options.smoothing)?;
     let weights = surface.weights.clone();
     let skin = DeltaMushSkin::new(rig, surface, options);
-    Ok(Arc::new(TwoPhases::with_weights(rig, weights, skin)))
+    Ok(Arc::new(TwoPhases::with_weights(rig, &weights, skin)))
 }
 
 /// A surface ready to be smoothed.

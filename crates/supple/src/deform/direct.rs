@@ -1,17 +1,23 @@
 //! What a direct method is to the rest of the library, and the vertex loops that exist once for all of them.
 
+use super::lanes::{FrameLanes, Group, Packing, RestSurface, carry};
 use super::normals::{BakedNormals, FieldGradients};
-use super::{DeformError, Output, Workspace};
+use super::output::{BlockSurface, Output, Sink};
+use super::{DeformError, InstructionSet, Workspace};
+use crate::exec;
 use crate::mesh::Shape;
+use crate::pose::Palette;
 use crate::transform::Affine;
 use crate::weights::Weights;
-use glam::{Vec3, Vec4};
+use fearless_simd::{Level, Simd, dispatch};
+use glam::Vec3;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A method that ends in one affine frame per vertex, which depends on the pose and on a few numbers of the vertex.
 pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// What is computed once per pose and shared by all vertices. It lives in the caller's [`Workspace`], so it must be refilled in place.
-    type Posed: Debug + Default + Send + 'static;
+    type Posed: Debug + Default + Send + Sync + 'static;
 
     /// True if the frame is a linear function of the fields.
     const LINEAR_IN_FIELDS: bool = false;
@@ -31,9 +37,33 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// `posed_from_bind` of a vertex, if it had these fields.
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Self::Posed) -> Affine;
 
-    /// The frames of all vertices at once, for a method that has a faster way than one by one: true if they were written.
-    fn frames(&self, _posed: &Self::Posed, _frames: &mut Vec<Affine>) -> bool {
-        false
+    /// Which vertices go side by side, for a method that has a way to do several at once.
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        None
+    }
+
+    /// The frames of a group of vertices: one by one, unless the method has a faster way.
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        posed: &Self::Posed,
+    ) -> FrameLanes<S> {
+        FrameLanes::one_by_one(simd, group, |vertex| {
+            self.frame(vertex, self.fields(vertex), posed)
+        })
+    }
+
+    /// The bytes that a frame reads of what was baked for all vertices, beside the rest surface.
+    fn bytes(&self, packing: &Packing) -> usize {
+        let rows_known = packing.weights().vertex_count() > 0;
+        let vertices = (0..packing.vertex_count()).map(|vertex| {
+            let Fields { weights, extras } = self.fields(vertex);
+            let rows = if rows_known { 0 } else { weights.len() };
+            rows * (size_of::<f32>() + size_of::<u16>()) + size_of_val(extras)
+        });
+        packing.bytes() + vertices.sum::<usize>()
     }
 
     /// True if the frame of a vertex turns the surface inside out though no joint of its does: a flaw that some methods have.
@@ -136,14 +166,18 @@ impl FieldKey {
 
 /// A baked method behind one door, whatever it is.
 pub(super) trait Deformer: Debug + Send + Sync {
-    /// Deforms a shape whose sizes have been checked.
+    /// Which vertices go side by side, if the method minds.
+    fn packing(&self) -> Option<&Arc<Packing>>;
+
+    /// The bytes that a frame reads of what was baked for all vertices, beside the rest surface.
+    fn bytes(&self, packing: &Packing) -> usize;
+
+    /// Deforms a surface into a sink; all sizes have been checked.
     fn deform(
         &self,
-        shape: Shape<'_>,
-        palette: &[Affine],
-        normals: &BakedNormals,
+        job: &Job<'_>,
         workspace: &mut Workspace,
-        output: Output<'_>,
+        sink: Sink<'_>,
     ) -> Result<(), DeformError>;
 
     /// Which of the first `vertices` the method turns inside out in a pose.
@@ -158,59 +192,60 @@ pub(super) trait Deformer: Debug + Send + Sync {
     fn field_gradients(&self, rig: &crate::rig::Rig) -> FieldGradients;
 }
 
+/// What is deformed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job<'a> {
+    /// The rest surface.
+    pub(super) shape: Shape<'a>,
+    /// The same in lanes.
+    pub(super) rest: RestSurface<'a>,
+    pub(super) packing: &'a Packing,
+    /// One for every instance.
+    pub(super) palettes: &'a [Palette],
+    pub(super) normals: &'a BakedNormals,
+    pub(super) instructions: InstructionSet,
+}
+
+/// An instance of a character in its pose.
+#[derive(Debug)]
+struct Instance<P> {
+    posed: P,
+    outcome: Result<(), DeformError>,
+}
+
+impl<P: Default> Default for Instance<P> {
+    fn default() -> Instance<P> {
+        Instance {
+            posed: P::default(),
+            outcome: Ok(()),
+        }
+    }
+}
+
 impl<M: Direct> Deformer for M {
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        Direct::packing(self)
+    }
+
+    fn bytes(&self, packing: &Packing) -> usize {
+        Direct::bytes(self, packing)
+    }
+
     fn deform(
         &self,
-        shape: Shape<'_>,
-        palette: &[Affine],
-        normals: &BakedNormals,
+        job: &Job<'_>,
         workspace: &mut Workspace,
-        mut output: Output<'_>,
+        sink: Sink<'_>,
     ) -> Result<(), DeformError> {
-        let mut posed = workspace.take_posed::<M::Posed>();
-        let shift = match normals {
-            BakedNormals::Gradient(gradients) if M::FOLLOWS_SHIFTS => gradients.far_shift(palette),
-            _ => Vec3::ZERO,
-        };
-        let outcome = if shift == Vec3::ZERO {
-            self.pose(palette, &mut posed)
-        } else {
-            workspace.palette.clear();
-            workspace
-                .palette
-                .extend(palette.iter().map(|map| map.shifted(-shift)));
-            self.pose(&workspace.palette, &mut posed)
-        };
-        if outcome.is_ok() {
-            match normals {
-                BakedNormals::Transported => {
-                    transport(self, shape, &posed, &mut workspace.frames, &mut output);
-                }
-                BakedNormals::Gradient(gradients) => {
-                    let buffers = &mut workspace.fields;
-                    follow_gradients(
-                        self,
-                        shape,
-                        palette,
-                        &posed,
-                        gradients,
-                        buffers,
-                        &mut output,
-                    );
-                    if shift != Vec3::ZERO {
-                        for position in output.positions.iter_mut() {
-                            *position += shift;
-                        }
-                    }
-                }
-                BakedNormals::Recomputed(surface) => {
-                    // The normals of vertices without a triangle are transported.
-                    transport(self, shape, &posed, &mut workspace.frames, &mut output);
-                    surface.recompute_into(&mut output, palette, &mut workspace.points);
-                }
+        let mut instances = workspace.take_posed::<Vec<Instance<M::Posed>>>();
+        instances.resize_with(job.palettes.len(), Instance::default);
+        let outcome = match (job.normals, job.instructions.level()) {
+            (BakedNormals::Transported, Some(level)) => {
+                carry_all(self, job, level, &mut instances, sink)
             }
-        }
-        workspace.put_posed(posed);
+            _ => each_instance(self, job, &mut instances, workspace, sink),
+        };
+        workspace.put_posed(instances);
         outcome
     }
 
@@ -220,13 +255,15 @@ impl<M: Direct> Deformer for M {
         palette: &[Affine],
         workspace: &mut Workspace,
     ) -> Result<Vec<usize>, DeformError> {
-        let mut posed = workspace.take_posed::<M::Posed>();
-        let outcome = self.pose(palette, &mut posed);
+        let mut instances = workspace.take_posed::<Vec<Instance<M::Posed>>>();
+        instances.resize_with(1, Instance::default);
+        let posed = &mut instances[0].posed;
+        let outcome = self.pose(palette, posed);
         let inverted = outcome.map(|()| {
-            let inverted = (0..vertices).filter(|&vertex| self.inverts(vertex, &posed));
+            let inverted = (0..vertices).filter(|&vertex| self.inverts(vertex, posed));
             inverted.collect()
         });
-        workspace.put_posed(posed);
+        workspace.put_posed(instances);
         inverted
     }
 
@@ -235,46 +272,170 @@ impl<M: Direct> Deformer for M {
     }
 }
 
-/// The vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the course).
-fn transport<M: Direct>(
+/// Up to so many vertices in all stay on one thread: to wake another takes about as long as they do.
+const WORTH_A_THREAD: usize = 16_384;
+
+/// Blocks of vertices of all instances, on as many threads as there are.
+fn carry_all<M: Direct>(
     method: &M,
-    shape: Shape<'_>,
-    posed: &M::Posed,
-    frames: &mut Vec<Affine>,
-    output: &mut Output<'_>,
-) {
-    if method.frames(posed, frames) {
-        carry_by(|vertex| frames[vertex], shape, output);
-    } else {
-        let frame = |vertex: usize| method.frame(vertex, method.fields(vertex), posed);
-        carry_by(frame, shape, output);
+    job: &Job<'_>,
+    level: Level,
+    instances: &mut [Instance<M::Posed>],
+    sink: Sink<'_>,
+) -> Result<(), DeformError> {
+    let pose = |index: usize, instance: &mut Instance<M::Posed>| {
+        let palette = &job.palettes[index].posed_from_bind;
+        instance.outcome = method.pose(palette, &mut instance.posed);
+    };
+    match instances {
+        [alone] => pose(0, alone),
+        _ => exec::for_each_mut(instances, pose),
     }
+    for instance in instances.iter_mut() {
+        std::mem::replace(&mut instance.outcome, Ok(()))?;
+    }
+    let (blocks, vertices) = (job.packing.block_count(), job.shape.positions.len());
+    let first_vertex =
+        |piece: usize| piece / blocks * vertices + job.packing.first_vertex(piece % blocks);
+    let pieces = instances.len() * blocks;
+    let threads = instances.len() * vertices > WORTH_A_THREAD;
+    let instances = &*instances;
+    exec::for_each_run(
+        0..pieces,
+        if threads { 1 } else { pieces },
+        sink,
+        &|sink: Sink<'_>, start, middle| sink.split_at(first_vertex(middle) - first_vertex(start)),
+        &|run, mut sink| {
+            for piece in run {
+                let vertices = first_vertex(piece + 1) - first_vertex(piece);
+                let (own, others) = sink.split_at(vertices);
+                let posed = &instances[piece / blocks].posed;
+                let block = piece % blocks;
+                let carry_into = |output: Output<'_>| {
+                    job.rest.with_block(job.packing, block, |rest| {
+                        dispatch!(level, simd => carry(simd, method, posed, job.packing, block, rest, output));
+                    });
+                };
+                match own {
+                    Sink::Slices(output) => carry_into(output),
+                    Sink::Buffers(mut sink) => {
+                        let mut surface = BlockSurface::default();
+                        carry_into(surface.output(vertices, &sink));
+                        sink.put(&surface.output(vertices, &sink));
+                    }
+                }
+                sink = others;
+            }
+        },
+    );
+    Ok(())
 }
 
-#[inline]
-fn carry_by(frame: impl Fn(usize) -> Affine, shape: Shape<'_>, output: &mut Output<'_>) {
+/// Instance by instance, for what cannot be done a block at a time: normals that look at neighbours, and the plain loop.
+fn each_instance<M: Direct>(
+    method: &M,
+    job: &Job<'_>,
+    instances: &mut [Instance<M::Posed>],
+    workspace: &mut Workspace,
+    mut sink: Sink<'_>,
+) -> Result<(), DeformError> {
+    let vertices = job.shape.positions.len();
+    for (instance, palette) in instances.iter_mut().zip(job.palettes) {
+        let (own, others) = sink.split_at(vertices);
+        let mut whole = std::mem::take(&mut workspace.surface);
+        let outcome = match own {
+            Sink::Slices(output) => deform_one(method, job, palette, instance, workspace, output),
+            Sink::Buffers(mut sink) => {
+                let (normals, tangents) = (sink.wants_normals(), sink.wants_tangents());
+                let output = whole.sized(vertices, normals, tangents);
+                let outcome = deform_one(method, job, palette, instance, workspace, output);
+                sink.put(&whole.sized(vertices, normals, tangents));
+                outcome
+            }
+        };
+        workspace.surface = whole;
+        outcome?;
+        sink = others;
+    }
+    Ok(())
+}
+
+fn deform_one<M: Direct>(
+    method: &M,
+    job: &Job<'_>,
+    palette: &Palette,
+    instance: &mut Instance<M::Posed>,
+    workspace: &mut Workspace,
+    mut output: Output<'_>,
+) -> Result<(), DeformError> {
+    let palette_maps = &palette.posed_from_bind[..];
+    let posed = &mut instance.posed;
+    match (job.normals, job.instructions.level()) {
+        (BakedNormals::Gradient(gradients), _) => {
+            let shift = match M::FOLLOWS_SHIFTS {
+                true => gradients.far_shift(palette_maps),
+                false => Vec3::ZERO,
+            };
+            if shift == Vec3::ZERO {
+                method.pose(palette_maps, posed)?;
+            } else {
+                workspace.palette.clear();
+                let near = palette_maps.iter().map(|map| map.shifted(-shift));
+                workspace.palette.extend(near);
+                method.pose(&workspace.palette, posed)?;
+            }
+            let buffers = &mut workspace.fields;
+            follow_gradients(
+                method,
+                job.shape,
+                palette_maps,
+                posed,
+                gradients,
+                buffers,
+                &mut output,
+            );
+            if shift != Vec3::ZERO {
+                for position in output.positions.iter_mut() {
+                    *position += shift;
+                }
+            }
+        }
+        (BakedNormals::Recomputed(surface), Some(level)) => {
+            // The normals of vertices without a triangle are transported.
+            let palettes = std::slice::from_ref(palette);
+            let job = Job { palettes, ..*job };
+            let instances = std::slice::from_mut(instance);
+            carry_all(method, &job, level, instances, output.reborrowed().into())?;
+            surface.recompute_into(&mut output, palette_maps, &mut workspace.points);
+        }
+        (BakedNormals::Recomputed(surface), None) => {
+            method.pose(palette_maps, posed)?;
+            transport(method, job.shape, posed, &mut output);
+            surface.recompute_into(&mut output, palette_maps, &mut workspace.points);
+        }
+        (BakedNormals::Transported, _) => {
+            method.pose(palette_maps, posed)?;
+            transport(method, job.shape, posed, &mut output);
+        }
+    }
+    Ok(())
+}
+
+/// The plain vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the course).
+fn transport<M: Direct>(method: &M, shape: Shape<'_>, posed: &M::Posed, output: &mut Output<'_>) {
     let normals = output.normals.as_deref_mut().unwrap_or_default();
     let tangents = output.tangents.as_deref_mut().unwrap_or_default();
     let rest_tangents = shape.tangents.unwrap_or_default();
     for (vertex, position) in output.positions.iter_mut().enumerate() {
-        let frame = frame(vertex);
+        let frame = method.frame(vertex, method.fields(vertex), posed);
         *position = frame.transform_point(shape.positions[vertex]);
         if let Some(normal) = normals.get_mut(vertex) {
             *normal = frame.transform_normal(shape.normals[vertex]);
         }
         if let Some(tangent) = tangents.get_mut(vertex) {
-            let rest = rest_tangents[vertex];
-            let along = frame.transform_vector(rest.truncate());
-            *tangent = posed_tangent(rest, along, frame.mirrors());
+            *tangent = frame.transform_tangent(rest_tangents[vertex]);
         }
     }
-}
-
-/// A tangent of unit length; a mirror turns the bitangent around, which `w` tells.
-#[inline]
-fn posed_tangent(rest: Vec4, along: Vec3, mirrored: bool) -> Vec4 {
-    let side = if mirrored { -rest.w } else { rest.w };
-    along.normalize_or(rest.truncate()).extend(side)
 }
 
 /// The vertex loop with the Jacobian of eq. (17): `J = F + Σ (∂F/∂w · v) ∇wᵀ`.
@@ -332,7 +493,7 @@ fn follow_gradients<M: Direct>(
         if let Some(tangent) = tangents.get_mut(vertex) {
             let rest = rest_tangents[vertex];
             let along = posed_u * u.dot(rest.truncate()) + posed_v * v.dot(rest.truncate());
-            *tangent = posed_tangent(rest, along, mirrored);
+            *tangent = crate::transform::posed_tangent(rest, along, mirrored);
         }
     }
 }

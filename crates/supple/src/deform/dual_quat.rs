@@ -1,8 +1,10 @@
 //! Dual quaternions: rigid motions that can be added.
 
-use super::antipodality::Addend;
+use super::antipodality::{Addend, QuatLanes};
+use super::lanes::FrameLanes;
 use super::rigid_motion::RigidMotion;
 use crate::transform::Affine;
+use fearless_simd::{Simd, f32x8};
 use glam::{Quat, Vec3, Vec4};
 
 /// A dual quaternion in `f32`. One of unit length is a rigid motion; sums of them are brought back by [`DualQuat::to_affine`].
@@ -59,6 +61,13 @@ impl DualQuat {
         }
     }
 
+    /// The rotation first.
+    pub(super) fn to_array(self) -> [f32; 8] {
+        let [a, b, c, d] = self.real.to_array();
+        let [e, f, g, h] = self.dual.to_array();
+        [a, b, c, d, e, f, g, h]
+    }
+
     /// The rigid motion nearest to a sum of motions: both parts divided by the length of the real one, and what is left of the dual
     /// part along the real one dropped, which happens by itself in the translation `2 · dual · conj(real)`.
     #[inline]
@@ -76,6 +85,40 @@ impl DualQuat {
                 Vec4::new(xy + wz, 1.0 - (xx + zz), yz - wx, t.y),
                 Vec4::new(xz - wy, yz + wx, 1.0 - (xx + yy), t.z),
             ],
+        }
+    }
+}
+
+/// Sums of dual quaternions, one of each of eight vertices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DualQuatLanes<S: Simd> {
+    real: QuatLanes<S>,
+    dual: [f32x8<S>; 4],
+}
+
+impl<S: Simd> DualQuatLanes<S> {
+    #[inline(always)]
+    pub(super) fn new(numbers: [f32x8<S>; 8]) -> DualQuatLanes<S> {
+        let [a, b, c, d, dual @ ..] = numbers;
+        DualQuatLanes {
+            real: QuatLanes([a, b, c, d]),
+            dual,
+        }
+    }
+
+    /// [`DualQuat::to_affine`].
+    #[inline(always)]
+    pub(super) fn to_frames(self, simd: S) -> FrameLanes<S> {
+        let s = self.real.twice_per_square(simd);
+        let [a, b, c, d, e, f, g, h, i] = self.real.to_rotation(simd, s);
+        let [x, y, z, w] = self.real.0;
+        let [dx, dy, dz, dw] = self.dual;
+        let tx = (dx * w - x * dw + y * dz - z * dy) * s;
+        let ty = (dy * w - y * dw + z * dx - x * dz) * s;
+        let tz = (dz * w - z * dw + x * dy - y * dx) * s;
+        FrameLanes {
+            numbers: [a, b, c, tx, d, e, f, ty, g, h, i, tz],
+            doubtful: self.real.cancelled_out(),
         }
     }
 }

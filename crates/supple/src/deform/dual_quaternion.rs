@@ -8,10 +8,13 @@
 
 use super::antipodality::{Antipodality, Signs};
 use super::direct::Fields;
-use super::dual_quat::DualQuat;
+use super::dual_quat::{DualQuat, DualQuatLanes};
+use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::rig::Rig;
 use crate::transform::Affine;
+use fearless_simd::Simd;
+use std::sync::Arc;
 
 /// The options of dual quaternion skinning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,24 +27,38 @@ pub struct DualQuaternion {
 #[derive(Clone, Debug)]
 pub(super) struct DualQuaternionSkin {
     signs: Signs,
+    packing: Arc<Packing>,
 }
 
 impl DualQuaternionSkin {
     pub(super) fn bake(rig: &Rig, options: &DualQuaternion) -> DualQuaternionSkin {
         DualQuaternionSkin {
             signs: Signs::bake(rig, options.antipodality),
+            packing: Arc::new(Packing::of(rig.weights().clone())),
         }
     }
 }
 
-impl BlendsMotions for DualQuaternionSkin {
-    type Posed = Vec<DualQuat>;
+/// The motions of a pose.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PosedMotions {
+    motions: Vec<DualQuat>,
+    records: ChosenRecords<8>,
+}
 
-    fn pose(&self, motions: &RigidMotions, posed: &mut Vec<DualQuat>) {
-        posed.clear();
+impl BlendsMotions for DualQuaternionSkin {
+    type Posed = PosedMotions;
+
+    fn pose(&self, motions: &RigidMotions, posed: &mut PosedMotions) {
+        posed.motions.clear();
         for motion in &motions.motions {
-            self.signs.push(posed, DualQuat::from_motion(motion));
+            let motion = DualQuat::from_motion(motion);
+            self.signs.push(&mut posed.motions, motion);
         }
+        let records = posed.motions.iter().map(|motion| motion.to_array());
+        posed
+            .records
+            .refill_with_signs(&self.packing, &self.signs, 8, records);
     }
 
     #[inline]
@@ -51,8 +68,26 @@ impl BlendsMotions for DualQuaternionSkin {
         joints: &[u16],
         fields: Fields<'_>,
         _motions: &RigidMotions,
-        posed: &Vec<DualQuat>,
+        posed: &PosedMotions,
     ) -> Affine {
-        self.signs.sum(joints, fields.weights, posed).to_affine()
+        let sum = self.signs.sum(joints, fields.weights, &posed.motions);
+        sum.to_affine()
+    }
+
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        Some(&self.packing)
+    }
+
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        _stretch: Option<&FrameLanes<S>>,
+        _motions: &RigidMotions,
+        posed: &PosedMotions,
+    ) -> FrameLanes<S> {
+        let sums = blend_lanes(simd, group, &posed.records);
+        DualQuatLanes::new(sums).to_frames(simd)
     }
 }

@@ -5,14 +5,17 @@
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
+use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
+use fearless_simd::Simd;
+use std::sync::Arc;
 
 /// What linear blending reads per frame: the weights as they are.
 #[derive(Clone, Debug)]
 pub(super) struct LinearSkin {
-    weights: Weights,
+    packing: Arc<Packing>,
 }
 
 impl LinearSkin {
@@ -22,8 +25,20 @@ impl LinearSkin {
 
     /// With weights other than the rig's.
     pub(super) fn with_weights(weights: Weights) -> LinearSkin {
-        LinearSkin { weights }
+        LinearSkin::packed(Arc::new(Packing::of(weights)))
     }
+
+    /// With weights that are packed already.
+    pub(super) fn packed(packing: Arc<Packing>) -> LinearSkin {
+        LinearSkin { packing }
+    }
+}
+
+/// The matrices of a pose.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PosedMatrices {
+    matrices: Vec<Affine>,
+    records: ChosenRecords<12>,
 }
 
 /// `Σ w_j T_j`.
@@ -37,29 +52,46 @@ pub(crate) fn blend(joints: &[u16], weights: &[f32], palette: &[Affine]) -> Affi
 }
 
 impl Direct for LinearSkin {
-    type Posed = Vec<Affine>;
+    type Posed = PosedMatrices;
 
     const LINEAR_IN_FIELDS: bool = true;
 
-    fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
-        palette.clone_into(posed);
+    fn pose(&self, palette: &[Affine], posed: &mut PosedMatrices) -> Result<(), DeformError> {
+        palette.clone_into(&mut posed.matrices);
+        let records = palette.iter().map(Affine::to_array);
+        posed.records.refill(&self.packing, records);
         Ok(())
     }
 
     #[inline]
     fn fields(&self, vertex: usize) -> Fields<'_> {
         Fields {
-            weights: self.weights.row(vertex).1,
+            weights: self.packing.weights().row(vertex).1,
             extras: &[],
         }
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        FieldKey::of_weights(&self.weights, vertex, keys);
+        FieldKey::of_weights(self.packing.weights(), vertex, keys);
     }
 
     #[inline]
-    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
-        blend(self.weights.row(vertex).0, fields.weights, posed)
+    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &PosedMatrices) -> Affine {
+        let joints = self.packing.weights().row(vertex).0;
+        blend(joints, fields.weights, &posed.matrices)
+    }
+
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        Some(&self.packing)
+    }
+
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        posed: &PosedMatrices,
+    ) -> FrameLanes<S> {
+        FrameLanes::of(blend_lanes(simd, group, &posed.records))
     }
 }

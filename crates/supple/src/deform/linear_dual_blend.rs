@@ -6,11 +6,14 @@
 use super::DeformError;
 use super::direct::{Direct, Elsewhere, FieldKey, Fields};
 use super::dual_quaternion::{DualQuaternion, DualQuaternionSkin};
+use super::lanes::{FrameLanes, Group, Lane, Packing};
 use super::linear::LinearSkin;
-use super::rigid_motion::TwoPhases;
+use super::rigid_motion::{BlendsMotions, TwoPhases};
 use crate::adjacency::weld_bound;
 use crate::rig::Rig;
 use crate::transform::Affine;
+use fearless_simd::{Simd, SimdBase, f32x8};
+use std::sync::Arc;
 
 /// The options of the mixed method.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +52,9 @@ pub(super) struct LinearDualSkin {
     linear: LinearSkin,
     dual: TwoPhases<DualQuaternionSkin>,
     shares: Vec<f32>,
+    packing: Arc<Packing>,
+    /// The shares, group by group.
+    share_lanes: Vec<Lane>,
 }
 
 /// The name of the vertex attribute that holds painted shares: one float from 0 (linear) to 1 (dual quaternions).
@@ -89,10 +95,18 @@ impl LinearDualSkin {
         let weld = weld_bound(rig.mesh().positions(), rig.weights());
         let shares = weld.average(&shares);
         let dual = DualQuaternionSkin::bake(rig, &DualQuaternion::default());
+        let packing = match BlendsMotions::packing(&dual) {
+            Some(packing) => packing.clone(),
+            None => Arc::new(Packing::of(rig.weights().clone())),
+        };
+        let groups = packing.all_groups();
+        let share_lanes = groups.map(|group| group.lanes(|vertex| [shares[vertex]])[0]);
         Ok(LinearDualSkin {
-            linear: LinearSkin::bake(rig),
+            linear: LinearSkin::packed(packing.clone()),
             dual: TwoPhases::around(rig, dual),
+            share_lanes: share_lanes.collect(),
             shares,
+            packing,
         })
     }
 }
@@ -134,5 +148,22 @@ impl Direct for LinearDualSkin {
         let dual = self.dual.frame(vertex, fields, dual);
         // As a difference: under the identity both frames are equal, and so is their mix, to the bit.
         linear.lerp(&dual, share)
+    }
+
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        Some(&self.packing)
+    }
+
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        (linear, dual): &Self::Posed,
+    ) -> FrameLanes<S> {
+        let shares = f32x8::from_slice(simd, &self.share_lanes[group.index]);
+        let linear = self.linear.frame_lanes(simd, group, linear);
+        let dual = self.dual.frame_lanes(simd, group, dual);
+        linear.lerp(&dual, shares)
     }
 }

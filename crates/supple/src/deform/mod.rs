@@ -17,12 +17,15 @@ mod dual_quat;
 mod dual_quaternion;
 mod dual_quaternion_intrinsic;
 mod hats;
+mod instructions;
+mod lanes;
 mod linear;
 mod linear_dual_blend;
 mod log_matrix;
 mod method;
 mod multi_linear;
 mod normals;
+mod output;
 mod rigid;
 mod rigid_motion;
 mod spherical;
@@ -37,11 +40,13 @@ pub use delta_mush::{DeltaMush, LocalFrames};
 pub use direct_delta_mush::{DirectDeltaMush, MushSource, MushVariant};
 pub use dual_quaternion::DualQuaternion;
 pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
+pub use instructions::InstructionSet;
 pub(crate) use linear::blend as linear_blend;
 pub use linear_dual_blend::{DUAL_SHARE, DualShare, LinearDualBlend};
 pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::{Normals, UnknownNormals};
+pub use output::{NormalFormat, Output, Place, TangentFormat, VertexBuffer, VertexBuffers};
 pub use stretch_twist::StretchTwist;
 pub(crate) use swing_twist::swing_and_twist;
 
@@ -53,9 +58,12 @@ use crate::normals::SmoothGroups;
 use crate::pose::Palette;
 use crate::rig::Rig;
 use crate::transform::Affine;
-use direct::Deformer;
+use crate::weights::Weights;
+use direct::{Deformer, Job};
 use glam::{Vec3, Vec4};
+use lanes::{LaneSurface, Packing, RestSurface};
 use normals::BakedNormals;
+use output::WholeSurface;
 use rigid_motion::TwoPhases;
 use std::any::Any;
 use std::sync::Arc;
@@ -64,7 +72,7 @@ use thiserror::Error;
 /// A variant of direct delta mush with both phases around it.
 fn mush_skin<V: direct_delta_mush::Variant>(rig: &Rig, mush: &Mush) -> Arc<dyn Deformer> {
     let skin = direct_delta_mush::MushSkin::<V>::bake(rig, mush);
-    Arc::new(TwoPhases::with_weights(rig, mush.weights().clone(), skin))
+    Arc::new(TwoPhases::with_weights(rig, mush.weights(), skin))
 }
 
 /// A character prepared for one method: immutable, shareable between threads, what ships.
@@ -76,6 +84,11 @@ pub struct Skin {
     joint_count: usize,
     deformer: Arc<dyn Deformer>,
     baked_normals: Arc<BakedNormals>,
+    /// Which vertices go side by side.
+    packing: Arc<Packing>,
+    /// The rest surface as the vertex loop reads it.
+    lanes: Arc<LaneSurface>,
+    instructions: InstructionSet,
 }
 
 /// The names of vertex attributes that methods read.
@@ -92,8 +105,8 @@ pub struct Workspace {
     palette: Vec<Affine>,
     fields: [Vec<f32>; 2],
     points: Vec<Vec3>,
-    /// The frames of all vertices, for methods that compute them at once.
-    frames: Vec<Affine>,
+    /// A surface that is made as a whole before it goes into vertex buffers.
+    surface: WholeSurface,
 }
 
 impl Workspace {
@@ -116,17 +129,6 @@ impl Clone for Workspace {
     }
 }
 
-/// Where a deformed surface goes: the caller's buffers, each of one entry per vertex.
-#[derive(Debug)]
-pub struct Output<'a> {
-    /// Posed positions.
-    pub positions: &'a mut [Vec3],
-    /// Posed unit normals, if wanted.
-    pub normals: Option<&'a mut [Vec3]>,
-    /// Posed unit tangents (handedness in `w`), if wanted; needs a shape that has tangents.
-    pub tangents: Option<&'a mut [Vec4]>,
-}
-
 /// Why a surface could not be prepared or deformed.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DeformError {
@@ -147,6 +149,14 @@ pub enum DeformError {
         what: &'static str,
         /// Whose.
         vertex: usize,
+    },
+    /// Vertex buffers that cannot hold what is asked for.
+    #[error("{what}: {why}")]
+    Layout {
+        /// Which attribute.
+        what: &'static str,
+        /// What is wrong.
+        why: String,
     },
     /// Centers of rotation that cannot be had.
     #[error(transparent)]
@@ -226,12 +236,15 @@ impl Skin {
             }
             Method::Arap(options) => arap::bake(rig, options)?,
             Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
-            Method::AnimationSpace(given) => Arc::new(multi_linear::AnimationSpaceSkin::bake(
-                rig,
-                given.as_deref(),
-            )?),
-            Method::MultiWeight(given) => {
-                Arc::new(multi_linear::MultiWeightSkin::bake(rig, given.as_deref())?)
+            // Without learned weights these are linear blending.
+            Method::AnimationSpace(None) | Method::MultiWeight(None) => {
+                Arc::new(linear::LinearSkin::bake(rig))
+            }
+            Method::AnimationSpace(Some(weights)) => {
+                Arc::new(multi_linear::AnimationSpaceSkin::bake(rig, weights)?)
+            }
+            Method::MultiWeight(Some(weights)) => {
+                Arc::new(multi_linear::MultiWeightSkin::bake(rig, weights)?)
             }
         };
         let baked_normals = match normals {
@@ -239,14 +252,36 @@ impl Skin {
             Normals::Gradient => BakedNormals::Gradient(deformer.field_gradients(rig)),
             Normals::Recomputed => BakedNormals::Recomputed(SmoothGroups::of(rig)),
         };
+        let mesh = rig.mesh();
+        let packing = deformer.packing().cloned();
+        let packing = packing.unwrap_or_else(|| {
+            Arc::new(Packing::in_order(mesh.vertex_count(), Weights::default()))
+        });
         Ok(Skin {
-            positions: rig.mesh().positions().to_vec(),
-            normals: rig.mesh().normals().to_vec(),
-            tangents: rig.mesh().tangents().map(<[Vec4]>::to_vec),
+            positions: mesh.positions().to_vec(),
+            normals: mesh.normals().to_vec(),
+            tangents: mesh.tangents().map(<[Vec4]>::to_vec),
             joint_count: rig.skeleton().joints().len(),
             deformer,
             baked_normals: Arc::new(baked_normals),
+            lanes: Arc::new(LaneSurface::of(&packing, &mesh.shape())),
+            packing,
+            instructions: InstructionSet::best(),
         })
+    }
+
+    /// The same skin on other instructions than the best that the machine has; where it does not have them, it takes the plain way.
+    #[must_use]
+    pub fn on(self, instructions: InstructionSet) -> Skin {
+        Skin {
+            instructions,
+            ..self
+        }
+    }
+
+    /// The instructions that the vertex loop runs on.
+    pub fn instructions(&self) -> InstructionSet {
+        self.instructions
     }
 
     /// The number of vertices.
@@ -254,19 +289,15 @@ impl Skin {
         self.positions.len()
     }
 
-    /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace has grown.
+    /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace has grown. A large surface is shared out to the threads of the pool
+    /// that the caller is in, or of the global one, and comes out the same to the bit for any number of them.
     pub fn deform(
         &self,
         palette: &Palette,
         workspace: &mut Workspace,
         output: Output<'_>,
     ) -> Result<(), DeformError> {
-        let shape = Shape {
-            positions: &self.positions,
-            normals: &self.normals,
-            tangents: self.tangents.as_deref(),
-        };
-        self.deform_shape(shape, palette, workspace, output)
+        self.deform_crowd(std::slice::from_ref(palette), workspace, output)
     }
 
     /// Deforms another shape of the same surface, such as one with morph targets applied.
@@ -277,11 +308,66 @@ impl Skin {
         workspace: &mut Workspace,
         output: Output<'_>,
     ) -> Result<(), DeformError> {
-        self.check_sizes(&shape, palette, &output)?;
-        let palette = &palette.posed_from_bind[..];
-        let normals = &self.baked_normals;
-        self.deformer
-            .deform(shape, palette, normals, workspace, output)
+        let palettes = std::slice::from_ref(palette);
+        self.check_shape(&shape)?;
+        self.check_palettes(palettes)?;
+        self.check_output(&output, 1, shape.tangents.is_some())?;
+        let job = Job {
+            shape,
+            rest: RestSurface::Other(shape),
+            ..self.job(palettes)
+        };
+        self.deformer.deform(&job, workspace, output.into())
+    }
+
+    /// Deforms many instances of the character at once, each in a pose of its own: their surfaces come one after the other. Small ones share out the threads, too.
+    pub fn deform_crowd(
+        &self,
+        palettes: &[Palette],
+        workspace: &mut Workspace,
+        output: Output<'_>,
+    ) -> Result<(), DeformError> {
+        self.check_palettes(palettes)?;
+        self.check_output(&output, palettes.len(), self.tangents.is_some())?;
+        let job = self.job(palettes);
+        self.deformer.deform(&job, workspace, output.into())
+    }
+
+    /// The same into the vertex buffers of an engine, with any stride and packed normals.
+    pub fn deform_into_buffers(
+        &self,
+        palettes: &[Palette],
+        workspace: &mut Workspace,
+        buffers: VertexBuffers<'_, '_>,
+    ) -> Result<(), DeformError> {
+        self.check_palettes(palettes)?;
+        buffers.check(palettes.len() * self.vertex_count())?;
+        self.check_tangents(buffers.tangent.is_some(), self.tangents.is_some())?;
+        let job = self.job(palettes);
+        self.deformer.deform(&job, workspace, buffers.into())
+    }
+
+    /// The bytes that a frame must move for each vertex: what is read of the rest surface and of the weights, and what is written.
+    pub fn bytes_per_vertex(&self, normals: bool, tangents: bool) -> f64 {
+        let vertices = self.vertex_count().max(1) as f64;
+        let baked = self.deformer.bytes(&self.packing) as f64 / vertices;
+        let attribute = |wanted: bool, bytes: usize| if wanted { 2.0 * bytes as f64 } else { 0.0 };
+        baked + attribute(true, 12) + attribute(normals, 12) + attribute(tangents, 16)
+    }
+
+    fn job<'a>(&'a self, palettes: &'a [Palette]) -> Job<'a> {
+        Job {
+            shape: Shape {
+                positions: &self.positions,
+                normals: &self.normals,
+                tangents: self.tangents.as_deref(),
+            },
+            rest: RestSurface::Own(&self.lanes),
+            packing: &self.packing,
+            palettes,
+            normals: &self.baked_normals,
+            instructions: self.instructions,
+        }
     }
 
     /// Which vertices the method turns inside out in a pose, though no joint mirrors them: a flaw of `ddm-v1` (§3.5.2), where the determinant of a patch is negative.
@@ -303,48 +389,52 @@ impl Skin {
         self.deformer.inverted(vertices, palette, workspace)
     }
 
-    fn check_sizes(
-        &self,
-        shape: &Shape<'_>,
-        palette: &Palette,
-        output: &Output<'_>,
-    ) -> Result<(), DeformError> {
+    fn check_shape(&self, shape: &Shape<'_>) -> Result<(), DeformError> {
         let vertices = self.vertex_count();
-        let lengths = [
-            ("rest positions", Some(shape.positions.len()), vertices),
-            ("rest normals", Some(shape.normals.len()), vertices),
-            ("rest tangents", shape.tangents.map(<[Vec4]>::len), vertices),
-            ("output positions", Some(output.positions.len()), vertices),
-            (
-                "output normals",
-                output.normals.as_ref().map(|n| n.len()),
-                vertices,
-            ),
-            (
-                "output tangents",
-                output.tangents.as_ref().map(|t| t.len()),
-                vertices,
-            ),
-            (
-                "rest tangents, needed for output tangents",
-                (output.tangents.is_some() && shape.tangents.is_none()).then_some(0),
-                vertices,
-            ),
-            (
-                "joints in the palette",
-                Some(palette.posed_from_bind.len()),
-                self.joint_count,
-            ),
-        ];
-        for (what, found, expected) in lengths {
-            if let Some(found) = found.filter(|&found| found != expected) {
-                return Err(DeformError::SizeMismatch {
-                    what,
-                    found,
-                    expected,
-                });
-            }
-        }
-        Ok(())
+        check_size("rest positions", shape.positions.len(), vertices)?;
+        check_size("rest normals", shape.normals.len(), vertices)?;
+        let tangents = shape.tangents.map_or(vertices, <[Vec4]>::len);
+        check_size("rest tangents", tangents, vertices)
+    }
+
+    fn check_palettes(&self, palettes: &[Palette]) -> Result<(), DeformError> {
+        let mut sizes = palettes.iter().map(|palette| palette.posed_from_bind.len());
+        sizes.try_for_each(|found| check_size("joints in the palette", found, self.joint_count))
+    }
+
+    fn check_tangents(&self, wanted: bool, there: bool) -> Result<(), DeformError> {
+        let found = if wanted && !there {
+            0
+        } else {
+            self.vertex_count()
+        };
+        let what = "rest tangents, needed for output tangents";
+        check_size(what, found, self.vertex_count())
+    }
+
+    fn check_output(
+        &self,
+        output: &Output<'_>,
+        instances: usize,
+        tangents: bool,
+    ) -> Result<(), DeformError> {
+        let vertices = instances * self.vertex_count();
+        check_size("output positions", output.positions.len(), vertices)?;
+        let found = output.normals.as_ref().map_or(vertices, |n| n.len());
+        check_size("output normals", found, vertices)?;
+        let found = output.tangents.as_ref().map_or(vertices, |t| t.len());
+        check_size("output tangents", found, vertices)?;
+        self.check_tangents(output.tangents.is_some(), tangents)
+    }
+}
+
+fn check_size(what: &'static str, found: usize, expected: usize) -> Result<(), DeformError> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(DeformError::SizeMismatch {
+            what,
+            found,
+            expected,
+        }),
     }
 }

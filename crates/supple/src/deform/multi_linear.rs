@@ -161,11 +161,8 @@ pub(super) struct AnimationSpaceSkin {
 impl AnimationSpaceSkin {
     pub(super) fn bake(
         rig: &Rig,
-        given: Option<&AnimationSpaceWeights>,
+        weights: &AnimationSpaceWeights,
     ) -> Result<AnimationSpaceSkin, DeformError> {
-        let weights = given
-            .cloned()
-            .unwrap_or_else(|| MultiWeights::<4>::linear(rig));
         weights.check(rig)?;
         let mut offsets = Vec::with_capacity(weights.values.len() * 3);
         for (vertex, position) in rig.mesh().positions().iter().enumerate() {
@@ -177,7 +174,7 @@ impl AnimationSpaceSkin {
         Ok(AnimationSpaceSkin {
             shares: weights.values.iter().map(|values| values[3]).collect(),
             offsets,
-            rows: weights.rows,
+            rows: weights.rows.clone(),
         })
     }
 }
@@ -237,15 +234,11 @@ pub(super) struct MultiWeightSkin {
 }
 
 impl MultiWeightSkin {
-    pub(super) fn bake(
-        rig: &Rig,
-        given: Option<&MatrixWeights>,
-    ) -> Result<MultiWeightSkin, DeformError> {
-        let weights = given
-            .cloned()
-            .unwrap_or_else(|| MultiWeights::<12>::linear(rig));
+    pub(super) fn bake(rig: &Rig, weights: &MatrixWeights) -> Result<MultiWeightSkin, DeformError> {
         weights.check(rig)?;
-        Ok(MultiWeightSkin { weights })
+        Ok(MultiWeightSkin {
+            weights: weights.clone(),
+        })
     }
 }
 

@@ -2,31 +2,32 @@
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
+use super::lanes::{FrameLanes, Group, Packing};
+use super::linear::{LinearSkin, PosedMatrices};
 use crate::rig::Rig;
 use crate::transform::Affine;
+use fearless_simd::Simd;
+use std::sync::Arc;
 
-/// The heaviest joint of every vertex; on a tie the one with the lower index.
+/// Linear blending with all weight on the heaviest joint of every vertex; on a tie on the one with the lower index.
 #[derive(Clone, Debug)]
 pub(super) struct RigidSkin {
-    joints: Vec<u16>,
+    linear: LinearSkin,
 }
 
 impl RigidSkin {
     pub(super) fn bake(rig: &Rig) -> RigidSkin {
-        let weights = rig.weights();
-        let heaviest = |vertex| weights.row(vertex).0[0];
         RigidSkin {
-            joints: (0..weights.vertex_count()).map(heaviest).collect(),
+            linear: LinearSkin::with_weights(rig.weights().heaviest_alone()),
         }
     }
 }
 
 impl Direct for RigidSkin {
-    type Posed = Vec<Affine>;
+    type Posed = PosedMatrices;
 
-    fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
-        palette.clone_into(posed);
-        Ok(())
+    fn pose(&self, palette: &[Affine], posed: &mut PosedMatrices) -> Result<(), DeformError> {
+        self.linear.pose(palette, posed)
     }
 
     /// None: the frame is constant around every vertex.
@@ -41,7 +42,21 @@ impl Direct for RigidSkin {
     fn keys(&self, _vertex: usize, _keys: &mut Vec<FieldKey>) {}
 
     #[inline]
-    fn frame(&self, vertex: usize, _fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
-        posed[usize::from(self.joints[vertex])]
+    fn frame(&self, vertex: usize, _fields: Fields<'_>, posed: &PosedMatrices) -> Affine {
+        self.linear.frame(vertex, self.linear.fields(vertex), posed)
+    }
+
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        self.linear.packing()
+    }
+
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        posed: &PosedMatrices,
+    ) -> FrameLanes<S> {
+        self.linear.frame_lanes(simd, group, posed)
     }
 }

@@ -9,13 +9,16 @@
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
+use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use super::world::{Bearers, World};
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
+use fearless_simd::Simd;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A rotation, then a translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,7 +180,7 @@ pub(super) fn joint_heads(rig: &Rig) -> Vec<DVec3> {
 /// What a method that blends rigid motions supplies.
 pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
     /// What it computes once per pose.
-    type Posed: Debug + Default + Send + 'static;
+    type Posed: Debug + Default + Send + Sync + 'static;
 
     /// True if a vertex with one influence moves with its joint and nothing else, as for most methods.
     const ONE_JOINT_IS_RIGID: bool = true;
@@ -203,9 +206,34 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         posed: &Self::Posed,
     ) -> Affine;
 
-    /// Phase two for all vertices at once where nothing stretches: true if the method has a faster way than one by one, and wrote all frames.
-    fn frames(&self, _posed: &Self::Posed, _frames: &mut [Affine]) -> bool {
-        false
+    /// Which vertices go side by side, for a method that has a way to do several at once.
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        None
+    }
+
+    /// Phase two for a group of vertices, for a method with a packing; `stretch` is what phase one did to them.
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        _stretch: Option<&FrameLanes<S>>,
+        motions: &RigidMotions,
+        posed: &Self::Posed,
+    ) -> FrameLanes<S> {
+        let Some(packing) = self.packing() else {
+            return FrameLanes::splat(simd, &Affine::IDENTITY);
+        };
+        FrameLanes::one_by_one(simd, group, |vertex| {
+            let (joints, weights) = packing.weights().row(vertex);
+            let extras = self.extras(vertex);
+            self.frame(vertex, joints, Fields { weights, extras }, motions, posed)
+        })
+    }
+
+    /// The bytes that a frame reads of what was baked for all vertices beside the packing; `None` for the fields as they are.
+    fn lane_bytes(&self) -> Option<usize> {
+        None
     }
 
     /// True if that frame turns the surface inside out, which no rotation does.
@@ -223,7 +251,8 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
 /// A method that blends rigid motions, with both phases around it.
 #[derive(Clone, Debug)]
 pub(super) struct TwoPhases<M> {
-    weights: Weights,
+    /// The weights: they tell the joints of a vertex, and how its stretches are blended.
+    packing: Arc<Packing>,
     heads: Vec<DVec3>,
     bearers: Bearers,
     method: M,
@@ -231,53 +260,76 @@ pub(super) struct TwoPhases<M> {
 
 impl<M: BlendsMotions> TwoPhases<M> {
     pub(super) fn around(rig: &Rig, method: M) -> TwoPhases<M> {
-        TwoPhases::with_weights(rig, rig.weights().clone(), method)
+        TwoPhases::with_weights(rig, rig.weights(), method)
     }
 
-    /// With weights other than the rig's: they tell the joints of a vertex, and how its stretches are blended.
-    pub(super) fn with_weights(rig: &Rig, weights: Weights, method: M) -> TwoPhases<M> {
+    /// With weights other than the rig's.
+    pub(super) fn with_weights(rig: &Rig, weights: &Weights, method: M) -> TwoPhases<M> {
+        let in_order = || Packing::in_order(weights.vertex_count(), weights.clone());
+        let packing = method.packing().cloned();
         TwoPhases {
-            weights,
+            packing: packing.unwrap_or_else(|| Arc::new(in_order())),
             heads: joint_heads(rig),
             bearers: Bearers::of(rig),
             method,
         }
     }
+
+    #[inline]
+    fn row(&self, vertex: usize) -> (&[u16], &[f32]) {
+        self.packing.weights().row(vertex)
+    }
+}
+
+/// The joints of a pose for both phases.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PosedPhases<P> {
+    motions: RigidMotions,
+    /// The stretches for many vertices at once; not kept up where nothing stretches.
+    stretches: ChosenRecords<12>,
+    own: P,
 }
 
 impl<M: BlendsMotions> Direct for TwoPhases<M> {
-    type Posed = (RigidMotions, M::Posed);
+    type Posed = PosedPhases<M::Posed>;
 
-    fn pose(
-        &self,
-        palette: &[Affine],
-        (motions, posed): &mut Self::Posed,
-    ) -> Result<(), DeformError> {
+    fn pose(&self, palette: &[Affine], posed: &mut Self::Posed) -> Result<(), DeformError> {
+        let PosedPhases {
+            motions,
+            stretches,
+            own,
+        } = posed;
         motions.split(palette, &self.heads, &self.bearers);
-        self.method.pose(motions, posed);
+        if !motions.rounded.is_empty() && self.method.packing().is_some() {
+            let records = motions.rounded.iter().map(Affine::to_array);
+            stretches.refill(&self.packing, records);
+        }
+        self.method.pose(motions, own);
         Ok(())
     }
 
     #[inline]
     fn fields(&self, vertex: usize) -> Fields<'_> {
         Fields {
-            weights: self.weights.row(vertex).1,
+            weights: self.row(vertex).1,
             extras: self.method.extras(vertex),
         }
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        FieldKey::of_weights(&self.weights, vertex, keys);
+        FieldKey::of_weights(self.packing.weights(), vertex, keys);
         self.method.extra_keys(vertex, keys);
     }
 
     #[inline]
-    fn frame(&self, vertex: usize, fields: Fields<'_>, (motions, posed): &Self::Posed) -> Affine {
-        let joints = self.weights.row(vertex).0;
+    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Self::Posed) -> Affine {
+        let motions = &posed.motions;
+        let joints = self.row(vertex).0;
         if let (&[joint], true) = (joints, M::ONE_JOINT_IS_RIGID) {
             return motions.palette[usize::from(joint)];
         }
-        let frame = self.method.frame(vertex, joints, fields, motions, posed);
+        let method = &self.method;
+        let frame = method.frame(vertex, joints, fields, motions, &posed.own);
         let frame = match motions.stretch_blend(joints, fields.weights) {
             Some(stretch) => frame.after(&stretch),
             None => frame,
@@ -285,29 +337,53 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
         motions.world_frame(frame)
     }
 
-    fn frames(&self, (motions, posed): &Self::Posed, frames: &mut Vec<Affine>) -> bool {
-        if !motions.stretches.is_empty() {
-            return false;
-        }
-        frames.resize(self.weights.vertex_count(), Affine::ZERO);
-        if !self.method.frames(posed, frames) {
-            return false;
-        }
-        for (vertex, frame) in frames.iter_mut().enumerate() {
-            *frame = match (self.weights.row(vertex).0, M::ONE_JOINT_IS_RIGID) {
-                (&[joint], true) => motions.palette[usize::from(joint)],
-                _ => motions.world_frame(*frame),
-            };
-        }
-        true
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        Some(&self.packing)
     }
 
-    fn inverts(&self, vertex: usize, (motions, posed): &Self::Posed) -> bool {
-        let joints = self.weights.row(vertex).0;
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        posed: &Self::Posed,
+    ) -> FrameLanes<S> {
+        if self.method.packing().is_none() {
+            return FrameLanes::one_by_one(simd, group, |vertex| {
+                self.frame(vertex, self.fields(vertex), posed)
+            });
+        }
+        let motions = &posed.motions;
+        let (method, own) = (&self.method, &posed.own);
+        let frames = if motions.rounded.is_empty() {
+            method.frame_lanes(simd, group, None, motions, own)
+        } else {
+            let stretch = FrameLanes::of(blend_lanes(simd, group, &posed.stretches));
+            let frames = method.frame_lanes(simd, group, Some(&stretch), motions, own);
+            frames.after(&stretch)
+        };
+        match motions.world.is_plain() {
+            true => frames,
+            false => frames.scaled(motions.world.factors().as_vec3()),
+        }
+    }
+
+    fn bytes(&self, packing: &Packing) -> usize {
+        let vertices = 0..packing.vertex_count();
+        let extras = || {
+            let extras = vertices.map(|vertex| size_of_val(self.method.extras(vertex)));
+            extras.sum()
+        };
+        packing.bytes() + self.method.lane_bytes().unwrap_or_else(extras)
+    }
+
+    fn inverts(&self, vertex: usize, posed: &Self::Posed) -> bool {
+        let joints = self.row(vertex).0;
         let alone = joints.len() == 1 && M::ONE_JOINT_IS_RIGID;
+        let fields = self.fields(vertex);
         !alone
             && self
                 .method
-                .inverts(joints, self.fields(vertex), motions, posed)
+                .inverts(joints, fields, &posed.motions, &posed.own)
     }
 }

@@ -73,6 +73,11 @@ impl Bearers {
             let pairs = palette.iter().zip(&self.holds);
             pairs.filter(|(_, holds)| **holds).map(|(map, _)| map)
         };
+        // As nearly always: nothing to find out by cube roots.
+        let rigid = |map: &Affine| (map.determinant() - 1.0).abs() < NO_SCALE;
+        if self.rest_scale == 1.0 && held().all(rigid) {
+            return World::default();
+        }
         let largest = held().map(scale).fold(0.0, f64::max);
         let scales = held()
             .map(scale)
@@ -116,7 +121,7 @@ impl World {
     /// A joint's map without what is the world's.
     pub(super) fn taken_off(&self, map: &Affine) -> DAffine3 {
         let map = map.to_f64();
-        if *self == World::default() {
+        if self.is_plain() {
             return map;
         }
         let factors = self.factors().recip();
@@ -129,7 +134,7 @@ impl World {
     /// A frame of the plain world, brought into this one.
     #[inline]
     pub(super) fn put_back(&self, frame: Affine) -> Affine {
-        if *self == World::default() {
+        if self.is_plain() {
             return frame;
         }
         let factors = self.factors().as_vec3();
@@ -139,7 +144,14 @@ impl World {
         }
     }
 
-    fn factors(&self) -> DVec3 {
+    /// True if there is nothing to put back.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        *self == World::default()
+    }
+
+    /// What each coordinate is multiplied by.
+    pub(super) fn factors(&self) -> DVec3 {
         let mut factors = DVec3::splat(self.scale);
         if let Some(axis) = self.mirror {
             factors[axis] = -factors[axis];

@@ -29,6 +29,17 @@ pub struct Weights {
     values: Vec<f32>,
 }
 
+impl Default for Weights {
+    /// Of no vertex.
+    fn default() -> Weights {
+        Weights {
+            row_starts: vec![0],
+            joints: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+}
+
 /// One joint's hold on a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Influence {
@@ -253,6 +264,52 @@ impl WeightsBuilder {
 }
 
 impl Weights {
+    /// The step of weights that fit into 16 bits.
+    pub(crate) const SHORT_STEP: f32 = 1.0 / (1 << 15) as f32;
+
+    /// These weights in steps of 2⁻¹⁵: a skin of a rig with such weights keeps each in 16 bits and moves fewer bytes per vertex. They still sum to exactly one; what is less
+    /// than half of a step is dropped.
+    #[must_use]
+    pub fn in_16_bits(&self) -> Weights {
+        let steps_in_all = 1 << 15;
+        let mut short = Weights {
+            row_starts: vec![0],
+            joints: Vec::with_capacity(self.joints.len()),
+            values: Vec::with_capacity(self.values.len()),
+        };
+        for vertex in 0..self.vertex_count() {
+            let (joints, values) = self.row(vertex);
+            let steps = values
+                .iter()
+                .map(|value| (value / Weights::SHORT_STEP).round());
+            let mut row: Vec<(u16, i32)> = joints
+                .iter()
+                .copied()
+                .zip(steps.map(|step| step as i32))
+                .collect();
+            // The heaviest can spare what rounding adds or leaves, unless many are rounded up.
+            let excess = row.iter().map(|(_, step)| step).sum::<i32>() - steps_in_all;
+            row[0].1 -= excess;
+            row.sort_by_key(|&(joint, step)| (-step, joint));
+            for (joint, step) in row.into_iter().filter(|&(_, step)| step > 0) {
+                short.joints.push(joint);
+                short.values.push(step as f32 * Weights::SHORT_STEP);
+            }
+            short.row_starts.push(short.joints.len() as u32);
+        }
+        short
+    }
+
+    /// Every vertex on its heaviest joint alone.
+    pub(crate) fn heaviest_alone(&self) -> Weights {
+        let vertices = self.vertex_count();
+        Weights {
+            row_starts: (0..=vertices as u32).collect(),
+            joints: (0..vertices).map(|vertex| self.row(vertex).0[0]).collect(),
+            values: vec![1.0; vertices],
+        }
+    }
+
     /// The number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.row_starts.len() - 1

@@ -1,36 +1,22 @@
 //! The variants that gather matrices, eight vertices at a time.
 //!
-//! `Σ M_j Ω_ij` is fifty multiply-adds per joint of a vertex, and the nearest rotation a chain of dependent ones, so vertices are put side by side in lanes. Vertices are sorted by their
-//! joints first: the eight of a group then have nearly the same ones, and the group goes through the joints of all, each with one matrix for all lanes. A lane that does not have a joint
-//! holds zeros for it.
+//! `Σ M_j Ω_ij` is fifty multiply-adds per joint of a vertex, and the nearest rotation a chain of dependent ones, so vertices are put side by side in lanes (`deform/lanes/`): a group goes through the joints of
+//! all of its vertices, each with one matrix for all lanes. A lane that does not have a joint holds zeros for it.
 
 use super::{MushSkin, PosedJoints, Variant};
+use crate::deform::lanes::{FrameLanes, Group, GroupSlots, LANES, Lane, Packing, loaded};
 use crate::polar::{self, RotationLanes};
 use crate::transform::Affine;
-use crate::weights::Weights;
-use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f32x8, f64x8};
-use glam::{Mat3, Vec4};
+use fearless_simd::{Simd, SimdBase, SimdFloat, f32x8, f64x8};
+use glam::Mat3;
 
-/// How many vertices go side by side.
-const LANES: usize = 8;
-
-/// A number of each of the vertices of a group.
-type Lane = [f32; LANES];
-
-/// Patches of all vertices, packed in groups.
+/// Patches of all vertices, as they go side by side.
 #[derive(Clone, Debug)]
 pub(super) struct LanePatches {
-    /// The vertices of all groups; the last one of all is repeated to fill its group.
-    vertices: Vec<u32>,
-    /// Where the slots of each group start; one entry more than groups.
-    starts: Vec<u32>,
-    /// The joint of each slot.
-    joints: Vec<u16>,
-    /// `ω`, lever and moments of each slot.
-    omegas: Vec<[Lane; 10]>,
+    /// Lever and moments of each slot of the packing.
+    omegas: Vec<[Lane; 9]>,
     /// The middles of the patches of each group.
     centers: Vec<[Lane; 3]>,
-    level: Level,
 }
 
 /// How a gathered matrix becomes a rotation.
@@ -44,171 +30,230 @@ pub(in crate::deform) enum Rotations {
 
 impl LanePatches {
     /// Packs the patches of a skin whose parts are matrices.
-    pub(super) fn pack<V: Variant>(skin: &MushSkin<V>) -> LanePatches {
-        let weights = &skin.weights;
-        let count = weights.vertex_count();
-        let mut vertices: Vec<u32> = (0..count as u32).collect();
-        vertices.sort_by_cached_key(|&vertex| sorted_joints(weights, vertex));
-        let missing = vertices.len().next_multiple_of(LANES) - vertices.len();
-        vertices.extend(vertices.last().copied().into_iter().cycle().take(missing));
-        let mut lanes = LanePatches {
-            vertices: Vec::new(),
-            starts: vec![0],
-            joints: Vec::new(),
+    pub(super) fn pack<V: Variant>(skin: &MushSkin<V>, packing: &Packing) -> LanePatches {
+        let mut patches = LanePatches {
             omegas: Vec::new(),
             centers: Vec::new(),
-            level: Level::new(),
         };
-        for group in vertices.chunks_exact(LANES) {
-            lanes.push(skin, group);
-        }
-        lanes.vertices = vertices;
-        lanes
-    }
-
-    fn push<V: Variant>(&mut self, skin: &MushSkin<V>, group: &[u32]) {
-        let first = self.joints.len();
-        let mut centers = [[0.0; LANES]; 3];
-        for (lane, &vertex) in group.iter().enumerate() {
-            let vertex = vertex as usize;
-            let (own, parts) = skin.numbers_of(vertex).split_at(V::PER_VERTEX);
-            let center = skin.frame.point([own[0], own[1], own[2]]).to_array();
-            for (all, number) in centers.iter_mut().zip(center) {
-                all[lane] = number;
-            }
-            let (joints, weights) = skin.weights.row(vertex);
-            let parts = parts.chunks_exact(V::PER_JOINT);
-            for ((&joint, &weight), part) in joints.iter().zip(weights).zip(parts) {
-                let known = self.joints[first..]
-                    .iter()
-                    .position(|&other| other == joint);
-                let slot = known.map_or(self.joints.len(), |at| first + at);
-                if slot == self.joints.len() {
-                    self.joints.push(joint);
-                    self.omegas.push([[0.0; LANES]; 10]);
-                }
-                let numbers = [weight].into_iter().chain(part.iter().copied());
-                for (all, number) in self.omegas[slot].iter_mut().zip(numbers) {
-                    all[lane] = number;
-                }
+        for group in packing.all_groups() {
+            let own = |vertex: usize| skin.numbers_of(vertex).split_at(V::PER_VERTEX);
+            patches.centers.push(group.lanes(|vertex| {
+                let center = own(vertex).0;
+                skin.frame
+                    .point([center[0], center[1], center[2]])
+                    .to_array()
+            }));
+            for &joint in group.joints().unwrap_or_default() {
+                patches.omegas.push(group.lanes(|vertex| {
+                    let mut parts = own(vertex).1.as_chunks::<9>().0.iter();
+                    let joints = packing.weights().row(vertex).0;
+                    let place = joints.iter().position(|&other| other == joint);
+                    let part = place.and_then(|place| parts.nth(place));
+                    part.copied().unwrap_or_default()
+                }));
             }
         }
-        self.centers.push(centers);
-        self.starts.push(self.joints.len() as u32);
+        patches
     }
 
-    /// The frames of all vertices.
-    pub(super) fn frames(
-        &self,
-        rotations: Rotations,
-        unit: f32,
-        posed: &PosedJoints,
-        frames: &mut [Affine],
-    ) {
-        dispatch!(self.level, simd => self.each_group(simd, rotations, unit, posed, frames));
+    /// The bytes of all.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.omegas[..]) + size_of_val(&self.centers[..])
     }
 
+    /// The frames of a group whose vertices go through their joints together; none if they do not.
     #[inline(always)]
-    fn each_group<S: Simd>(
+    pub(super) fn frames<S: Simd>(
         &self,
         simd: S,
+        group: &Group<'_>,
         rotations: Rotations,
         unit: f32,
         posed: &PosedJoints,
-        frames: &mut [Affine],
-    ) {
-        for (group, vertices) in self.vertices.chunks_exact(LANES).enumerate() {
-            let slots = self.starts[group] as usize..self.starts[group + 1] as usize;
-            let center = &self.centers[group];
-            let (joints, omegas) = (&self.joints[slots.clone()], &self.omegas[slots]);
-            let (rotation, middle) = match rotations {
-                Rotations::Nearest => {
-                    let (matrix, middle) =
-                        gather(simd, joints, omegas, center, unit, &posed.matrices);
-                    (nearest(simd, &matrix), middle)
-                }
-                Rotations::Cofactors => {
-                    let wide = gather_wide(simd, joints, omegas, center, unit, &posed.matrices);
-                    (by_cofactors(simd, &wide), wide.middle)
-                }
-            };
-            scatter(simd, &rotation, &middle, center, vertices, frames);
-        }
-    }
-}
-
-/// The joints of a vertex in rising order: vertices with the same ones become neighbours.
-fn sorted_joints(weights: &Weights, vertex: u32) -> Vec<u16> {
-    let mut joints = weights.row(vertex as usize).0.to_vec();
-    joints.sort_unstable();
-    joints
-}
-
-/// `Q` row by row, and `q`, of all lanes.
-#[inline(always)]
-fn gather<S: Simd>(
-    simd: S,
-    joints: &[u16],
-    omegas: &[[Lane; 10]],
-    center: &[Lane; 3],
-    unit: f32,
-    matrices: &[Affine],
-) -> ([Lane; 9], [Lane; 3]) {
-    let load = |lane: &Lane| f32x8::from_slice(simd, lane);
-    let splat = |number: f32| f32x8::splat(simd, number);
-    let center = [load(&center[0]), load(&center[1]), load(&center[2])];
-    let zero = splat(0.0);
-    let per_unit = splat(unit.recip());
-    let mut matrix = [zero; 9];
-    let mut middle = [zero; 3];
-    let mut base = [zero; 3];
-    for (slot, (&joint, omega)) in joints.iter().zip(omegas).enumerate() {
-        let rows = &matrices[usize::from(joint)].rows;
-        let weight = load(&omega[0]);
-        let lever = [load(&omega[1]), load(&omega[2]), load(&omega[3])];
-        let [xx, xy, xz] = [load(&omega[4]), load(&omega[5]), load(&omega[6])];
-        let [yy, yz, zz] = [load(&omega[7]), load(&omega[8]), load(&omega[9])];
-        for axis in 0..3 {
-            let row = rows[axis];
-            let [x, y, z, w] = [splat(row.x), splat(row.y), splat(row.z), splat(row.w)];
-            let carried = x.mul_add(center[0], y.mul_add(center[1], z.mul_add(center[2], w)));
-            if slot == 0 {
-                base[axis] = carried;
+    ) -> Option<FrameLanes<S>> {
+        let patches = Patches {
+            joints: group.joints()?,
+            slots: group.slots(),
+            omegas: &self.omegas[group.slot_range()],
+            center: loaded(simd, &self.centers[group.index]),
+            unit,
+            matrices: &posed.matrices,
+        };
+        let (rotation, middle) = match rotations {
+            Rotations::Nearest => {
+                let (matrix, middle) = patches.gather(simd);
+                (nearest(simd, &matrix), middle)
             }
-            let shift = (carried - base[axis]) * per_unit;
-            let row = 3 * axis;
-            matrix[row] = x.mul_add(
-                xx,
-                y.mul_add(xy, z.mul_add(xz, shift.mul_add(lever[0], matrix[row]))),
-            );
-            matrix[row + 1] = x.mul_add(
-                xy,
-                y.mul_add(yy, z.mul_add(yz, shift.mul_add(lever[1], matrix[row + 1]))),
-            );
-            matrix[row + 2] = x.mul_add(
-                xz,
-                y.mul_add(yz, z.mul_add(zz, shift.mul_add(lever[2], matrix[row + 2]))),
-            );
-            middle[axis] = x.mul_add(
-                lever[0],
-                y.mul_add(
-                    lever[1],
-                    z.mul_add(lever[2], shift.mul_add(weight, middle[axis])),
-                ),
+            Rotations::Cofactors => {
+                let wide = patches.gather_wide(simd);
+                (by_cofactors(simd, &wide), loaded(simd, &wide.middle))
+            }
+        };
+        let rotation = loaded(simd, &rotation);
+        Some(FrameLanes::turned_about(
+            &rotation,
+            &patches.center,
+            &middle,
+        ))
+    }
+}
+
+/// The patches of a group in a pose.
+struct Patches<'a, S: Simd> {
+    joints: &'a [u16],
+    slots: GroupSlots<'a>,
+    omegas: &'a [[Lane; 9]],
+    center: [f32x8<S>; 3],
+    unit: f32,
+    matrices: &'a [Affine],
+}
+
+impl<S: Simd> Patches<'_, S> {
+    /// About where the middles go: as linear blending takes them. What is summed is measured from there, and no joint that a vertex does not have has a say in it.
+    #[inline(always)]
+    fn base(&self, simd: S) -> [f32x8<S>; 3] {
+        let splat = |number: f32| f32x8::splat(simd, number);
+        let mut base = [splat(0.0); 3];
+        for (slot, &joint) in self.joints.iter().enumerate() {
+            let rows = &self.matrices[usize::from(joint)].rows;
+            let weight = self.slots.weights(simd, slot);
+            let [cx, cy, cz] = self.center;
+            for axis in 0..3 {
+                let row = rows[axis];
+                let sum = splat(row.z).mul_add(cz, splat(row.w));
+                let carried = splat(row.x).mul_add(cx, splat(row.y).mul_add(cy, sum));
+                base[axis] = weight.mul_add(carried, base[axis]);
+            }
+        }
+        base
+    }
+
+    /// `Q` row by row, and `q`, of all lanes.
+    #[inline(always)]
+    fn gather(&self, simd: S) -> ([Lane; 9], [f32x8<S>; 3]) {
+        let &Patches {
+            joints,
+            omegas,
+            center,
+            unit,
+            matrices,
+            ..
+        } = self;
+        let splat = |number: f32| f32x8::splat(simd, number);
+        let zero = splat(0.0);
+        let per_unit = splat(unit.recip());
+        let mut matrix = [zero; 9];
+        let mut middle = [zero; 3];
+        let base = self.base(simd);
+        for (slot, (&joint, omega)) in joints.iter().zip(omegas).enumerate() {
+            let rows = &matrices[usize::from(joint)].rows;
+            let weight = self.slots.weights(simd, slot);
+            let [lx, ly, lz, xx, xy, xz, yy, yz, zz] = loaded(simd, omega);
+            let lever = [lx, ly, lz];
+            for axis in 0..3 {
+                let row = rows[axis];
+                let [x, y, z, w] = [splat(row.x), splat(row.y), splat(row.z), splat(row.w)];
+                let carried = x.mul_add(center[0], y.mul_add(center[1], z.mul_add(center[2], w)));
+                let shift = (carried - base[axis]) * per_unit;
+                let row = 3 * axis;
+                matrix[row] = x.mul_add(
+                    xx,
+                    y.mul_add(xy, z.mul_add(xz, shift.mul_add(lever[0], matrix[row]))),
+                );
+                matrix[row + 1] = x.mul_add(
+                    xy,
+                    y.mul_add(yy, z.mul_add(yz, shift.mul_add(lever[1], matrix[row + 1]))),
+                );
+                matrix[row + 2] = x.mul_add(
+                    xz,
+                    y.mul_add(yz, z.mul_add(zz, shift.mul_add(lever[2], matrix[row + 2]))),
+                );
+                middle[axis] = x.mul_add(
+                    lever[0],
+                    y.mul_add(
+                        lever[1],
+                        z.mul_add(lever[2], shift.mul_add(weight, middle[axis])),
+                    ),
+                );
+            }
+        }
+        let unit = splat(unit);
+        let mut gathered = [[0.0; LANES]; 9];
+        for (sum, lane) in matrix.iter().zip(&mut gathered) {
+            sum.store_slice(lane);
+        }
+        for axis in 0..3 {
+            middle[axis] = middle[axis].mul_add(unit, base[axis]);
+        }
+        (gathered, middle)
+    }
+
+    /// The same and the covariance, in double precision.
+    #[inline(always)]
+    fn gather_wide(&self, simd: S) -> Wide<S> {
+        let &Patches {
+            joints,
+            omegas,
+            center,
+            unit,
+            matrices,
+            ..
+        } = self;
+        let splat = |number: f32| f64x8::splat(simd, f64::from(number));
+        let zero = splat(0.0);
+        let per_unit = f64x8::splat(simd, f64::from(unit).recip());
+        let [cx, cy, cz] = center;
+        let center = [
+            widened(simd, &cx.into()),
+            widened(simd, &cy.into()),
+            widened(simd, &cz.into()),
+        ];
+        let [x, y, z] = self.base(simd);
+        let base = [
+            widened(simd, &x.into()),
+            widened(simd, &y.into()),
+            widened(simd, &z.into()),
+        ];
+        let mut wide = Wide {
+            matrix: [zero; 9],
+            covariance: [zero; 6],
+            middle: [[0.0; LANES]; 3],
+        };
+        let mut middle = [zero; 3];
+        for (slot, (&joint, omega)) in joints.iter().zip(omegas).enumerate() {
+            let rows = &matrices[usize::from(joint)].rows;
+            let weight = widened(simd, &self.slots.weights(simd, slot).into());
+            let mut numbers = [zero; 9];
+            for (number, lane) in numbers.iter_mut().zip(omega) {
+                *number = widened(simd, lane);
+            }
+            let [lx, ly, lz, xx, xy, xz, yy, yz, zz] = numbers;
+            let covariance = [xx, xy, xz, yy, yz, zz];
+            for (sum, moment) in wide.covariance.iter_mut().zip(covariance) {
+                *sum += moment;
+            }
+            for axis in 0..3 {
+                let row = rows[axis];
+                let [x, y, z, w] = [splat(row.x), splat(row.y), splat(row.z), splat(row.w)];
+                let carried = x.mul_add(center[0], y.mul_add(center[1], z.mul_add(center[2], w)));
+                let shift = (carried - base[axis]) * per_unit;
+                let sums = &mut wide.matrix[3 * axis..3 * axis + 3];
+                sums[0] = x.mul_add(xx, y.mul_add(xy, z.mul_add(xz, shift.mul_add(lx, sums[0]))));
+                sums[1] = x.mul_add(xy, y.mul_add(yy, z.mul_add(yz, shift.mul_add(ly, sums[1]))));
+                sums[2] = x.mul_add(xz, y.mul_add(yz, z.mul_add(zz, shift.mul_add(lz, sums[2]))));
+                let lever = x.mul_add(lx, y.mul_add(ly, z * lz));
+                middle[axis] += shift.mul_add(weight, lever);
+            }
+        }
+        let unit = f64x8::splat(simd, f64::from(unit));
+        for axis in 0..3 {
+            narrowed(
+                middle[axis].mul_add(unit, base[axis]),
+                &mut wide.middle[axis],
             );
         }
+        wide
     }
-    let unit = splat(unit);
-    let mut gathered = ([[0.0; LANES]; 9], [[0.0; LANES]; 3]);
-    for (sum, lane) in matrix.iter().zip(&mut gathered.0) {
-        sum.store_slice(lane);
-    }
-    for axis in 0..3 {
-        middle[axis]
-            .mul_add(unit, base[axis])
-            .store_slice(&mut gathered.1[axis]);
-    }
-    gathered
 }
 
 /// The same numbers in double precision.
@@ -256,67 +301,6 @@ struct Wide<S: Simd> {
     middle: [Lane; 3],
 }
 
-#[inline(always)]
-fn gather_wide<S: Simd>(
-    simd: S,
-    joints: &[u16],
-    omegas: &[[Lane; 10]],
-    center: &[Lane; 3],
-    unit: f32,
-    matrices: &[Affine],
-) -> Wide<S> {
-    let splat = |number: f32| f64x8::splat(simd, f64::from(number));
-    let zero = splat(0.0);
-    let per_unit = f64x8::splat(simd, f64::from(unit).recip());
-    let center = [
-        widened(simd, &center[0]),
-        widened(simd, &center[1]),
-        widened(simd, &center[2]),
-    ];
-    let mut base = [zero; 3];
-    let mut wide = Wide {
-        matrix: [zero; 9],
-        covariance: [zero; 6],
-        middle: [[0.0; LANES]; 3],
-    };
-    let mut middle = [zero; 3];
-    for (slot, (&joint, omega)) in joints.iter().zip(omegas).enumerate() {
-        let rows = &matrices[usize::from(joint)].rows;
-        let mut numbers = [zero; 10];
-        for (number, lane) in numbers.iter_mut().zip(omega) {
-            *number = widened(simd, lane);
-        }
-        let [weight, lx, ly, lz, xx, xy, xz, yy, yz, zz] = numbers;
-        let covariance = [xx, xy, xz, yy, yz, zz];
-        for (sum, moment) in wide.covariance.iter_mut().zip(covariance) {
-            *sum += moment;
-        }
-        for axis in 0..3 {
-            let row = rows[axis];
-            let [x, y, z, w] = [splat(row.x), splat(row.y), splat(row.z), splat(row.w)];
-            let carried = x.mul_add(center[0], y.mul_add(center[1], z.mul_add(center[2], w)));
-            if slot == 0 {
-                base[axis] = carried;
-            }
-            let shift = (carried - base[axis]) * per_unit;
-            let sums = &mut wide.matrix[3 * axis..3 * axis + 3];
-            sums[0] = x.mul_add(xx, y.mul_add(xy, z.mul_add(xz, shift.mul_add(lx, sums[0]))));
-            sums[1] = x.mul_add(xy, y.mul_add(yy, z.mul_add(yz, shift.mul_add(ly, sums[1]))));
-            sums[2] = x.mul_add(xz, y.mul_add(yz, z.mul_add(zz, shift.mul_add(lz, sums[2]))));
-            let lever = x.mul_add(lx, y.mul_add(ly, z * lz));
-            middle[axis] += shift.mul_add(weight, lever);
-        }
-    }
-    let unit = f64x8::splat(simd, f64::from(unit));
-    for axis in 0..3 {
-        narrowed(
-            middle[axis].mul_add(unit, base[axis]),
-            &mut wide.middle[axis],
-        );
-    }
-    wide
-}
-
 /// `cof(Q)·P / det P` of all lanes.
 #[inline(always)]
 fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>) -> [Lane; 9] {
@@ -357,40 +341,5 @@ fn put_nearest(matrix: &[Lane; 9], lane: usize, rotations: &mut [Lane; 9]) {
     let rows = rotation.transpose().to_cols_array();
     for (entry, number) in rotations.iter_mut().zip(rows) {
         entry[lane] = number;
-    }
-}
-
-/// Writes the frames of a group: turned, with the center carried to the middle.
-#[inline(always)]
-fn scatter<S: Simd>(
-    simd: S,
-    rotation: &[Lane; 9],
-    middle: &[Lane; 3],
-    center: &[Lane; 3],
-    vertices: &[u32],
-    frames: &mut [Affine],
-) {
-    let load = |lane: &Lane| f32x8::from_slice(simd, lane);
-    let center = [load(&center[0]), load(&center[1]), load(&center[2])];
-    let mut translation = [[0.0; LANES]; 3];
-    for axis in 0..3 {
-        let row = 3 * axis;
-        let turned = load(&rotation[row]).mul_add(
-            center[0],
-            load(&rotation[row + 1]).mul_add(center[1], load(&rotation[row + 2]) * center[2]),
-        );
-        (load(&middle[axis]) - turned).store_slice(&mut translation[axis]);
-    }
-    for (lane, &vertex) in vertices.iter().enumerate() {
-        let mut rows = [Vec4::ZERO; 3];
-        for axis in 0..3 {
-            rows[axis] = Vec4::new(
-                rotation[3 * axis][lane],
-                rotation[3 * axis + 1][lane],
-                rotation[3 * axis + 2][lane],
-                translation[axis][lane],
-            );
-        }
-        frames[vertex as usize] = Affine { rows };
     }
 }

@@ -24,6 +24,7 @@ mod lanes;
 use super::antipodality::{Antipodality, Signs};
 use super::centers_of_rotation::BakedFrame;
 use super::direct::{Elsewhere, FieldKey, Fields};
+use super::lanes::{FrameLanes, Group, Packing};
 use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
@@ -31,6 +32,7 @@ use crate::polar::{cofactors, minors, nearest_rotation, outer, trace};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
+use fearless_simd::Simd;
 use glam::{DMat3, DVec3, Mat3, Mat4, Quat, Vec3, Vec4};
 use lanes::LanePatches;
 pub(super) use lanes::Rotations;
@@ -184,7 +186,7 @@ pub(super) struct MushSkin<V> {
     frame: BakedFrame,
     signs: Signs,
     /// The same numbers for many vertices at once, where the variant has a way.
-    lanes: Option<LanePatches>,
+    lanes: Option<(Arc<Packing>, LanePatches)>,
     variant: PhantomData<V>,
 }
 
@@ -221,7 +223,11 @@ impl<V: Variant> MushSkin<V> {
             lanes: None,
             variant: PhantomData,
         };
-        skin.lanes = V::IN_LANES.map(|_| LanePatches::pack(&skin));
+        skin.lanes = V::IN_LANES.map(|_| {
+            let packing = Packing::of(mush.weights().clone());
+            let patches = LanePatches::pack(&skin, &packing);
+            (Arc::new(packing), patches)
+        });
         skin
     }
 
@@ -334,15 +340,40 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
         }
     }
 
-    fn frames(&self, posed: &PosedJoints, frames: &mut [Affine]) -> bool {
-        let (Some(lanes), Some(rotations)) = (&self.lanes, V::IN_LANES) else {
-            return false;
-        };
-        match posed.common {
-            Some(common) => frames.fill(common),
-            None => lanes.frames(rotations, self.frame.extent(), posed, frames),
+    fn packing(&self) -> Option<&Arc<Packing>> {
+        self.lanes.as_ref().map(|(packing, _)| packing)
+    }
+
+    fn lane_bytes(&self) -> Option<usize> {
+        self.lanes.as_ref().map(|(_, patches)| patches.bytes())
+    }
+
+    #[inline(always)]
+    fn frame_lanes<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        stretch: Option<&FrameLanes<S>>,
+        motions: &RigidMotions,
+        posed: &PosedJoints,
+    ) -> FrameLanes<S> {
+        if let Some(common) = &posed.common {
+            return FrameLanes::splat(simd, common);
         }
-        true
+        let unit = self.frame.extent();
+        let together = match (&self.lanes, V::IN_LANES, stretch) {
+            (Some((_, patches)), Some(rotations), None) => {
+                patches.frames(simd, group, rotations, unit, posed)
+            }
+            _ => None,
+        };
+        together.unwrap_or_else(|| {
+            FrameLanes::one_by_one(simd, group, |vertex| {
+                let (joints, weights) = self.weights.row(vertex);
+                let extras = self.extras(vertex);
+                self.frame(vertex, joints, Fields { weights, extras }, motions, posed)
+            })
+        })
     }
 
     fn inverts(

@@ -1,0 +1,236 @@
+//! Sums over the joints of eight vertices at a time.
+
+use super::frames::loaded;
+use super::packing::{Group, Packing};
+use super::{LANES, Lane};
+use crate::deform::antipodality::{Antipodality, Signs};
+use fearless_simd::{Simd, SimdBase, SimdFloat, f32x4, f32x8};
+use glam::{Quat, Vec4};
+
+/// What a method blends, for one joint in a pose.
+pub(in crate::deform) type Record<const N: usize> = [f32; N];
+
+/// The records of a pose, and which of them each set of joints adds.
+///
+/// `q` and `−q` are the same rotation, so where records hold a quaternion each joint has two, the second turned around. The rule of the papers (⊕) adds influences by falling weight, each with the sign nearer to the sum so far. If the
+/// joints of a set can be given signs with which no two of them are more than a quarter turn apart, then for any weights and any order the rule comes to these signs, all of them perhaps turned around, which changes nothing: so signs are chosen
+/// once per set. Where they cannot be given, vertices go one by one, by the rule.
+#[derive(Clone, Debug)]
+pub(in crate::deform) struct ChosenRecords<const N: usize> {
+    records: Vec<Record<N>>,
+    /// The number of joints.
+    joints: usize,
+    /// Which record each joint of each set adds.
+    chosen: Vec<u32>,
+    /// Sets without signs that suit all of their joints.
+    torn: Vec<bool>,
+    /// Whether a vertex that goes alone chooses signs.
+    by_vertex: bool,
+}
+
+impl<const N: usize> Default for ChosenRecords<N> {
+    fn default() -> ChosenRecords<N> {
+        ChosenRecords {
+            records: Vec::new(),
+            joints: 0,
+            chosen: Vec::new(),
+            torn: Vec::new(),
+            by_vertex: false,
+        }
+    }
+}
+
+impl<const N: usize> ChosenRecords<N> {
+    /// Records without a quaternion, or with signs that were chosen before.
+    pub(in crate::deform) fn refill(
+        &mut self,
+        packing: &Packing,
+        records: impl Iterator<Item = Record<N>>,
+    ) {
+        self.records.clear();
+        self.records.extend(records);
+        self.joints = self.records.len();
+        self.by_vertex = false;
+        if self.chosen.len() != packing.set_joints().len() || self.torn.len() != packing.set_count()
+        {
+            self.torn.clear();
+            self.torn.resize(packing.set_count(), false);
+        }
+        self.chosen.clear();
+        let joints = packing.set_joints().iter();
+        self.chosen.extend(joints.map(|&joint| u32::from(joint)));
+        self.torn.fill(false);
+    }
+
+    /// Records that begin with a quaternion, the first `quaternions` numbers of which are turned around with it.
+    pub(in crate::deform) fn refill_with_signs(
+        &mut self,
+        packing: &Packing,
+        signs: &Signs,
+        signed: usize,
+        records: impl Iterator<Item = Record<N>>,
+    ) {
+        self.refill(packing, records);
+        if signs.antipodality() == Antipodality::PerJoint {
+            return;
+        }
+        self.by_vertex = true;
+        for joint in 0..self.joints {
+            let mut turned = self.records[joint];
+            for number in &mut turned[..signed] {
+                *number = -*number;
+            }
+            self.records.push(turned);
+        }
+        for set in 0..packing.set_count() {
+            let range = packing.set_range(set);
+            self.torn[set] = !self.choose(&packing.set_joints()[range.clone()], range.start);
+        }
+    }
+
+    /// Chooses signs for a set whose joints are kept from `first` on: false if no choice suits all.
+    fn choose(&mut self, joints: &[u16], first: usize) -> bool {
+        for (place, &joint) in joints.iter().enumerate() {
+            let own = quaternion(&self.records[usize::from(joint)]);
+            let others = &self.chosen[first..first + place];
+            let mut dots = others
+                .iter()
+                .map(|&other| own.dot(quaternion(&self.records[other as usize])));
+            let turned = dots.next().is_some_and(|dot| dot < 0.0);
+            if dots.any(|dot| (dot < 0.0) != turned) {
+                return false;
+            }
+            if turned {
+                self.chosen[first + place] += self.joints as u32;
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn quaternion(&self, joint: u16) -> Quat {
+        quaternion(&self.records[usize::from(joint)])
+    }
+
+    /// For a vertex's influences, heaviest first: which are turned around by the rule, as bits. None where there are more influences than bits.
+    #[inline]
+    fn turned(&self, joints: &[u16], weights: &[f32]) -> Option<u64> {
+        if !self.by_vertex {
+            return Some(0);
+        }
+        let mut signs = RunningSigns::default();
+        let mut bits = 0;
+        for (place, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
+            let turned = signs.turns(self.quaternion(joint), weight);
+            bits |= u64::from(turned).checked_shl(place as u32)?;
+        }
+        Some(bits)
+    }
+}
+
+/// The rule as it goes along.
+#[derive(Default)]
+struct RunningSigns {
+    sum: Vec4,
+}
+
+impl RunningSigns {
+    /// Whether the next influence is turned around.
+    #[inline]
+    fn turns(&mut self, own: Quat, weight: f32) -> bool {
+        let own = Vec4::from(own);
+        let turned = self.sum.dot(own) < 0.0;
+        self.sum += own * if turned { -weight } else { weight };
+        turned
+    }
+}
+
+/// The quaternion that a record begins with.
+#[inline]
+fn quaternion<const N: usize>(record: &Record<N>) -> Quat {
+    Quat::from_xyzw(record[0], record[1], record[2], record[3])
+}
+
+/// `Σ w_j record_j` of all lanes.
+#[inline(always)]
+pub(in crate::deform) fn blend<S: Simd, const N: usize>(
+    simd: S,
+    group: &Group<'_>,
+    records: &ChosenRecords<N>,
+) -> [f32x8<S>; N] {
+    let Some(set) = group.set().filter(|&set| !records.torn[set]) else {
+        // In a function of its own, so that the sums below stay in registers.
+        let lanes = simd.vectorize(|| blend_one_by_one(simd, group, records));
+        return loaded(simd, &lanes);
+    };
+    let chosen = &records.chosen[group.set_range(set)];
+    let slots = group.slots();
+    let mut sums = [f32x8::splat(simd, 0.0); N];
+    for (slot, &record) in chosen.iter().enumerate() {
+        let weight = slots.weights(simd, slot);
+        let record = &records.records[record as usize];
+        for number in 0..N {
+            sums[number] = weight.mul_add(f32x8::splat(simd, record[number]), sums[number]);
+        }
+    }
+    sums
+}
+
+/// Each lane goes through the joints of its vertex.
+#[inline(always)]
+fn blend_one_by_one<S: Simd, const N: usize>(
+    simd: S,
+    group: &Group<'_>,
+    records: &ChosenRecords<N>,
+) -> [Lane; N] {
+    let mut lanes = [[0.0; LANES]; N];
+    for (lane, vertex) in group.vertices().enumerate() {
+        let sums = blend_row(simd, group, vertex, records);
+        for (lanes, sum) in lanes.iter_mut().zip(sums.as_flattened()) {
+            lanes[lane] = *sum;
+        }
+    }
+    lanes
+}
+
+/// The longest record, in parts of four numbers.
+const MOST_QUARTERS: usize = 4;
+
+/// One vertex, four numbers of a record at a time.
+#[inline(always)]
+fn blend_row<S: Simd, const N: usize>(
+    simd: S,
+    group: &Group<'_>,
+    vertex: usize,
+    records: &ChosenRecords<N>,
+) -> [[f32; 4]; MOST_QUARTERS] {
+    const { assert!(N.is_multiple_of(4) && N <= 4 * MOST_QUARTERS) };
+    let (joints, weights, rising) = group.row(vertex);
+    let mut sums = [f32x4::splat(simd, 0.0); MOST_QUARTERS];
+    let mut add = |place: usize, turned: bool| {
+        let record = usize::from(joints[place]) + if turned { records.joints } else { 0 };
+        let record = records.records[record].as_chunks::<4>().0;
+        let weight = f32x4::splat(simd, weights[place]);
+        for (sum, numbers) in sums.iter_mut().zip(record) {
+            *sum = weight.mul_add(f32x4::from_slice(simd, numbers), *sum);
+        }
+    };
+    match records.turned(joints, weights) {
+        Some(turned) => {
+            for &place in rising {
+                add(usize::from(place), (turned >> (place % 64)) & 1 != 0);
+            }
+        }
+        None => {
+            let mut signs = RunningSigns::default();
+            for (place, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
+                add(place, signs.turns(records.quaternion(joint), weight));
+            }
+        }
+    }
+    let mut numbers = [[0.0; 4]; MOST_QUARTERS];
+    for (numbers, sum) in numbers.iter_mut().zip(sums) {
+        sum.store_slice(numbers);
+    }
+    numbers
+}
