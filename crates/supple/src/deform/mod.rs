@@ -45,7 +45,7 @@ pub use normals::{Normals, UnknownNormals};
 pub use stretch_twist::StretchTwist;
 pub(crate) use swing_twist::swing_and_twist;
 
-use crate::arap::ArapError;
+use crate::arap::{ArapError, ArapReport};
 use crate::centers::CenterError;
 use crate::mesh::Shape;
 use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushError};
@@ -76,6 +76,7 @@ pub struct Skin {
     joint_count: usize,
     deformer: Arc<dyn Deformer>,
     baked_normals: Arc<BakedNormals>,
+    arap_report: Option<Arc<ArapReport>>,
 }
 
 /// The names of vertex attributes that methods read.
@@ -97,6 +98,11 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// Forgets the frame before, for methods that start from it: what comes next does not follow it.
+    pub fn start_afresh(&mut self) {
+        self.posed = None;
+    }
+
     /// The method's own data, if this workspace was used by the same method before.
     fn take_posed<T: Default + Send + 'static>(&mut self) -> Box<T> {
         let posed = self.posed.take();
@@ -172,6 +178,7 @@ pub enum DeformError {
 impl Skin {
     /// Prepares a rig for a method and a kind of normals: the slow part, once per character.
     pub fn bake(rig: &Rig, method: &Method, normals: Normals) -> Result<Skin, DeformError> {
+        let mut arap_report = None;
         let deformer: Arc<dyn Deformer> = match method {
             Method::Rigid => Arc::new(rigid::RigidSkin::bake(rig)),
             Method::Linear => Arc::new(linear::LinearSkin::bake(rig)),
@@ -224,7 +231,11 @@ impl Skin {
                     }
                 }
             }
-            Method::Arap(options) => arap::bake(rig, options)?,
+            Method::Arap(options) => {
+                let (skin, report) = arap::bake(rig, options)?;
+                arap_report = Some(Arc::new(report));
+                skin
+            }
             Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
             Method::AnimationSpace(given) => Arc::new(multi_linear::AnimationSpaceSkin::bake(
                 rig,
@@ -246,7 +257,13 @@ impl Skin {
             joint_count: rig.skeleton().joints().len(),
             deformer,
             baked_normals: Arc::new(baked_normals),
+            arap_report,
         })
+    }
+
+    /// Which joints hold what of the surface, and what none does; of [`Method::Arap`] alone.
+    pub fn arap_report(&self) -> Option<&ArapReport> {
+        self.arap_report.as_deref()
     }
 
     /// The number of vertices.
@@ -254,7 +271,7 @@ impl Skin {
         self.positions.len()
     }
 
-    /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace has grown.
+    /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace has grown. It runs on the caller's thread, but for [`Method::Arap`], which shares its rounds with the thread pool.
     pub fn deform(
         &self,
         palette: &Palette,
