@@ -182,7 +182,8 @@ impl ReachArguments {
         let stiff = self.stiff.iter().map(|(joint, _)| ("--stiff", joint));
         for (option, joint) in limits.chain(stiff) {
             let node = find_node(source, joint)?;
-            if !in_chain(node) && !(option == "--limit" && is_oriented(node)) {
+            let is_heard = in_chain(node) || (option == "--limit" && is_oriented(node));
+            if !is_heard {
                 crate::tell(&format!(
                     "note: {option} of '{}' changes nothing: no reaching joint turns it; --chain makes more joints turn",
                     printable(joint)

@@ -92,19 +92,22 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<DVec3>) -> Vec<DVec3> {
         let pivot = (step..count).max_by(larger).unwrap();
         matrix.swap(step, pivot);
         right.swap(step, pivot);
+        let pivot = matrix[step].clone();
         for row in step + 1..count {
-            let factor = matrix[row][step] / matrix[step][step];
-            for column in step..count {
-                matrix[row][column] -= factor * matrix[step][column];
+            let factor = matrix[row][step] / pivot[step];
+            for (value, of_pivot) in matrix[row].iter_mut().zip(&pivot) {
+                *value -= factor * of_pivot;
             }
-            right[row] = right[row] - right[step] * factor;
+            let of_pivot = right[step] * factor;
+            right[row] -= of_pivot;
         }
     }
     for row in (0..count).rev() {
         for column in row + 1..count {
-            right[row] = right[row] - right[column] * matrix[row][column];
+            let known = right[column] * matrix[row][column];
+            right[row] -= known;
         }
-        right[row] = right[row] * (1.0 / matrix[row][row]);
+        right[row] *= 1.0 / matrix[row][row];
     }
     right
 }
