@@ -41,9 +41,7 @@ fn a_bone_outside_is_named_and_takes_nothing_from_the_others() {
 
 #[test]
 fn all_joints_in_one_place_share_the_body() {
-    let handles: Vec<Handle> = (0..3)
-        .map(|joint| Handle::point(joint, DVec3::Y * 0.5))
-        .collect();
+    let handles = Handle::of_joints(&upright(&[0.5, 0.0, 0.0]), &[0, 1, 2]);
     for method in methods_with(500) {
         bound(&tube().mesh(), &handles, &method);
     }
