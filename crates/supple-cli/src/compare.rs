@@ -5,6 +5,8 @@ use crate::failure::Failure;
 use crate::source::Source;
 use crate::{posing, progress};
 use std::path::Path;
+use supple::Method;
+use supple::arap::Arap;
 use supple_io::write_whole;
 use supple_render::report::{ReportError, ReportOptions, Subject, default_methods, report};
 
@@ -42,6 +44,13 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
         clips,
     };
     source.prepare(&mut methods, &options.mush)?;
+    for method in &methods {
+        if let Method::Arap(options) = method {
+            // What no method can be played with is told on the page.
+            let arap = Arap::new(&asset.rig, options).ok();
+            posing::tell_of_handles(asset, method, arap.map(|arap| arap.report()).as_ref());
+        }
+    }
     let wanted = ReportOptions {
         methods,
         picture_size: options.size,

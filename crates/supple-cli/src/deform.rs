@@ -26,6 +26,8 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     };
     source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
     let mut player = Player::new(&source.asset, &method, options.normals.normals)?;
+    posing::tell_of_handles(&source.asset, &method, player.arap_report());
+    player.start_afresh();
     player.pose(&pose)?;
     if let Some(path) = &options.palette {
         player.pose_by_palette(&read_palette(path, &source)?)?;

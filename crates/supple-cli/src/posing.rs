@@ -2,8 +2,10 @@
 
 use crate::args::Moment;
 use crate::failure::Failure;
+use crate::wording::{many, printable};
+use supple::arap::ArapReport;
 use supple::clip::Clip;
-use supple::{Asset, Player, Pose};
+use supple::{Asset, Method, Player, Pose};
 
 /// The clip that the user asked for: by name, or by number. None without a wish.
 pub(crate) fn wanted_clip<'a>(
@@ -62,6 +64,36 @@ pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failur
     };
     let frame_time = moment.frame.map(|frame| f64::from(frame) / moment.fps);
     Ok(asset.pose_at(clip, moment.time.or(frame_time).unwrap_or(0.0)))
+}
+
+/// Tells what a method that keeps the surface rigid cannot do for it: pieces that no joint holds, and joints that hold nothing.
+pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&ArapReport>) {
+    let Some(report) = report else {
+        return;
+    };
+    if let Some(first) = report.loose.first() {
+        let pieces = many(report.loose.len(), "piece");
+        let mut parts = asset.parts.iter();
+        let part = parts.find(|part| part.vertices.contains(&first.vertex));
+        let of_part = match part.map(|part| printable(&part.name)).as_deref() {
+            None | Some("") => String::new(),
+            Some(name) => format!(" of '{name}'"),
+        };
+        crate::tell(&format!(
+            "note: '{method}' has no hold on {pieces} of the surface, and blends linearly there; the first has vertex {}{of_part}",
+            first.vertex
+        ));
+    }
+    if let Some(&first) = report.idle.first() {
+        let joints = many(report.idle.len(), "joint");
+        let first = match asset.rig.skeleton().joint_name(first) {
+            "" => format!("joint {first}"),
+            name => format!("'{}'", printable(name)),
+        };
+        crate::tell(&format!(
+            "note: '{method}' finds nothing to hold for {joints}; the first is {first}"
+        ));
+    }
 }
 
 /// Refuses a pose that carries the surface to where no number reaches.

@@ -121,9 +121,10 @@ impl ReachArguments {
             move_to(skeleton, pose, node, shift.from(before[node].translation))?;
         }
         if !self.shift.is_empty() {
-            turn_handles(source, &before, pose)?;
+            turn_handles(source, pose)?;
         }
         let reached = reach(skeleton, pose, &goals, &options)?;
+        self.tell_idle_wishes(source, &goals, &reached)?;
         let told = goals.iter().zip(&reached);
         Ok(told
             .map(|(goal, reached)| told_of(skeleton, goal, reached))
@@ -164,6 +165,34 @@ impl ReachArguments {
         Ok(goals)
     }
 
+    /// Tells of limits and stiffness of joints that nothing turns.
+    fn tell_idle_wishes(
+        &self,
+        source: &Source,
+        goals: &[Goal],
+        reached: &[Reached],
+    ) -> Result<(), Failure> {
+        let in_chain = |node: usize| reached.iter().any(|reached| reached.chain.contains(&node));
+        // A joint that is oriented turns itself, within its limit.
+        let is_oriented = |node: usize| {
+            let mut goals = goals.iter().filter(|goal| goal.node == node);
+            goals.any(|goal| goal.orientation.is_some())
+        };
+        let limits = self.limit.iter().map(|(joint, _)| ("--limit", joint));
+        let stiff = self.stiff.iter().map(|(joint, _)| ("--stiff", joint));
+        for (option, joint) in limits.chain(stiff) {
+            let node = find_node(source, joint)?;
+            let is_heard = in_chain(node) || (option == "--limit" && is_oriented(node));
+            if !is_heard {
+                crate::tell(&format!(
+                    "note: {option} of '{}' changes nothing: no reaching joint turns it; --chain makes more joints turn",
+                    printable(joint)
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn options(&self, source: &Source, goals: &[Goal]) -> Result<ReachOptions, Failure> {
         let skeleton = source.asset.rig.skeleton();
         let mut options = ReachOptions::default();
@@ -180,30 +209,25 @@ impl ReachArguments {
     }
 }
 
-/// Turns point handles by how their pseudo-edges moved, if the file has such: handles are moved, never turned by hand.
-fn turn_handles(source: &Source, before: &[DAffine3], pose: &mut Pose) -> Result<(), Failure> {
+/// Turns point handles as their pseudo-edges are turned against rest, if the file has such: handles are moved, never turned by hand.
+///
+/// How they are turned depends on where they are bound and where they are, not on the way there: one that is moved away and back is as it was.
+fn turn_handles(source: &Source, pose: &mut Pose) -> Result<(), Failure> {
     let edges = source.pseudo_edges();
-    let skeleton = source.asset.rig.skeleton();
-    let mut world = Vec::new();
-    skeleton.forward_kinematics(pose, &mut world);
-    let nodes: Vec<usize> = skeleton.joints().iter().map(|joint| joint.node).collect();
-    let places = |world: &[DAffine3]| -> Vec<DVec3> {
-        nodes.iter().map(|&node| world[node].translation).collect()
-    };
-    let mean = RotationMean::Eigenvector;
-    let turns = turns(&places(before), &places(&world), &edges, mean);
+    let joints = source.asset.rig.skeleton().joints();
+    // Handles are beside each other and rest unturned, so that `joint_from_bind` ends in a shift by minus their place; what else it holds is the same for all of a skin, and edges are differences.
+    let rest: Vec<DVec3> = joints
+        .iter()
+        .map(|joint| -joint.joint_from_bind.translation)
+        .collect();
+    let places = joints.iter().map(|joint| &pose.locals[joint.node]);
+    let places: Vec<DVec3> = places.map(|local| local.to_affine().translation).collect();
+    let turns = turns(&rest, &places, &edges, RotationMean::Eigenvector);
     let turns = turns.map_err(|error| Failure::usage(error.to_string()))?;
-    let mut handles: Vec<usize> = edges.into_flattened();
-    handles.sort_unstable();
-    handles.dedup();
-    for handle in handles {
-        let node = nodes[handle];
-        let parent = skeleton.nodes()[node].parent;
-        let above = parent.map_or(DQuat::IDENTITY, |parent| {
-            Polar::of(world[parent].matrix3).rotation
-        });
-        let by = above.inverse() * turns[handle] * above;
-        pose.locals[node] = pose.locals[node].turned(by);
+    // A handle is a joint of every skin that lists it, and turned alike by each.
+    for handle in edges.into_flattened() {
+        let local = &mut pose.locals[joints[handle].node];
+        *local = local.turned(turns[handle] * local.rotation().inverse());
     }
     Ok(())
 }

@@ -141,7 +141,11 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// Poses a frame. Those of a clip are shown one after another, as methods may start from the one before; the first starts afresh.
     fn show(&self, frame: usize, player: &mut Player<'_>) -> Result<(), DeformError> {
+        if frame == 0 {
+            player.start_afresh();
+        }
         let time = self.clip.start() + frame as f64 / self.fps;
         let pose = player.asset().pose_at(self.clip, time);
         player.pose(&pose)
@@ -216,6 +220,12 @@ fn add_moving(
 }
 
 impl Picture {
+    fn player<'a>(&self, asset: &'a Asset) -> Result<Player<'a>, Failure> {
+        let player = Player::new(asset, &self.method, self.normals)?;
+        posing::tell_of_handles(asset, &self.method, player.arap_report());
+        Ok(player)
+    }
+
     fn look(&self, asset: &Asset) -> Look {
         let look = Look::new(asset, self.overlays);
         let Some(source) = &self.centers else {
@@ -244,12 +254,14 @@ impl Picture {
         pose: &Pose,
         path: &Path,
     ) -> Result<(), Failure> {
-        let mut player = Player::new(asset, &self.method, self.normals)?;
+        let mut player = self.player(asset)?;
+        player.start_afresh();
         player.pose(pose)?;
         let frames = clip
             .filter(|_| self.focus == Focus::Moving)
             .map(Frames::few);
         let shot = Shot::of(self, &mut player, frames.as_ref())?;
+        player.start_afresh();
         player.pose(pose)?;
         let look = self.look(asset);
         let image = self.draw(&self.settings, &player, &look, &shot);
@@ -273,29 +285,28 @@ impl Picture {
         // A GIF cannot hold more than 50 frames a second.
         let fps = fps.min(50.0);
         let frames = Frames::of(clip, fps)?;
-        let mut player = Player::new(asset, &self.method, self.normals)?;
+        let mut player = self.player(asset)?;
         frames.show(0, &mut player)?;
         let shot = Shot::of(self, &mut player, Some(&frames))?;
         let look = self.look(asset);
         let bar = progress::bar(frames.count, &format!("drawing {}", clip.name));
-        let mut draw = |frame: usize| -> Result<Image, DeformError> {
-            frames.show(frame, &mut player)?;
-            Ok(self.draw(&settings, &player, &look, &shot))
-        };
+        let draw = |player: &Player<'_>| self.draw(&settings, player, &look, &shot);
         let every = frames.count.div_ceil(PALETTE_FRAMES);
-        let mut samples: BTreeMap<usize, Image> = (0..frames.count)
-            .step_by(every)
-            .map(|frame| Ok((frame, draw(frame)?)))
-            .collect::<Result<_, DeformError>>()?;
+        let mut samples: BTreeMap<usize, Image> = BTreeMap::new();
+        for frame in 0..frames.count {
+            frames.show(frame, &mut player)?;
+            if frame % every == 0 {
+                samples.insert(frame, draw(&player));
+            }
+        }
         let palette = Palette::of(samples.values());
         let written = write_whole(path, |out| {
             let mut gif = GifWriter::new(out, settings.width, settings.height, palette, fps)
                 .map_err(io::Error::other)?;
             for frame in 0..frames.count {
-                let image = match samples.remove(&frame) {
-                    Some(image) => image,
-                    None => draw(frame).map_err(io::Error::other)?,
-                };
+                frames.show(frame, &mut player).map_err(io::Error::other)?;
+                let drawn = samples.remove(&frame);
+                let image = drawn.unwrap_or_else(|| draw(&player));
                 gif.push(&image).map_err(io::Error::other)?;
                 bar.inc(1);
             }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
 use glam::DVec3;
 use serde_json::{Value, json};
 use supple::characters::{self, Character};
@@ -101,6 +103,20 @@ fn a_skin_is_replaced_and_the_surface_stays_where_it_was() {
 #[test]
 fn meshes_without_a_skin_are_bound_where_their_nodes_have_them() {
     check(&two_bars_without_skin());
+}
+
+/// A knight of six meshes in one skin, which different joints hold: that their bind matrices are rounded makes no six skins.
+#[test]
+fn meshes_that_are_carried_alike_share_a_skin() {
+    let knight = common::models()
+        .into_iter()
+        .find(|path| path.ends_with("KayKit_Knight.glb"));
+    let Some(knight) = knight else { return };
+    let (bound, places, _) = with_handles(&gltf::load(&knight).unwrap());
+    let json: Value = serde_json::from_slice(&bound.document.to_gltf()).unwrap();
+    assert_eq!(json["skins"].as_array().unwrap().len(), 1);
+    let joints = bound.asset.rig.skeleton().joints().len();
+    assert_eq!(joints, places.len());
 }
 
 #[test]

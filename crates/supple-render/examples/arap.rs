@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 use supple::arap::{Arap, ArapOptions, ArapState};
+use supple::metrics::RmsDistance;
 use supple::weights::bind::{BindMethod, BoundedBiharmonicOptions, Handle, bind};
 use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Weights, Workspace};
 use supple_render::View;
@@ -84,7 +85,8 @@ impl Experiment {
         let clip = clip.ok_or("no such clip")?;
         let skin = Skin::bake(&bones, &Method::Linear, Normals::Transported)?;
         let frame = |at: usize| -> Outcome<(Palette, Vec<Vec3>)> {
-            let time = clip.start() + clip.duration() * at as f64 / FRAMES as f64;
+            let length = clip.duration() - clip.start();
+            let time = clip.start() + length * at as f64 / FRAMES as f64;
             let palette = bones.skeleton().palette(&asset.pose_at(clip, time));
             let positions = posed(&skin, &palette)?;
             Ok((palette, positions))
@@ -155,14 +157,11 @@ impl Experiment {
 
     /// The root of the mean square of all coordinates' differences to bones, in per cent of the longest side.
     fn distance(&self, mut pose: impl FnMut(&Palette) -> Outcome<Vec<Vec3>>) -> Outcome<f64> {
-        let (mut sum, mut count) = (0.0, 0);
+        let mut distance = RmsDistance::new();
         for (palette, expected) in &self.frames {
-            for (found, expected) in pose(palette)?.iter().zip(expected) {
-                sum += found.as_dvec3().distance_squared(expected.as_dvec3());
-                count += 3;
-            }
+            distance.add(&pose(palette)?, expected);
         }
-        Ok(100.0 * self.scale * (sum / f64::from(count)).sqrt())
+        Ok(100.0 * self.scale * distance.value())
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a pose to a surface in one call, for a whole asset: morphs, kinematics, skinning, props.
 
+use crate::arap::ArapReport;
 use crate::deform::{DeformError, Method, Normals, Output, Skin, Workspace};
 use crate::mesh::MorphedShape;
 use crate::pose::{Palette, Pose};
@@ -115,6 +116,16 @@ impl<'a> Player<'a> {
             .posed_from_bind
             .copy_from_slice(&palette.posed_from_bind);
         self.deform()
+    }
+
+    /// Forgets the pose before, for methods that start from it (`arap:follow`): to be called before a pose that does not follow the last one, such as a still or the first of a clip.
+    pub fn start_afresh(&mut self) {
+        self.workspace.start_afresh();
+    }
+
+    /// Which joints hold what of the surface: see [`Skin::arap_report`].
+    pub fn arap_report(&self) -> Option<&ArapReport> {
+        self.skin.arap_report()
     }
 
     fn deform(&mut self) -> Result<(), DeformError> {

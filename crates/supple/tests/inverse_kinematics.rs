@@ -527,6 +527,20 @@ fn what_makes_no_sense_is_refused_and_named() {
         ..plain.clone()
     };
     assert!(refused(&[goal], &stiff).starts_with("the stiffness of 'joint1' is 1.5"));
+    for tolerance in [f64::NAN, -1e-9, f64::INFINITY] {
+        let odd = ReachOptions {
+            tolerance,
+            ..ReachOptions::default()
+        };
+        let expected = format!("the tolerance is {tolerance}, but must be at least 0");
+        assert_eq!(refused(&[goal], &odd), expected);
+    }
+    let none = ReachOptions {
+        iterations: 0,
+        ..ReachOptions::default()
+    };
+    let expected = "the number of iterations is 0, but must be at least 1";
+    assert_eq!(refused(&[goal], &none), expected);
     let limit = Limit::Hinge {
         axis: DVec3::ZERO,
         range: [0.0, 1.0],

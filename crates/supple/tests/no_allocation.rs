@@ -9,6 +9,7 @@
 use glam::{DVec3, Vec3, Vec4};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use supple::arap::{Arap, ArapOptions, ArapState};
 use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
 use supple::mesh::{Morph, MorphTarget, MorphedShape};
 use supple::skeleton::{Node, Skeleton};
@@ -224,6 +225,27 @@ fn a_frame_allocates_nothing() {
             method.name()
         );
     }
+}
+
+#[test]
+fn surfaces_that_are_kept_rigid_allocate_nothing() {
+    let asset = asset();
+    let skeleton = asset.rig.skeleton();
+    let options = ArapOptions {
+        follow: true,
+        ..ArapOptions::DEFAULT
+    };
+    let arap = Arap::new(&asset.rig, &options).unwrap();
+    let mut state = ArapState::default();
+    let mut positions = vec![Vec3::ZERO; VERTICES];
+    let mut pose = asset.rest_pose();
+    let (mut world_from_node, mut palette) = (Vec::new(), Palette::default());
+    assert_no_allocation("arap by itself", |time| {
+        asset.clips[0].sample(time, &mut pose);
+        skeleton.forward_kinematics(&pose, &mut world_from_node);
+        skeleton.fill_palette(&world_from_node, &mut palette);
+        arap.deform(&palette, &mut state, &mut positions).unwrap();
+    });
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::common::{fails, folder, npy_rows, shared_model, succeeds, told};
 use std::path::Path;
 use supple::characters::{self, Character};
+use supple::{Method, Normals, Player};
 
 #[test]
 fn deform_writes_every_format_and_the_numbers_agree() {
@@ -36,6 +37,95 @@ fn deform_writes_every_format_and_the_numbers_agree() {
     assert_eq!(npy_rows(&folder.path().join("again.npy")), from_npy);
     let ply = std::fs::read(folder.path().join("bar.ply")).expect("written");
     assert!(ply.starts_with(b"ply\n"));
+}
+
+#[test]
+fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
+    let folder = folder();
+    let figure = characters::build(Character::Figure, 2_000).expect("built in");
+    let clip = &figure.clips[0];
+    let pose = figure.pose_at(clip, 0.4);
+    let mut seen: Vec<Vec<Vec<f32>>> = Vec::new();
+    for method in [
+        "arap",
+        "arap:0",
+        "arap:8",
+        "arap:l=0.7:strict",
+        "arap:unsmoothed",
+        "arap:2:plain",
+        "as-rigid-as-possible:tolerance=0.1:9",
+    ] {
+        let moment = ["deform", "@figure:2000", "--time", "0.4", "-m", method];
+        told(&[&moment[..], &["-o", "out.npy"]].concat(), folder.path());
+        let found = npy_rows(&folder.path().join("out.npy"));
+        let parsed: Method = method.parse().expect("a method");
+        let player = Player::new(&figure, &parsed, Normals::Transported);
+        let mut player = player.expect("baked");
+        player.pose(&pose).expect("posed");
+        let expected: Vec<_> = player.positions().iter().map(|p| p.to_array()).collect();
+        assert_eq!(found, expected, "{method}");
+        assert!(!seen.contains(&found), "{method} is like another");
+        seen.push(found);
+    }
+    // One frame follows none.
+    let follow = [
+        "deform",
+        "@figure:2000",
+        "--time",
+        "0.4",
+        "-m",
+        "arap:follow",
+    ];
+    told(&[&follow[..], &["-o", "out.npy"]].concat(), folder.path());
+    assert_eq!(npy_rows(&folder.path().join("out.npy")), seen[0]);
+    for (method, phrase) in [
+        (
+            "arap:l=1",
+            "the method 'arap' cannot be had with 'l=1': the threshold l is 1, but must be at least 0 and below 1",
+        ),
+        (
+            "arap:99999",
+            "iterations is 99999, but must be at most 10000",
+        ),
+        (
+            "arap:tolerance=-1",
+            "the tolerance is -1, but must be at least 0",
+        ),
+        (
+            "arap:l=x",
+            "has no option 'l=x'; known: a number of rounds, l=THRESHOLD",
+        ),
+        ("arap:faster", "has no option 'faster'"),
+    ] {
+        let arguments = ["deform", "@bar:2000", "-m", method, "-o", "no.npy"];
+        let (status, error) = fails(&arguments, folder.path());
+        assert!(status == 2 && error.contains(phrase), "{error}");
+    }
+}
+
+/// Commands that keep a surface rigid tell what of it they cannot.
+#[test]
+fn what_no_joint_holds_is_told() {
+    let folder = folder();
+    let idle = "note: 'arap' finds nothing to hold for ";
+    let figure = ["@figure:2000", "-m", "arap", "-o"];
+    let deformed = told(
+        &[&["deform"], &figure[..], &["out.npy"]].concat(),
+        folder.path(),
+    );
+    assert!(deformed.starts_with(idle), "{deformed}");
+    assert_eq!(deformed.lines().count(), 1, "{deformed}");
+    let drawn = [&["render"], &figure[..], &["out.png", "--size", "20x20"]].concat();
+    assert_eq!(told(&drawn, folder.path()), deformed);
+    // No weight of a tentacle is above the threshold, so that all of it is blended linearly.
+    let tentacle = ["deform", "@tentacle:2000", "-m", "arap:l=0.9999999:strict"];
+    let tentacle = told(&[&tentacle[..], &["-o", "out.npy"]].concat(), folder.path());
+    let loose = "has no hold on 1 piece of the surface, and blends linearly there; the first has vertex 0 of 'tentacle'\n";
+    assert!(tentacle.contains(loose), "{tentacle}");
+    assert!(
+        tentacle.ends_with("; the first is 'tentacle.1'\n"),
+        "{tentacle}"
+    );
 }
 
 /// An array of float64, by the format's own definition.

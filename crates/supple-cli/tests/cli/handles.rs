@@ -1,6 +1,9 @@
 //! `supple handles`.
 
 use crate::common::{fails, folder, loaded_with_weights, succeeds, told};
+use glam::{DAffine3, DQuat, DVec3};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 #[test]
 fn a_figure_gets_handles_that_other_commands_can_use() {
@@ -81,7 +84,102 @@ fn handles_that_are_moved_turn_by_themselves() {
     assert!(turned >= 2, "{turned}");
     let drawn = ["-m", "arap", "--size", "60x60", "-o", "posed.png"];
     let drawn: Vec<&str> = ["render", "posed.glb"].into_iter().chain(drawn).collect();
-    succeeds(&drawn, folder.path());
+    told(&drawn, folder.path());
+}
+
+/// Where each handle is and how it is turned, by the names of nodes.
+fn handles_in(path: &Path) -> BTreeMap<String, DAffine3> {
+    let loaded = loaded_with_weights(path);
+    let skeleton = loaded.asset.rig.skeleton();
+    let mut world = Vec::new();
+    skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world);
+    let nodes = skeleton.nodes().iter().zip(world);
+    let named = nodes.map(|(node, world)| (node.name.clone(), world));
+    named
+        .filter(|(name, _)| name.starts_with("handle_"))
+        .collect()
+}
+
+/// Two bars that no skin holds, on nodes that turn and scale them differently: a skin for each.
+#[test]
+fn a_handle_of_several_skins_turns_once() {
+    let folder = folder();
+    succeeds(&["convert", "@bar:2000", "-o", "bar.gltf"], folder.path());
+    let path = folder.path().join("bar.gltf");
+    let text = std::fs::read_to_string(&path).expect("written");
+    let mut json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let root = json.as_object_mut().expect("an object");
+    root.remove("skins");
+    root.remove("animations");
+    json["nodes"] = serde_json::json!([
+        { "name": "lever", "rotation": [0.0, 0.0, 0.6, 0.8], "translation": [1.0, 2.0, 3.0], "children": [1, 2] },
+        { "name": "one", "mesh": 0, "scale": [2.0, 2.0, 2.0] },
+        { "name": "other", "mesh": 0, "rotation": [0.6, 0.0, 0.0, 0.8], "translation": [0.0, 0.0, 5.0] },
+    ]);
+    json["scenes"] = serde_json::json!([{ "nodes": [0] }]);
+    for primitive in json["meshes"][0]["primitives"]
+        .as_array_mut()
+        .expect("some")
+    {
+        let attributes = primitive["attributes"].as_object_mut().expect("some");
+        attributes.retain(|name, _| !name.starts_with("JOINTS") && !name.starts_with("WEIGHTS"));
+    }
+    std::fs::write(&path, json.to_string()).expect("writable");
+    let handles = ["handles", "bar.gltf", "--weights", "geodesic"];
+    told(&[&handles[..], &["-o", "bars.glb"]].concat(), folder.path());
+    let bars = folder.path().join("bars.glb");
+    let loaded = loaded_with_weights(&bars);
+    let before = handles_in(&bars);
+    let joints = loaded.asset.rig.skeleton().joints();
+    assert_eq!(joints.len(), 2 * before.len(), "two skins");
+    let moved = ["pose", "bars.glb", "--move", "handle_0+=0.3,0.5,-0.4"];
+    succeeds(&[&moved[..], &["-o", "posed.glb"]].concat(), folder.path());
+    let after = handles_in(&folder.path().join("posed.glb"));
+    let place = |handles: &BTreeMap<String, DAffine3>, joint: usize| {
+        let skeleton = loaded.asset.rig.skeleton();
+        handles[skeleton.joint_name(joint)].translation
+    };
+    let all = |handles| -> Vec<DVec3> { (0..joints.len()).map(|at| place(handles, at)).collect() };
+    let edges = loaded.document.pseudo_edges();
+    let mean = supple::arap::RotationMean::Eigenvector;
+    let turns = supple::arap::turns(&all(&before), &all(&after), &edges, mean).expect("finite");
+    let mut turned = 0;
+    for (joint, turn) in turns.into_iter().enumerate() {
+        let name = loaded.asset.rig.skeleton().joint_name(joint);
+        let found = DQuat::from_mat3(&after[name].matrix3);
+        assert!(found.dot(turn).abs() > 1.0 - 1e-6, "{found} for {turn}");
+        turned += usize::from(turn.w < 0.999);
+    }
+    assert!(turned >= 4, "{turned}");
+}
+
+/// What counts is where handles are, not how they came there.
+#[test]
+fn a_handle_that_is_moved_away_and_back_is_as_it_was() {
+    let folder = folder();
+    let bar = ["handles", "@bar:2000", "--count", "4", "-o", "bar.glb"];
+    told(&bar, folder.path());
+    let pose = |from: &str, by: &str, to: &str| {
+        let moved = format!("handle_0+={by}");
+        succeeds(&["pose", from, "--move", &moved, "-o", to], folder.path());
+        handles_in(&folder.path().join(to))
+    };
+    let apart = |a: &BTreeMap<String, DAffine3>, b: &BTreeMap<String, DAffine3>| {
+        let pairs = a.values().zip(b.values());
+        let distances = pairs.flat_map(|(a, b)| {
+            let [a, b] = [a, b].map(DAffine3::to_cols_array);
+            (0..12).map(move |at| (a[at] - b[at]).abs())
+        });
+        distances.fold(0.0, f64::max)
+    };
+    let rest = handles_in(&folder.path().join("bar.glb"));
+    let once = pose("bar.glb", "0.1,0.2,-0.15", "once.glb");
+    assert!(apart(&once, &rest) > 0.1);
+    let back = pose("once.glb", "-0.1,-0.2,0.15", "back.glb");
+    assert!(apart(&back, &rest) < 1e-5, "{}", apart(&back, &rest));
+    pose("bar.glb", "0.3,0.0,0.3", "half.glb");
+    let twice = pose("half.glb", "-0.2,0.2,-0.45", "twice.glb");
+    assert!(apart(&twice, &once) < 1e-5, "{}", apart(&twice, &once));
 }
 
 #[test]

@@ -161,6 +161,37 @@ fn what_is_missed_is_told_and_limits_are_kept() {
 }
 
 #[test]
+fn wishes_about_joints_that_nothing_turns_are_told() {
+    let folder = folder();
+    let pose = |wishes: &[&str]| {
+        let reach = ["pose", "@figure:2000", "--reach", "hand.L=0.2,1.2,0.4"];
+        let arguments = [&reach[..], wishes, &["-o", "out.glb"]].concat();
+        let output = supple(&arguments, folder.path());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    let idle = |option: &str, joint: &str| {
+        format!(
+            "note: {option} of '{joint}' changes nothing: no reaching joint turns it; --chain makes more joints turn\n"
+        )
+    };
+    let far = ["--limit", "spine1=cone:20", "--stiff", "pelvis=0.5"];
+    let expected = idle("--limit", "spine1") + &idle("--stiff", "pelvis");
+    assert_eq!(pose(&far), expected);
+    let hinge = ["--limit", "hand.L=hinge:0..20@1,0,0"];
+    assert_eq!(pose(&hinge), idle("--limit", "hand.L"));
+    let oriented = [&hinge[..], &["--orient", "hand.L=keep"]].concat();
+    assert_eq!(pose(&oriented), "");
+    let near = [
+        "--limit",
+        "forearm.L=hinge:0..150",
+        "--stiff",
+        "upper_arm.L=0.5",
+    ];
+    assert_eq!(pose(&near), "");
+}
+
+#[test]
 fn wishes_that_fit_nothing_are_explained() {
     let folder = folder();
     let refused = |wishes: &[&str]| {

@@ -11,7 +11,7 @@ use super::container::Container;
 use super::mush::forget_mush;
 use super::store::Accessor;
 use super::{Document, Instance, Loaded, SaveError, read};
-use glam::{DAffine3, DMat4, DVec3};
+use glam::{DAffine3, DMat4, DVec3, Vec3};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,6 +24,22 @@ const RECORD: &str = "point_handles";
 
 /// What the node above all handles is called.
 const PARENT: &str = "handles";
+
+/// Two frames that take no corner of the character farther apart than this share of its size differ by the rounding of files.
+const ALIKE: f64 = 1e-5;
+
+fn alike(a: &DAffine3, b: &DAffine3, [min, max]: [Vec3; 2]) -> bool {
+    let corner = |at: usize| {
+        let side = |axis: usize| if at >> axis & 1 == 0 { min } else { max }[axis];
+        DVec3::from_array([0, 1, 2].map(|axis| f64::from(side(axis))))
+    };
+    let [from, to] = [0, 7].map(|at| a.transform_point3(corner(at)));
+    let close = ALIKE * from.distance(to);
+    (0..8).all(|at| {
+        let [a, b] = [a, b].map(|frame| frame.transform_point3(corner(at)));
+        a.distance(b) <= close
+    })
+}
 
 impl Document {
     /// The surface of the character where the file shows it, as one body: each mesh in its bind pose, carried to where the rest pose has the joint that holds most of it.
@@ -45,7 +61,7 @@ impl Document {
         })
     }
 
-    /// Where the rest pose carries each mesh of the character.
+    /// Where the rest pose carries each mesh of the character; those that are carried alike up to rounding have the same.
     fn frames(&self, rig: &Rig) -> Vec<DAffine3> {
         let skeleton = rig.skeleton();
         let mut world_from_node = Vec::new();
@@ -63,7 +79,14 @@ impl Document {
                 world_from_node[joint.node] * joint.joint_from_bind
             })
         };
-        self.binding.instances.iter().map(frame).collect()
+        let bounds = rig.mesh().bounds();
+        let corners = bounds.map_or([Vec3::ZERO; 2], |bounds| [bounds.min, bounds.max]);
+        let mut frames: Vec<DAffine3> = Vec::new();
+        for frame in self.binding.instances.iter().map(frame) {
+            let known = frames.iter().find(|known| alike(known, &frame, corners));
+            frames.push(known.copied().unwrap_or(frame));
+        }
+        frames
     }
 
     /// The same file with its meshes bound to handles instead of whatever moved them. Clips that moved joints or meshes are left out, since nothing follows what they move; those of morph

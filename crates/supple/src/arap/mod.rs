@@ -20,7 +20,7 @@ use crate::pose::Palette;
 use crate::rig::Rig;
 use crate::sparse::{Cholesky, SparseError};
 use crate::weights::{Weights, WeightsError, closed_over_seams};
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 use std::sync::Arc;
 use surface::RigidSurface;
 use thiserror::Error;
@@ -32,7 +32,8 @@ pub struct ArapOptions {
     pub iterations: usize,
     /// `l`: a point is held by its heaviest handle if its weight is above this. The paper has 0.95 for a body and 0.98 for a hand.
     pub threshold: f64,
-    /// Whether a handle that has no weight above the threshold anywhere holds the points where it has its most, so that none that is on goes unheard. The paper's rule alone leaves it out.
+    /// Whether a handle that has no weight above the threshold anywhere holds the points where it has its most, of those where it is the heaviest. The paper's rule alone leaves it out. One that is nowhere the heaviest holds
+    /// nothing either way, and only counts in the first guess.
     pub every_handle: bool,
     /// Ends the rounds early: once no point moves farther than this share of the surface's extent. Zero does all of them.
     pub tolerance: f64,
@@ -53,7 +54,8 @@ impl ArapOptions {
         follow: false,
     };
 
-    fn check(&self) -> Result<(), ArapError> {
+    /// Whether the numbers make sense.
+    pub(crate) fn check(&self) -> Result<(), ArapError> {
         let bad = |option, value, allowed| ArapError::BadOption {
             option,
             value,
@@ -78,7 +80,7 @@ impl ArapOptions {
 impl ArapOptions {
     pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, strict, unsmoothed, plain, follow, with colons between them";
 
-    /// These options with what some words say.
+    /// These options with what some words say, sensible or not; `None` if they are no such words.
     pub(crate) fn with_words(mut self, words: &str) -> Option<ArapOptions> {
         for word in words.split(':') {
             match word.split_once('=') {
@@ -94,7 +96,6 @@ impl ArapOptions {
                 },
             }
         }
-        self.check().ok()?;
         Some(self)
     }
 
@@ -216,6 +217,8 @@ pub struct Arap {
 pub struct ArapState {
     /// Where linear blending takes every point.
     pub(crate) blended: Vec<DVec3>,
+    /// What each handle does.
+    maps: Vec<DAffine3>,
     /// How each handle turns.
     pub(crate) handle_turns: Vec<DMat3>,
     /// Where the energy takes it.
@@ -229,6 +232,13 @@ pub struct ArapState {
     /// Where points end up, smoothed.
     pub(crate) smoothed: Vec<DVec3>,
     scratch: Vec<[f64; 4]>,
+}
+
+impl ArapState {
+    /// Forgets how the frame before turned points: the next one does not follow it.
+    pub fn start_afresh(&mut self) {
+        self.further.clear();
+    }
 }
 
 /// A piece of the surface that no handle holds.
@@ -302,19 +312,31 @@ impl Arap {
 
     /// Switches a handle on or off: whether it says where the points near it go. Its weights stay in the first guess.
     pub fn set_active(&mut self, handle: usize, active: bool) -> Result<(), ArapError> {
+        self.set_active_many([(handle, active)])
+    }
+
+    /// Switches several handles, factoring once for all of them; on an error all stay as they were.
+    pub fn set_active_many(
+        &mut self,
+        switches: impl IntoIterator<Item = (usize, bool)>,
+    ) -> Result<(), ArapError> {
         let handles = self.handles;
-        let known = self.active.get_mut(handle);
-        let switch = known.ok_or(ArapError::NoHandle { handle, handles })?;
-        if *switch == active {
+        let mut active = self.active.clone();
+        for (handle, is_on) in switches {
+            let switch = active.get_mut(handle);
+            *switch.ok_or(ArapError::NoHandle { handle, handles })? = is_on;
+        }
+        if active == self.active {
             return Ok(());
         }
-        *switch = active;
-        self.holder = holders(&self.weights, &self.vertex_of, &self.active, &self.options);
-        let held = held(&self.surface, &self.holder);
+        let holder = holders(&self.weights, &self.vertex_of, &active, &self.options);
+        let held = held(&self.surface, &holder);
         if held != self.held {
             self.factor = Arc::new(self.surface.factor(&held)?);
             self.held = held;
         }
+        self.active = active;
+        self.holder = holder;
         Ok(())
     }
 
@@ -416,23 +438,31 @@ impl Arap {
                 });
             }
         }
-        let maps: Vec<_> = palette
-            .posed_from_bind
-            .iter()
-            .map(|map| map.to_f64())
-            .collect();
-        state.handle_turns.clear();
+        let ArapState {
+            maps,
+            handle_turns,
+            blended,
+            ..
+        } = state;
+        maps.clear();
+        maps.extend(palette.posed_from_bind.iter().map(|map| map.to_f64()));
+        handle_turns.clear();
         let turns = maps.iter().map(|map| Polar::of(map.matrix3).rotation);
-        state.handle_turns.extend(turns.map(DMat3::from_quat));
-        state.blended.clear();
+        handle_turns.extend(turns.map(DMat3::from_quat));
+        blended.clear();
         for (point, &place) in self.surface.rest.iter().enumerate() {
             let (handles, weights) = self.row(point);
             let images = handles.iter().zip(weights).map(|(&handle, &weight)| {
                 maps[usize::from(handle)].transform_point3(place) * f64::from(weight)
             });
-            state.blended.push(images.sum());
+            blended.push(images.sum());
         }
         Ok(())
+    }
+
+    /// Whether a surface that moves as a whole keeps its shape.
+    pub(crate) fn keeps_what_is_rigid(&self) -> bool {
+        self.options.smoothing != HandleSmoothing::Plain
     }
 
     pub(crate) fn weld(&self) -> &Weld {

@@ -1,5 +1,7 @@
 use super::*;
 use crate::characters::{self, Character};
+use crate::deform::{Method, Normals, Output, Skin, Workspace};
+use crate::player::Player;
 use crate::transform::Affine;
 use glam::{DAffine3, DQuat};
 
@@ -239,11 +241,90 @@ fn switching_a_handle_is_the_same_as_starting_over() {
     let handle = handles;
     let refused = arap.set_active(handle, false);
     assert_eq!(refused, Err(ArapError::NoHandle { handle, handles }));
+    let refused = arap.set_active_many([(busiest, false), (handle, false)]);
+    assert_eq!(refused, Err(ArapError::NoHandle { handle, handles }));
+    assert!(arap.is_active(busiest), "nothing is switched by halves");
+    assert_eq!(deformed(&arap, &palette), all, "to the bit");
+    arap.set_active_many([(busiest, false), (0, false)])
+        .unwrap();
+    let both = deformed(&arap, &palette);
+    let mut one_by_one = Arap::new(&asset.rig, &ArapOptions::DEFAULT).unwrap();
+    one_by_one.set_active(busiest, false).unwrap();
+    one_by_one.set_active(0, false).unwrap();
+    assert_eq!(deformed(&one_by_one, &palette), both, "to the bit");
+}
+
+/// Moving one joint by a hair moves the surface by a hair, smoothed as it may be.
+#[test]
+fn as_a_method_it_does_not_jump_as_it_leaves_the_rest_pose() {
+    let asset = figure();
+    let joints = asset.rig.skeleton().joints().len();
+    for smoothing in [
+        HandleSmoothing::None,
+        HandleSmoothing::Plain,
+        HandleSmoothing::Detailed,
+    ] {
+        let options = ArapOptions {
+            smoothing,
+            ..ArapOptions::DEFAULT
+        };
+        let arap = Arap::new(&asset.rig, &options).unwrap();
+        let mut palette = Palette::identity(joints);
+        let at_rest = as_a_method(&asset.rig, &options, &palette);
+        let expected: Vec<DVec3> = deformed(&arap, &palette)
+            .iter()
+            .map(|place| place.as_dvec3())
+            .collect();
+        assert!(largest_distance(&at_rest, &expected) < 1e-5);
+        let hair = DAffine3::from_translation(DVec3::X * 1e-4);
+        palette.posed_from_bind[joints / 2] = Affine::from_f64(&hair);
+        let moved = as_a_method(&asset.rig, &options, &palette);
+        let at_rest: Vec<DVec3> = at_rest.iter().map(|place| place.as_dvec3()).collect();
+        let jump = largest_distance(&moved, &at_rest);
+        assert!(jump < 3e-4, "{smoothing:?}: {jump}");
+    }
+}
+
+fn as_a_method(rig: &Rig, options: &ArapOptions, palette: &Palette) -> Vec<Vec3> {
+    let method = Method::Arap(options.clone());
+    let skin = Skin::bake(rig, &method, Normals::Transported).unwrap();
+    let mut positions = vec![Vec3::ZERO; skin.vertex_count()];
+    let output = Output {
+        positions: &mut positions,
+        normals: None,
+        tangents: None,
+    };
+    skin.deform(palette, &mut Workspace::default(), output)
+        .unwrap();
+    positions
+}
+
+/// What a still shows does not hang on what was posed before.
+#[test]
+fn a_player_that_starts_afresh_forgets_the_frame_before() {
+    let asset = figure();
+    let options = ArapOptions {
+        follow: true,
+        ..ArapOptions::DEFAULT
+    };
+    let method = Method::Arap(options);
+    let mut player = Player::new(&asset, &method, Normals::Transported).unwrap();
+    let clip = &asset.clips[0];
+    let [one, other] = [0.3, 0.7].map(|share| asset.pose_at(clip, share * clip.duration()));
+    player.start_afresh();
+    player.pose(&one).unwrap();
+    let alone = player.positions().to_vec();
+    player.pose(&other).unwrap();
+    player.pose(&one).unwrap();
+    assert_ne!(player.positions(), alone, "it follows");
+    player.start_afresh();
+    player.pose(&one).unwrap();
+    assert_eq!(player.positions(), alone);
 }
 
 /// The paper's rule, and what is added to it for handles that would hold nothing.
 #[test]
-fn points_are_held_by_the_threshold_and_no_handle_goes_unheard() {
+fn points_are_held_by_the_threshold_or_where_a_handle_has_its_most() {
     let asset = figure();
     let with = |every_handle| {
         let options = ArapOptions {
@@ -299,11 +380,10 @@ fn following_the_frame_before_comes_to_the_same_in_fewer_rounds() {
     let few = Arap::new(&asset.rig, &options(2, false)).unwrap();
     let few_follow = Arap::new(&asset.rig, &options(2, true)).unwrap();
     let (mut state, mut few_state) = (ArapState::default(), ArapState::default());
-    let (mut few_off, mut follow_off) = (0.0, 0.0);
     let vertices = asset.rig.mesh().vertex_count();
     let extent = settled.extent;
     for frame in 0..12 {
-        let palette = bent(&asset, 0, 0.3 + f64::from(frame) / 60.0);
+        let palette = bent(&asset, 0, 0.3 + frame as f64 / 60.0);
         let expected: Vec<DVec3> = deformed(&settled, &palette)
             .iter()
             .map(|place| place.as_dvec3())
@@ -311,14 +391,19 @@ fn following_the_frame_before_comes_to_the_same_in_fewer_rounds() {
         let mut found = vec![Vec3::ZERO; vertices];
         follows.deform(&palette, &mut state, &mut found).unwrap();
         let off = largest_distance(&found, &expected) / extent;
-        assert!(off < 1e-3, "frame {frame}: {off}");
+        assert!(off < 1e-5, "frame {frame}: {off}");
         few_follow
             .deform(&palette, &mut few_state, &mut found)
             .unwrap();
-        follow_off = largest_distance(&found, &expected);
-        few_off = largest_distance(&deformed(&few, &palette), &expected);
+        let follow_off = largest_distance(&found, &expected);
+        let few_off = largest_distance(&deformed(&few, &palette), &expected);
+        // The first has nothing to follow, and the second only two rounds.
+        let share = [1.0, 0.9].get(frame).copied().unwrap_or(0.75);
+        assert!(
+            follow_off <= share * few_off,
+            "frame {frame}: {follow_off} {few_off}"
+        );
     }
-    assert!(follow_off < 0.5 * few_off, "{follow_off} {few_off}");
 }
 
 #[test]
@@ -327,17 +412,14 @@ fn options_are_words_and_bad_ones_are_refused() {
     let options = ArapOptions::DEFAULT.with_words(words).unwrap();
     assert_eq!(options.words().as_deref(), Some(words));
     assert_eq!(ArapOptions::DEFAULT.words(), None);
-    for bad in [
-        "",
-        "l=1",
-        "l=x",
-        "-3",
-        "tolerance=-1",
-        "faster",
-        "99999",
-        "3:",
-    ] {
+    for bad in ["", "l=x", "-3", "faster", "3:"] {
         assert_eq!(ArapOptions::DEFAULT.with_words(bad), None, "{bad}");
+    }
+    for bad in ["l=1", "l=nan", "tolerance=-1", "99999"] {
+        let options = ArapOptions::DEFAULT.with_words(bad).unwrap();
+        let problem = options.check().unwrap_err().to_string();
+        let refused = format!("arap:{bad}").parse::<Method>().unwrap_err();
+        assert!(refused.to_string().ends_with(&problem), "{refused}");
     }
     let asset = figure();
     let bad = ArapOptions {

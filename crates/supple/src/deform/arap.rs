@@ -8,18 +8,23 @@ use super::DeformError;
 use super::direct::{Deformer, FieldKey, Fields};
 use super::hats::Hats;
 use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
-use crate::arap::{Arap, ArapOptions, ArapState};
+use crate::arap::{Arap, ArapOptions, ArapReport, ArapState};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::sync::Arc;
 
-pub(super) fn bake(rig: &Rig, options: &ArapOptions) -> Result<Arc<dyn Deformer>, DeformError> {
+pub(super) fn bake(
+    rig: &Rig,
+    options: &ArapOptions,
+) -> Result<(Arc<dyn Deformer>, ArapReport), DeformError> {
     let arap = Arap::new(rig, options)?;
+    let report = arap.report();
     let weights = arap.weights().clone();
     let hats = Hats::of(arap.rest().len(), |point| arap.neighbours(point));
     let skin = ArapSkin { arap, hats };
-    Ok(Arc::new(TwoPhases::with_weights(rig, &weights, skin)))
+    let skin = Arc::new(TwoPhases::with_weights(rig, &weights, skin));
+    Ok((skin, report))
 }
 
 /// A surface ready to be kept rigid.
@@ -47,7 +52,9 @@ impl BlendsMotions for ArapSkin {
     fn pose(&self, motions: &RigidMotions, posed: &mut PosedSurface) {
         let rest = self.arap.rest();
         posed.frames.clear();
-        if let Some(common) = motions.common() {
+        let common = motions.common();
+        if let Some(common) = common.filter(|_| self.arap.keeps_what_is_rigid()) {
+            posed.state.start_afresh();
             posed.frames.resize(rest.len(), common);
             return;
         }

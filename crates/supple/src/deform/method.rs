@@ -325,6 +325,16 @@ pub enum UnknownMethod {
         /// What may follow.
         known: &'static str,
     },
+    /// An option with a number that makes no sense.
+    #[error("the method '{method}' cannot be had with '{option}': {problem}")]
+    Value {
+        /// Which method.
+        method: &'static str,
+        /// What followed the colon.
+        option: String,
+        /// What is wrong with it.
+        problem: String,
+    },
 }
 
 fn known_methods() -> String {
@@ -360,7 +370,15 @@ impl FromStr for Method {
             option: option.to_owned(),
             known: method.options(),
         };
-        method.with_option(option).ok_or(unknown)
+        let method = method.with_option(option).ok_or(unknown)?;
+        if let Method::Arap(options) = &method {
+            options.check().map_err(|error| UnknownMethod::Value {
+                method: method.name(),
+                option: option.to_owned(),
+                problem: error.to_string(),
+            })?;
+        }
+        Ok(method)
     }
 }
 

@@ -50,7 +50,7 @@ pub use output::{NormalFormat, Output, Place, TangentFormat, VertexBuffer, Verte
 pub use stretch_twist::StretchTwist;
 pub(crate) use swing_twist::swing_and_twist;
 
-use crate::arap::ArapError;
+use crate::arap::{ArapError, ArapReport};
 use crate::centers::CenterError;
 use crate::mesh::Shape;
 use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushError};
@@ -89,6 +89,7 @@ pub struct Skin {
     /// The rest surface as the vertex loop reads it.
     lanes: Arc<LaneSurface>,
     instructions: InstructionSet,
+    arap_report: Option<Arc<ArapReport>>,
 }
 
 /// The names of vertex attributes that methods read.
@@ -110,6 +111,11 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// Forgets the frame before, for methods that start from it: what comes next does not follow it.
+    pub fn start_afresh(&mut self) {
+        self.posed = None;
+    }
+
     /// The method's own data, if this workspace was used by the same method before.
     fn take_posed<T: Default + Send + 'static>(&mut self) -> Box<T> {
         let posed = self.posed.take();
@@ -182,6 +188,7 @@ pub enum DeformError {
 impl Skin {
     /// Prepares a rig for a method and a kind of normals: the slow part, once per character.
     pub fn bake(rig: &Rig, method: &Method, normals: Normals) -> Result<Skin, DeformError> {
+        let mut arap_report = None;
         let deformer: Arc<dyn Deformer> = match method {
             Method::Rigid => Arc::new(rigid::RigidSkin::bake(rig)),
             Method::Linear => Arc::new(linear::LinearSkin::bake(rig)),
@@ -234,7 +241,11 @@ impl Skin {
                     }
                 }
             }
-            Method::Arap(options) => arap::bake(rig, options)?,
+            Method::Arap(options) => {
+                let (skin, report) = arap::bake(rig, options)?;
+                arap_report = Some(Arc::new(report));
+                skin
+            }
             Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
             // Without learned weights these are linear blending.
             Method::AnimationSpace(None) | Method::MultiWeight(None) => {
@@ -267,6 +278,7 @@ impl Skin {
             lanes: Arc::new(LaneSurface::of(&packing, &mesh.shape())),
             packing,
             instructions: InstructionSet::best(),
+            arap_report,
         })
     }
 
@@ -282,6 +294,11 @@ impl Skin {
     /// The instructions that the vertex loop runs on.
     pub fn instructions(&self) -> InstructionSet {
         self.instructions
+    }
+
+    /// Which joints hold what of the surface, and what none does; of [`Method::Arap`] alone.
+    pub fn arap_report(&self) -> Option<&ArapReport> {
+        self.arap_report.as_deref()
     }
 
     /// The number of vertices.

@@ -167,6 +167,16 @@ pub enum ReachError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// An option that makes no sense.
+    #[error("{option} is {value}, but must be {allowed}")]
+    BadOption {
+        /// Which one.
+        option: &'static str,
+        /// What it is.
+        value: f64,
+        /// What it may be.
+        allowed: &'static str,
+    },
     /// Not a share.
     #[error("the stiffness of '{joint}' is {value}, but must be from 0 to 1")]
     Stiffness {
@@ -359,6 +369,20 @@ fn check(
             continue;
         };
         return Err(ReachError::NotFinite { what, joint });
+    }
+    if !(options.tolerance >= 0.0 && options.tolerance.is_finite()) {
+        return Err(ReachError::BadOption {
+            option: "the tolerance",
+            value: options.tolerance,
+            allowed: "at least 0",
+        });
+    }
+    if options.iterations == 0 {
+        return Err(ReachError::BadOption {
+            option: "the number of iterations",
+            value: 0.0,
+            allowed: "at least 1",
+        });
     }
     for (&node, limit) in &options.limits {
         if let Some(problem) = limit.problem() {

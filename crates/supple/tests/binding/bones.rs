@@ -41,9 +41,7 @@ fn a_bone_outside_is_named_and_takes_nothing_from_the_others() {
 
 #[test]
 fn all_joints_in_one_place_share_the_body() {
-    let handles: Vec<Handle> = (0..3)
-        .map(|joint| Handle::point(joint, DVec3::Y * 0.5))
-        .collect();
+    let handles = Handle::of_joints(&upright(&[0.5, 0.0, 0.0]), &[0, 1, 2]);
     for method in methods_with(500) {
         bound(&tube().mesh(), &handles, &method);
     }
@@ -150,6 +148,8 @@ fn what_cannot_be_bound_is_refused_with_the_joint_at_fault() {
             )
         };
         assert!(expected(&unknown), "{unknown}");
+        let twice = [sound.clone(), Handle::point(1, DVec3::Y * 0.5)];
+        assert_eq!(refused(&twice, 2), BindError::SamePlace(0, 1));
     }
 }
 

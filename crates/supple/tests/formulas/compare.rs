@@ -59,6 +59,17 @@ pub struct Count {
     normals: Cell<usize>,
 }
 
+impl Count {
+    /// Most must have been comparable.
+    pub fn assert_enough(&self) {
+        let enough = self.all.get() * 3 / 4;
+        assert!(
+            self.positions.get() > enough && self.normals.get() > enough,
+            "too few compared: {self:?}"
+        );
+    }
+}
+
 fn add_one(count: &Cell<usize>) {
     count.set(count.get() + 1);
 }
@@ -139,11 +150,7 @@ pub fn compare_method(
     if let Err(failure) = result {
         panic!("{failure}");
     }
-    let enough = count.all.get() * 3 / 4;
-    assert!(
-        count.positions.get() > enough && count.normals.get() > enough,
-        "too few compared: {count:?}"
-    );
+    count.assert_enough();
 }
 
 pub fn config() -> ProptestConfig {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod arap;
 mod bar;
 #[path = "../common/mod.rs"]
 mod common;

@@ -27,6 +27,7 @@ use super::{Weights, WeightsBuilder, WeightsError};
 use crate::exec;
 use crate::mesh::Mesh;
 use cells::{Cells, Seed};
+use glam::DVec3;
 use handles::Hold;
 use shape::Shape;
 use thiserror::Error;
@@ -106,6 +107,9 @@ pub enum BindError {
     /// A bone is somewhere that is no place.
     #[error("a bone of joint {0} is not finite")]
     NotFinite(usize),
+    /// Two points in one place, of which each would have to hold all of it.
+    #[error("the points of joints {0} and {1} are at the same place")]
+    SamePlace(usize, usize),
     /// An option that makes no sense.
     #[error("{option} is {value}, but must be {allowed}")]
     BadOption {
@@ -250,6 +254,7 @@ pub fn bind(
             }));
         }
     }
+    check_points(handles)?;
     let mut builder = WeightsBuilder::new(joints)?;
     if handles.is_empty() {
         return Err(BindError::NoHandles);
@@ -293,6 +298,26 @@ pub fn bind(
     let weights = builder.finish().0;
     report.tell_unreached(&weights, handles.iter().map(|handle| handle.joint));
     Ok(Bound { weights, report })
+}
+
+/// Points that were given one by one must be apart. Joints of a skeleton may share a place: files have such, and one of them is at the top.
+fn check_points(handles: &[Handle]) -> Result<(), BindError> {
+    let place = |handle: &Handle| match handle.bones[..] {
+        [bone] if bone.head == bone.tail && !handle.topmost => Some(bone.head),
+        _ => None,
+    };
+    let Some(places) = handles.iter().map(place).collect::<Option<Vec<DVec3>>>() else {
+        return Ok(());
+    };
+    let same_place = crate::skeleton::same_place(&places);
+    for (index, place) in places.iter().enumerate() {
+        let mut before = places[..index].iter();
+        if let Some(other) = before.position(|other| other.distance(*place) <= same_place) {
+            let [first, second] = [other, index].map(|at| handles[at].joint);
+            return Err(BindError::SamePlace(first, second));
+        }
+    }
+    Ok(())
 }
 
 impl BindMethod {

@@ -4,6 +4,7 @@
 //! position, and the inverse transpose of its linear part carries the normal.
 
 pub mod algebra;
+pub mod arap;
 pub mod centers_of_rotation;
 pub mod curve;
 pub mod differential;
