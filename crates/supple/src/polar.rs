@@ -1,6 +1,6 @@
 //! The polar decomposition of a 3×3 matrix: a rotation after a stretch.
 
-use fearless_simd::{Simd, SimdBase, SimdFloat, f64x8};
+use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8, f64x8};
 use glam::{DMat3, DQuat, DVec3};
 
 /// `A = rotation · stretch`, exactly (the stretch is `rotationᵀ · A`).
@@ -206,6 +206,44 @@ pub(crate) fn cofactor_lanes<S: Simd>(m: &[f64x8<S>; 9]) -> [f64x8<S>; 9] {
     ]
 }
 
+/// The largest root of the same polynomial up to the rounding of `f32`, from above, where Newton's steps start.
+#[inline(always)]
+fn single_root<S: Simd>(simd: S, cofactor_squares: f64x8<S>, determinant: f64x8<S>) -> f64x8<S> {
+    let splat = |number: f32| f32x8::splat(simd, number);
+    let [squares, determinant] = [
+        narrowed(simd, cofactor_squares),
+        narrowed(simd, determinant),
+    ];
+    let (one, two, four, eight) = (splat(1.0), splat(2.0), splat(4.0), splat(8.0));
+    let constant = one - four * squares;
+    let linear = eight * determinant;
+    let mut lambda = (squares.sqrt().mul_add(splat(2.0 * 3f32.sqrt()), one)).sqrt();
+    for _ in 0..4 {
+        let square = lambda * lambda;
+        let value = (square - two).mul_add(square, constant - linear * lambda);
+        let slope = four * (square - one) * lambda - linear;
+        lambda -= value / slope;
+    }
+    let mut wide = [0.0; 8];
+    let mut single = [0.0; 8];
+    lambda.store_slice(&mut single);
+    for (wide, single) in wide.iter_mut().zip(single) {
+        *wide = f64::from(single);
+    }
+    f64x8::from_slice(simd, &wide)
+}
+
+#[inline(always)]
+fn narrowed<S: Simd>(simd: S, wide: f64x8<S>) -> f32x8<S> {
+    let mut numbers = [0.0; 8];
+    wide.store_slice(&mut numbers);
+    let mut single = [0.0; 8];
+    for (single, number) in single.iter_mut().zip(numbers) {
+        *single = number as f32;
+    }
+    f32x8::from_slice(simd, &single)
+}
+
 /// [`nearest_rotation`] of eight matrices at once, row by row.
 #[inline(always)]
 pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> RotationLanes<S> {
@@ -227,24 +265,18 @@ pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> Rot
     }
     let (one, two, four, eight) = (splat(1.0), splat(2.0), splat(4.0), splat(8.0));
     let constant = one - four * cofactor_squares;
-    let mut lambda = (cofactor_squares
-        .sqrt()
-        .mul_add(splat(2.0 * 3f64.sqrt()), one))
-    .sqrt();
+    let linear = eight * determinant;
+    // Most of the way in single precision, where a division takes a fraction of the time.
+    let mut lambda = single_root(simd, cofactor_squares, determinant);
     for _ in 0..40 {
         let square = lambda * lambda;
-        let linear = eight * determinant;
         let value = (square - two).mul_add(square, constant - linear * lambda);
         let slope = four * (square - one) * lambda - linear;
         let step = value / slope;
         lambda -= step;
-        let mut steps = [0.0; 8];
-        step.store_slice(&mut steps);
-        let mut largest: f64 = 0.0;
-        for step in steps {
-            largest = largest.max(step);
-        }
-        if largest <= CLOSE_ENOUGH {
+        let far = step.simd_gt(splat(CLOSE_ENOUGH)) | step.simd_lt(splat(-CLOSE_ENOUGH));
+        // The slope is eight times the gap: where it is too small, or not a number, the lane is doubtful and need not go on.
+        if !(far & slope.simd_gt(splat(8.0 * UNDETERMINED))).any_true() {
             break;
         }
     }

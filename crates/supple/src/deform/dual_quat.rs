@@ -119,6 +119,7 @@ impl<S: Simd> DualQuatLanes<S> {
         FrameLanes {
             numbers: [a, b, c, tx, d, e, f, ty, g, h, i, tz],
             doubtful: self.real.cancelled_out(),
+            rigid: true,
         }
     }
 }

@@ -90,11 +90,10 @@ impl LanePatches {
             }
         };
         let rotation = loaded(simd, &rotation);
-        Some(FrameLanes::turned_about(
-            &rotation,
-            &patches.center,
-            &middle,
-        ))
+        Some(FrameLanes {
+            rigid: rotations == Rotations::Nearest,
+            ..FrameLanes::turned_about(&rotation, &patches.center, &middle)
+        })
     }
 }
 

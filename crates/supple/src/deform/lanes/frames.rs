@@ -16,6 +16,8 @@ pub(in crate::deform) struct FrameLanes<S: Simd> {
     pub(in crate::deform) numbers: [f32x8<S>; 12],
     /// Which of them the method could not tell this way, as bits: they are asked for one by one.
     pub(in crate::deform) doubtful: u64,
+    /// True if all of them are rotations and shifts, which are their own inverse transpose.
+    pub(in crate::deform) rigid: bool,
 }
 
 impl<S: Simd> FrameLanes<S> {
@@ -24,6 +26,7 @@ impl<S: Simd> FrameLanes<S> {
         FrameLanes {
             numbers,
             doubtful: 0,
+            rigid: false,
         }
     }
 
@@ -62,7 +65,10 @@ impl<S: Simd> FrameLanes<S> {
             row([d, e, f], carried[1]),
             row([g, h, i], carried[2]),
         );
-        FrameLanes::of([a, b, c, x, d, e, f, y, g, h, i, z])
+        FrameLanes {
+            rigid: true,
+            ..FrameLanes::of([a, b, c, x, d, e, f, y, g, h, i, z])
+        }
     }
 
     #[inline(always)]
@@ -112,6 +118,7 @@ impl<S: Simd> FrameLanes<S> {
         FrameLanes {
             numbers,
             doubtful: self.doubtful | other.doubtful,
+            rigid: false,
         }
     }
 
@@ -123,7 +130,11 @@ impl<S: Simd> FrameLanes<S> {
         for (number, value) in numbers.iter_mut().enumerate() {
             *value *= factors[number / 4];
         }
-        FrameLanes { numbers, ..*self }
+        FrameLanes {
+            numbers,
+            doubtful: self.doubtful,
+            rigid: false,
+        }
     }
 
     /// `self` where a share is 0, `other` where it is 1; between equal frames the same frame, to the bit.
@@ -137,6 +148,7 @@ impl<S: Simd> FrameLanes<S> {
         FrameLanes {
             numbers,
             doubtful: self.doubtful | other.doubtful,
+            rigid: false,
         }
     }
 
@@ -158,11 +170,15 @@ impl<S: Simd> FrameLanes<S> {
     /// Unit normals by the inverse transpose, as of [`Affine::transform_normal`], and which are too large, small or crushed to be told this way.
     #[inline(always)]
     pub(super) fn normals(&self, simd: S, rest: &Vec3Lanes<S>) -> ([Lane; 3], u64) {
-        let (cofactors, determinant) = self.cofactors();
-        let [x, y, z] = cofactors;
-        let mapped = [dot(&x, rest), dot(&y, rest), dot(&z, rest)];
+        let one = f32x8::splat(simd, 1.0);
+        let (mapped, side) = if self.rigid {
+            (self.transform_vectors(rest), one)
+        } else {
+            let ([x, y, z], determinant) = self.cofactors();
+            ([dot(&x, rest), dot(&y, rest), dot(&z, rest)], determinant)
+        };
         let squared = dot(&mapped, &mapped);
-        let factor = (f32x8::splat(simd, 1.0) / squared.sqrt()).copysign(determinant);
+        let factor = (one / squared.sqrt()).copysign(side);
         let [x, y, z] = mapped;
         let usual = squared.simd_ge(1e-24) & squared.simd_lt(1e24);
         let unit = stored([x * factor, y * factor, z * factor]);
