@@ -352,6 +352,16 @@ fn a_symmetric_body_has_the_same_handles_left_and_right() {
     let figure = characters::build(Character::Figure, 8000).unwrap();
     let handles = placed(figure.rig.mesh());
     assert!(lopsided(&handles) < 1e-5, "{}", lopsided(&handles));
+    let image = |handle: usize| {
+        let place = handles.places[handle] * DVec3::new(-1.0, 1.0, 1.0);
+        let mut others = 0..handles.places.len();
+        others.find(|&other| handles.places[other].distance(place) < 1e-5)
+    };
+    for edge in &handles.edges {
+        let mut images = edge.map(|end| image(end).unwrap());
+        images.sort_unstable();
+        assert!(handles.edges.contains(&images), "{edge:?}");
+    }
     let on_plane = handles.places.iter().filter(|place| place.x.abs() < 1e-6);
     assert!(on_plane.count() >= 3);
     for place in &handles.places {

@@ -26,6 +26,7 @@ use mirror::Mirror;
 use placement::{Body, Placed, pieces_with_handles};
 use segments::FacetSegments;
 use thiserror::Error;
+use tree::Node;
 
 /// How handles are placed.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,8 +209,7 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
         };
         placed.extend(found.into_iter().filter(apart));
     }
-    let places: Vec<DVec3> = placed.iter().map(|handle| handle.place).collect();
-    let tree = tree::shortest(&inside, &places);
+    let tree = tree::shortest(&inside, &nodes(&body, &mut placed, given.len()));
     if options.automatic && !sheet {
         body.center(&mut placed, &tree.edges);
     }
@@ -385,6 +385,30 @@ fn find(
         report.moved_inside = body.move_inside(&mut placed);
     }
     placed
+}
+
+/// Handles as the tree sees them. Those that were found are paired; those that are given stay where they are, and belong to no side.
+fn nodes(body: &Body, placed: &mut [Placed], given: usize) -> Vec<Node> {
+    let mut partners = vec![None; given];
+    let mirror = body.mirror.as_ref();
+    match mirror {
+        Some(mirror) => {
+            let found = mirror.pair(&mut placed[given..]).into_iter();
+            partners.extend(found.map(|partner| Some(partner? + given)));
+        }
+        None => partners.resize(placed.len(), None),
+    }
+    let node = |(handle, partner): (usize, Option<usize>)| {
+        let place = placed[handle].place;
+        let is_middle = handle < given || partner == Some(handle);
+        let mirror = mirror.filter(|_| !is_middle);
+        Node {
+            place,
+            side: mirror.map_or(0.0, |mirror| mirror.plane.side(place)),
+            image: partner.unwrap_or(handle),
+        }
+    };
+    partners.into_iter().enumerate().map(node).collect()
 }
 
 fn checked_edges(edges: &[[usize; 2]], count: usize) -> Result<Vec<[usize; 2]>, HandleError> {
