@@ -159,8 +159,10 @@ pub(super) fn pieces_with_handles(shape: &Shape) -> Vec<bool> {
             let of_larger = |triangle: u32| holds[shape.piece_of_triangle(triangle) as usize];
             shape.tree.nearest(place, CLOSE as f32, of_larger).is_some()
         };
+        // The largest has nothing to lie close to, and need not search all of itself for it.
+        let has_larger = holds.contains(&true);
         let points = pieces[piece].points.iter();
-        let close = points.filter(|&&point| is_close(point));
+        let close = points.filter(|&&point| has_larger && is_close(point));
         let close: f64 = close.map(|&point| shape.areas[point as usize]).sum();
         holds[piece] = close <= CARRIED * own_area;
     }
