@@ -119,16 +119,45 @@ fn meshes_that_are_carried_alike_share_a_skin() {
     assert_eq!(joints, places.len());
 }
 
+/// The names of the nodes that a document would write.
+fn node_names(loaded: &Loaded) -> Vec<String> {
+    let json: Value = serde_json::from_slice(&loaded.document.to_gltf()).unwrap();
+    let nodes = json["nodes"].as_array().unwrap().iter();
+    nodes
+        .map(|node| node["name"].as_str().unwrap_or("").to_owned())
+        .collect()
+}
+
 #[test]
-fn handles_can_be_placed_again_in_a_file_that_has_some() {
+fn handles_that_are_placed_again_take_the_place_of_those_before() {
     let (bound, places, _) = with_handles(&bar());
     let (again, places_again, _) = with_handles(&bound);
     assert_eq!(places, places_again);
     assert_eq!(again.asset.rig.skeleton().joints().len(), places.len());
-    let names: Vec<&str> = (0..places.len())
-        .map(|joint| again.asset.rig.skeleton().joint_name(joint))
-        .collect();
-    assert!(names.iter().all(|name| name.ends_with("_2")), "{names:?}");
+    assert_eq!(node_names(&again), node_names(&bound));
+    let json: Value = serde_json::from_slice(&again.document.to_gltf()).unwrap();
+    let count = json["nodes"].as_array().unwrap().len() as u64;
+    let shown = json["scenes"][0]["nodes"].as_array().unwrap().iter();
+    let shown: Vec<u64> = shown.map(|node| node.as_u64().unwrap()).collect();
+    assert!(shown.iter().all(|&node| node < count), "{shown:?}");
+    assert_eq!(shown.iter().filter(|&&node| node == count - 1).count(), 1);
+}
+
+#[test]
+fn former_handles_stay_where_something_hangs_on_them() {
+    let (bound, ..) = with_handles(&bar());
+    let mut json: Value = serde_json::from_slice(&bound.document.to_gltf()).unwrap();
+    let nodes = json["nodes"].as_array_mut().unwrap();
+    let hat = nodes.len();
+    nodes.push(json!({ "name": "hat" }));
+    let handle = nodes.iter_mut().find(|node| node["name"] == "handle_0");
+    handle.unwrap()["children"] = json!([hat]);
+    let worn = gltf::from_slice(json.to_string().as_bytes(), "worn").unwrap();
+    let (again, ..) = with_handles(&worn);
+    let names = node_names(&again);
+    for name in ["hat", "handle_0", "handle_0_2", "handles", "handles_2"] {
+        assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
+    }
 }
 
 #[test]

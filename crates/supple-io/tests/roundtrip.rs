@@ -18,6 +18,7 @@ use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
 use supple::mesh::MorphedShape;
 use supple::mush::{Mush, MushOptions};
+use supple::point_handles::{HandleOptions, place_handles};
 use supple::skeleton::Node;
 use supple::transform::{Local, Trs};
 use supple::twist::{TwistOptions, split};
@@ -257,6 +258,23 @@ fn with_binding(document: &Document, asset: &Asset) -> Option<Document> {
     Some(document)
 }
 
+/// The document with point handles instead of a skin. What is tested is the way through the file, so few of them and few voxels do.
+fn with_handles(document: &Document, asset: &Asset) -> Document {
+    let surface = document.surface_at_rest(&asset.rig).unwrap();
+    let options = HandleOptions {
+        count: Some(6),
+        ..HandleOptions::default()
+    };
+    let handles = place_handles(&surface, &options).unwrap();
+    let method = BindMethod::Geodesic(GeodesicOptions {
+        voxels: Some(600),
+        ..GeodesicOptions::default()
+    });
+    let weights = handles.bind(&surface, &method, &|_| {}).unwrap().weights;
+    let bound = document.with_point_handles(&asset.rig, &handles, &weights);
+    bound.unwrap().document
+}
+
 /// For the validator of `.ci/validate-gltf`: writes every model in both ways, and the list of what belongs together.
 #[test]
 fn models_are_written_out_where_a_folder_is_given() {
@@ -280,6 +298,7 @@ fn models_are_written_out_where_a_folder_is_given() {
         documents.extend(with_mush(&document, &asset).map(|baked| (baked, "mush.glb")));
         documents.extend(with_twist_joint(&document, &asset).map(|split| (split, "twist.glb")));
         documents.extend(with_binding(&document, &asset).map(|bound| (bound, "bound.glb")));
+        documents.push((with_handles(&document, &asset), "handles.glb"));
         for (document, ending) in documents {
             let written = folder.join(format!("{}.{ending}", asset.name));
             std::fs::write(&written, document.to_glb().unwrap()).unwrap();
@@ -298,12 +317,14 @@ fn models_are_written_out_where_a_folder_is_given() {
         let mush = with_mush(&new, &asset).unwrap();
         let split = with_twist_joint(&new, &asset);
         let bound = with_binding(&new, &asset).unwrap();
+        let handles = with_handles(&new, &asset);
         let mut documents = vec![
             (new, "glb"),
             (posed, "posed.glb"),
             (baked, "baked.glb"),
             (mush, "mush.glb"),
             (bound, "bound.glb"),
+            (handles, "handles.glb"),
         ];
         documents.extend(split.map(|split| (split, "twist.glb")));
         for (document, ending) in documents {

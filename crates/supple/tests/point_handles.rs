@@ -337,6 +337,96 @@ fn a_figure_has_handles_near_its_joints() {
     }
 }
 
+/// How far the mirror image of every handle is from a handle, at most.
+fn lopsided(handles: &PlacedHandles) -> f64 {
+    let away = |place: &DVec3| {
+        let image = DVec3::new(-place.x, place.y, place.z);
+        let others = handles.places.iter().map(|other| other.distance(image));
+        others.fold(f64::INFINITY, f64::min)
+    };
+    handles.places.iter().map(away).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_symmetric_body_has_the_same_handles_left_and_right() {
+    let figure = characters::build(Character::Figure, 8000).unwrap();
+    let handles = placed(figure.rig.mesh());
+    assert!(lopsided(&handles) < 1e-5, "{}", lopsided(&handles));
+    let image = |handle: usize| {
+        let place = handles.places[handle] * DVec3::new(-1.0, 1.0, 1.0);
+        let mut others = 0..handles.places.len();
+        others.find(|&other| handles.places[other].distance(place) < 1e-5)
+    };
+    for edge in &handles.edges {
+        let mut images = edge.map(|end| image(end).unwrap());
+        images.sort_unstable();
+        assert!(handles.edges.contains(&images), "{edge:?}");
+    }
+    let on_plane = handles.places.iter().filter(|place| place.x.abs() < 1e-6);
+    assert!(on_plane.count() >= 3);
+    for place in &handles.places {
+        assert!(winding(figure.rig.mesh(), *place) > 0.5, "{place}");
+    }
+}
+
+#[test]
+fn a_body_that_is_not_symmetric_is_left_as_it_is() {
+    // Thick on the left, with a long thin rest on the right.
+    let mesh = turned(-3.0, 5.0, 160, |x| if x < -1.0 { 1.0 } else { 0.35 });
+    let bent = mesh.positions().iter();
+    let bent = bent.map(|place| *place + Vec3::Y * (0.05 * place.x * place.x));
+    let mesh = Mesh::new(bent.collect(), None, None, mesh.triangles().to_vec()).unwrap();
+    let handles = placed(&mesh);
+    assert!(lopsided(&handles) > 0.5, "{:?}", handles.places);
+}
+
+#[test]
+fn the_handle_of_a_wide_end_is_in_its_middle() {
+    let tentacle = characters::build(Character::Tentacle, 4000).unwrap();
+    let mesh = tentacle.rig.mesh();
+    let bounds = mesh.bounds().unwrap();
+    let size = bounds.max - bounds.min;
+    // It stands along its longest axis.
+    let along = size.max_position();
+    let middle = (0.5 * (bounds.min + bounds.max)).as_dvec3();
+    for place in placed(mesh).places {
+        let mut aside = place - middle;
+        aside[along] = 0.0;
+        let width = f64::from(size.min_element());
+        assert!(aside.length() < 0.03 * width, "{place} {width}");
+    }
+}
+
+/// Two meshes as one.
+fn both(one: &Mesh, other: &Mesh) -> Mesh {
+    let count = one.vertex_count() as u32;
+    let positions = [one.positions(), other.positions()].concat();
+    let moved = other.triangles().iter();
+    let moved = moved.map(|corners| corners.map(|at| at + count));
+    let triangles = one.triangles().iter().copied().chain(moved);
+    Mesh::new(positions, None, None, triangles.collect()).unwrap()
+}
+
+#[test]
+fn a_sleeve_is_carried_by_the_arm_in_it() {
+    let arm = turned(-3.0, 3.0, 60, |_| 0.4);
+    let sleeve = turned(-2.0, 1.0, 60, |_| 0.45);
+    let dressed = placed(&both(&arm, &sleeve));
+    assert_eq!(dressed.report.small_pieces, 1);
+    assert_eq!(dressed.places.len(), placed(&arm).places.len());
+}
+
+#[test]
+fn there_is_a_handle_where_two_pieces_touch() {
+    // Of the same thickness, so that nothing else tells of the joint.
+    let upper = turned(-4.0, 0.1, 60, |_| 0.4);
+    let lower = turned(-0.1, 5.0, 60, |_| 0.4);
+    let handles = placed(&both(&upper, &lower));
+    let near = handles.places.iter().filter(|place| place.length() < 0.2);
+    assert_eq!(near.count(), 1, "{:?}", handles.places);
+    assert!(handles.kinds.contains(&HandleKind::Between));
+}
+
 #[test]
 fn as_many_handles_as_are_asked_for() {
     let asset = characters::build(Character::Figure, 4000).unwrap();

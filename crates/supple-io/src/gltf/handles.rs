@@ -102,8 +102,9 @@ impl Document {
         self.check_vertex_count("weights", weights.vertex_count())?;
         let frames = self.frames(rig);
         let mut changed = self.clone();
-        let (parent, joints) = changed.add_handles(&handles.places);
+        changed.drop_former_handles();
         changed.json["skins"] = json!([]);
+        let (parent, joints) = changed.add_handles(&handles.places);
         let list: Arc<[usize]> = (0..handles.places.len()).collect();
         // One skin for all meshes that are carried alike.
         let mut skins: Vec<(DAffine3, usize)> = Vec::new();
@@ -159,6 +160,42 @@ impl Document {
         edges.sort_unstable();
         edges.dedup();
         edges
+    }
+
+    /// Takes out the nodes of handles that the file has already, which nothing needs once their skin is gone. They are the last ones in files that Supple wrote; where other nodes came after
+    /// them, or something hangs on one of them, all stay: other parts of the file may name nodes by their numbers.
+    fn drop_former_handles(&mut self) {
+        let skins = self.json["skins"].as_array();
+        let skins = skins.into_iter().flatten();
+        let skins = skins.filter(|skin| skin["extras"][OWN][RECORD].is_object());
+        let nodes_of = |skin: &Value| -> Vec<u64> {
+            let joints = skin["joints"].as_array().into_iter().flatten();
+            let nodes = joints.chain(skin.get("skeleton"));
+            nodes.filter_map(Value::as_u64).collect()
+        };
+        let former: HashSet<u64> = skins.flat_map(nodes_of).collect();
+        let Some(nodes) = self.json["nodes"].as_array_mut() else {
+            return;
+        };
+        let first = nodes.len().saturating_sub(former.len());
+        let is_bare = |node: &Value| {
+            let holds = ["mesh", "camera", "extensions"];
+            let children = node["children"].as_array().into_iter().flatten();
+            let mut children = children.filter_map(Value::as_u64);
+            holds.iter().all(|held| node.get(held).is_none())
+                && children.all(|child| former.contains(&child))
+        };
+        let are_last = former.iter().all(|&node| node >= first as u64);
+        if !are_last || !nodes[first..].iter().all(is_bare) {
+            return;
+        }
+        nodes.truncate(first);
+        for node in nodes {
+            forget_from(node, "children", first);
+        }
+        for scene in self.json["scenes"].as_array_mut().into_iter().flatten() {
+            forget_from(scene, "nodes", first);
+        }
     }
 
     /// Nodes for handles, under one that all scenes show; returns that one, and theirs.
@@ -257,5 +294,17 @@ impl Document {
             problem: fault.problem,
         })?;
         Ok(Loaded::of(character, container, self.folder))
+    }
+}
+
+/// Takes numbers of nodes from one on out of a list; a list of none is left out, as glTF has no empty ones.
+fn forget_from(holder: &mut Value, list: &str, first: usize) {
+    let Some(nodes) = holder.get_mut(list).and_then(Value::as_array_mut) else {
+        return;
+    };
+    nodes.retain(|node| node.as_u64().is_none_or(|node| node < first as u64));
+    let none_left = nodes.is_empty();
+    if let Some(holder) = holder.as_object_mut().filter(|_| none_left) {
+        holder.shift_remove(list);
     }
 }

@@ -11,6 +11,9 @@ use std::collections::BinaryHeap;
 /// A limb's end counts if the limb sticks out by this many times its thickness.
 const STICKS_OUT: f64 = 1.4;
 
+/// And by this share of the model's extent: fingers do, toes and ears do not.
+const LEAST_SPAN: f64 = 0.02;
+
 /// The end of a limb.
 pub(super) struct End {
     /// Points on the last half thickness.
@@ -129,7 +132,8 @@ pub(super) fn ends(shape: &Shape, rings: &Rings, piece: &Piece, thickness: &[f64
                 true => (joining, limb),
                 false => (limb, joining),
             };
-            if away(lower.top) - away(point) > STICKS_OUT * lower.thickness() {
+            let sticks_out = (STICKS_OUT * lower.thickness()).max(LEAST_SPAN);
+            if away(lower.top) - away(point) > sticks_out {
                 tops.push((lower.top, lower.thickness()));
             }
             limb = Limb {

@@ -6,6 +6,7 @@
 mod diameter;
 mod ends;
 mod facets;
+mod mirror;
 mod placement;
 mod segments;
 mod tree;
@@ -15,14 +16,17 @@ pub use placement::HandleKind;
 pub use segments::Segments;
 
 use crate::mesh::Mesh;
+use crate::symmetry::{MirrorPlane, Symmetry};
 use crate::weights::bind::geodesic::InsideDistances;
 use crate::weights::bind::shape::Shape;
 use crate::weights::bind::{BindError, BindMethod, Bound, Handle, bind};
 use facets::Facets;
 use glam::DVec3;
-use placement::{Body, Placed};
+use mirror::Mirror;
+use placement::{Body, Placed, pieces_with_handles};
 use segments::FacetSegments;
 use thiserror::Error;
+use tree::Node;
 
 /// How handles are placed.
 #[derive(Clone, Debug, PartialEq)]
@@ -181,11 +185,18 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
         inside: &inside,
         thickness: facets.at_points(&shape, &thickness.of_facets),
         depth: facets.at_points(&shape, &thickness.depths),
+        holds: pieces_with_handles(&shape),
+        mirror: Symmetry::plane_of_surface(mesh).map(|plane| {
+            let point = shape.to_unit(plane.normal * plane.offset);
+            Mirror {
+                plane: MirrorPlane::through(point, plane.normal),
+                inside_of: (!sheet).then_some(&shape),
+            }
+        }),
     };
-    let large = body.pieces_with_handles();
     let mut report = HandleReport {
-        pieces: large.len(),
-        small_pieces: large.iter().filter(|large| !**large).count(),
+        pieces: body.holds.len(),
+        small_pieces: body.holds.iter().filter(|holds| !**holds).count(),
         sheet,
         ..HandleReport::default()
     };
@@ -198,11 +209,17 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
         };
         placed.extend(found.into_iter().filter(apart));
     }
+    let tree = tree::shortest(&inside, &nodes(&body, &mut placed, given.len()));
+    if options.automatic && !sheet {
+        body.center(&mut placed, &tree.edges);
+    }
+    if let Some(mirror) = &body.mirror {
+        mirror.pair(&mut placed[given.len()..]);
+    }
     let places: Vec<DVec3> = placed.iter().map(|handle| handle.place).collect();
     let edges = match &options.edges {
         Some(edges) => checked_edges(edges, placed.len())?,
         None => {
-            let tree = tree::shortest(&inside, &places);
             report.across = tree.across;
             tree.edges
         }
@@ -355,14 +372,43 @@ fn find(
             body.add_along(&mut placed, &reach, |placed, _| placed >= count);
             placed.truncate(count);
         }
-        None => body.add_along(&mut placed, &reach, |placed, away| {
-            placed > 0 && away <= 1.0
-        }),
+        None => {
+            if let Some(mirror) = &body.mirror {
+                mirror.complete(&mut placed);
+            }
+            body.add_along(&mut placed, &reach, |placed, away| {
+                placed > 0 && away <= 1.0
+            });
+        }
     }
     if !report.sheet {
         report.moved_inside = body.move_inside(&mut placed);
     }
     placed
+}
+
+/// Handles as the tree sees them. Those that were found are paired; those that are given stay where they are, and belong to no side.
+fn nodes(body: &Body, placed: &mut [Placed], given: usize) -> Vec<Node> {
+    let mut partners = vec![None; given];
+    let mirror = body.mirror.as_ref();
+    match mirror {
+        Some(mirror) => {
+            let found = mirror.pair(&mut placed[given..]).into_iter();
+            partners.extend(found.map(|partner| Some(partner? + given)));
+        }
+        None => partners.resize(placed.len(), None),
+    }
+    let node = |(handle, partner): (usize, Option<usize>)| {
+        let place = placed[handle].place;
+        let is_middle = handle < given || partner == Some(handle);
+        let mirror = mirror.filter(|_| !is_middle);
+        Node {
+            place,
+            side: mirror.map_or(0.0, |mirror| mirror.plane.side(place)),
+            image: partner.unwrap_or(handle),
+        }
+    };
+    partners.into_iter().enumerate().map(node).collect()
 }
 
 fn checked_edges(edges: &[[usize; 2]], count: usize) -> Result<Vec<[usize; 2]>, HandleError> {

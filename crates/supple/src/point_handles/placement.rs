@@ -6,12 +6,14 @@
 
 use super::ends::{End, Rings, ends};
 use super::facets::Facets;
+use super::mirror::Mirror;
 use super::segments::FacetSegments;
 use crate::adjacency::DisjointSets;
 use crate::weights::bind::geodesic::InsideDistances;
-use crate::weights::bind::shape::Shape;
+use crate::weights::bind::shape::{Piece, Shape};
 use glam::DVec3;
 use std::collections::BTreeMap;
+use std::f64::consts::TAU;
 
 /// Why there is a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ pub(super) struct Placed {
     /// How thick the body is there.
     pub(super) thickness: f64,
     /// How much surface speaks for it, where handles are put together.
-    weight: f64,
+    pub(super) weight: f64,
 }
 
 impl Placed {
@@ -77,6 +79,10 @@ pub(super) struct Body<'a> {
     pub(super) thickness: Vec<f64>,
     /// How deep the middle of the body is behind every point: half the thickness; nothing behind a sheet.
     pub(super) depth: Vec<f64>,
+    /// Which pieces get handles of their own.
+    pub(super) holds: Vec<bool>,
+    /// What the body is symmetric about.
+    pub(super) mirror: Option<Mirror<'a>>,
 }
 
 /// Handles nearer than this share of the thickness are one.
@@ -107,10 +113,61 @@ const PLATE: f64 = 0.3;
 const RING: f64 = 1.6;
 
 /// Pieces smaller than this share of the body follow what is around them: eyes, buttons.
-const PIECE: f64 = 0.1;
+const PIECE: f64 = 0.04;
 
 /// As many handles are placed along long parts at most.
 const MOST_ALONG: usize = 64;
+
+/// A piece of which this share lies close to larger ones, or inside of them, is moved by their handles: clothes, belts, teeth.
+const CARRIED: f64 = 0.6;
+
+/// What is close, the extent of the model being one.
+const CLOSE: f64 = 0.025;
+
+/// Rays across a limb, to find its middle.
+const RAYS_ACROSS: usize = 24;
+
+/// No ray counts as longer than this many thicknesses: those that run along a hand into a finger say nothing about the middle of the hand.
+const LONGEST_RAY: f64 = 1.2;
+
+/// So often handles are moved to the middle of their limb.
+const ROUNDS_TO_MIDDLE: usize = 4;
+
+/// Which pieces of a surface get handles of their own.
+pub(super) fn pieces_with_handles(shape: &Shape) -> Vec<bool> {
+    let pieces = &shape.pieces;
+    let has_skin = |piece: &Piece| piece.points.len() > 2;
+    let skinned = pieces.iter().filter(|piece| has_skin(piece));
+    let largest = skinned.map(Piece::extent).fold(0.0, f64::max);
+    let area = |piece: &Piece| -> f64 {
+        let areas = piece
+            .points
+            .iter()
+            .map(|&point| shape.areas[point as usize]);
+        areas.sum()
+    };
+    let is_large = |piece: &Piece| piece.extent() >= PIECE || piece.extent() >= largest;
+    let mut order: Vec<(f64, usize)> = (0..pieces.len())
+        .filter(|&piece| has_skin(&pieces[piece]) && is_large(&pieces[piece]))
+        .map(|piece| (area(&pieces[piece]), piece))
+        .collect();
+    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut holds = vec![false; pieces.len()];
+    for (own_area, piece) in order {
+        let is_close = |point: u32| {
+            let place = shape.points[point as usize].as_vec3();
+            let of_larger = |triangle: u32| holds[shape.piece_of_triangle(triangle) as usize];
+            shape.tree.nearest(place, CLOSE as f32, of_larger).is_some()
+        };
+        // The largest has nothing to lie close to, and need not search all of itself for it.
+        let has_larger = holds.contains(&true);
+        let points = pieces[piece].points.iter();
+        let close = points.filter(|&&point| has_larger && is_close(point));
+        let close: f64 = close.map(|&point| shape.areas[point as usize]).sum();
+        holds[piece] = close <= CARRIED * own_area;
+    }
+    holds
+}
 
 impl Body<'_> {
     /// Half the thickness inwards from a point, no more than `most`.
@@ -120,18 +177,6 @@ impl Body<'_> {
         self.shape.points[point] + inward * self.depth[point].min(most)
     }
 
-    /// Which pieces get handles of their own.
-    pub(super) fn pieces_with_handles(&self) -> Vec<bool> {
-        let pieces = &self.shape.pieces;
-        let has_skin = |piece: &crate::weights::bind::shape::Piece| piece.points.len() > 2;
-        let largest = pieces.iter().filter(|piece| has_skin(piece));
-        let largest = largest.map(|piece| piece.extent()).fold(0.0, f64::max);
-        let large = |piece: &crate::weights::bind::shape::Piece| {
-            has_skin(piece) && (piece.extent() >= PIECE || piece.extent() >= largest)
-        };
-        pieces.iter().map(large).collect()
-    }
-
     /// Handles between segments.
     pub(super) fn between(&self) -> Between {
         let segment = |facet: u32| self.segments.of_facets[facet as usize];
@@ -139,7 +184,8 @@ impl Body<'_> {
         let mut pairs: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
         for (index, border) in self.facets.borders.iter().enumerate() {
             let [a, b] = border.facets.map(segment);
-            if a != b {
+            let piece = self.shape.piece_of_triangle(border.facets[0]);
+            if a != b && self.holds[piece as usize] {
                 pairs.entry([a.min(b), a.max(b)]).or_default().push(index);
             }
         }
@@ -154,10 +200,56 @@ impl Body<'_> {
                 }
             }
         }
+        placed.extend(self.where_pieces_touch());
         Between {
             placed: self.put_together(placed),
             limbs_of,
         }
+    }
+
+    /// Handles where two pieces touch, as the limbs of a puppet do: a joint, though no thickness tells of it.
+    fn where_pieces_touch(&self) -> Vec<Placed> {
+        let shape = self.shape;
+        let mut contacts: BTreeMap<[u32; 2], Placed> = BTreeMap::new();
+        if self.holds.iter().filter(|holds| **holds).count() < 2 {
+            return Vec::new();
+        }
+        for (point, &piece) in shape.piece_of.iter().enumerate() {
+            if !self.holds[piece as usize] {
+                continue;
+            }
+            let of_another = |triangle: u32| {
+                let other = shape.piece_of_triangle(triangle);
+                other != piece && self.holds[other as usize]
+            };
+            let place = shape.points[point];
+            let Some(nearest) = shape
+                .tree
+                .nearest(place.as_vec3(), CLOSE as f32, of_another)
+            else {
+                continue;
+            };
+            let other = shape.piece_of_triangle(nearest.triangle);
+            let weight = shape.areas[point];
+            let contact = contacts
+                .entry([piece.min(other), piece.max(other)])
+                .or_insert(Placed {
+                    kind: HandleKind::Between,
+                    ..Placed::given(DVec3::ZERO)
+                });
+            contact.place += place * weight;
+            contact.thickness += self.thickness[point] * weight;
+            contact.weight += weight;
+        }
+        let mean = |contact: Placed| Placed {
+            place: contact.place / contact.weight,
+            thickness: contact.thickness / contact.weight,
+            ..contact
+        };
+        let contacts = contacts
+            .into_values()
+            .filter(|contact| contact.weight > 0.0);
+        contacts.map(mean).collect()
     }
 
     /// Edges that touch each other.
@@ -242,9 +334,8 @@ impl Body<'_> {
     /// Adds handles at the ends of limbs.
     pub(super) fn add_ends(&self, placed: &mut Vec<Placed>) {
         let rings = Rings::of(self.shape);
-        let large = self.pieces_with_handles();
-        let pieces = self.shape.pieces.iter().zip(large);
-        for (piece, _) in pieces.filter(|(_, large)| *large) {
+        let pieces = self.shape.pieces.iter().zip(&self.holds);
+        for (piece, _) in pieces.filter(|(_, holds)| **holds) {
             for end in ends(self.shape, &rings, piece, &self.thickness) {
                 let end = self.placed_end(&end);
                 if placed.iter().all(|known| apart(known, &end) > SHORT_END) {
@@ -280,9 +371,8 @@ impl Body<'_> {
         reach: &[f64],
         enough: impl Fn(usize, f64) -> bool,
     ) {
-        let large = self.pieces_with_handles();
         let reach = self.reach_at_points(reach);
-        let counts = |point: u32| large[self.shape.piece_of[point as usize] as usize];
+        let counts = |point: u32| self.holds[self.shape.piece_of[point as usize] as usize];
         let mut open: Vec<u32> = (0..self.shape.points.len() as u32)
             .filter(|&point| counts(point) && reach[point as usize] > 0.0)
             .collect();
@@ -300,12 +390,81 @@ impl Body<'_> {
             if enough(placed.len(), away(farthest)) {
                 return;
             }
-            let added = self.around(farthest);
+            let mut added = self.around(farthest);
+            if let Some(mirror) = &self.mirror {
+                added = mirror.snapped(added);
+            }
             // What is around it has its handle, also where no way inside leads there, as behind eyelids.
             let place = self.shape.points[farthest as usize];
             let near = |point: u32| self.shape.points[point as usize].distance(place);
             open.retain(|&point| near(point) >= added.thickness && point != farthest);
             placed.push(added);
+            let image = self.mirror.as_ref().and_then(|mirror| mirror.image(&added));
+            let image = image.filter(|image| {
+                let is_new = |known: &Placed| apart(known, image) > ONE_HANDLE;
+                !enough(placed.len(), f64::INFINITY) && placed.iter().all(is_new)
+            });
+            placed.extend(image);
+        }
+    }
+
+    /// Moves handles at ends and along limbs to the middle of the limb, across the way that pseudo-edges take through them. Where edges come from three sides or bend sharply there is no such way;
+    /// the middle of a border is in its place already.
+    pub(super) fn center(&self, placed: &mut [Placed], edges: &[[usize; 2]]) {
+        // From nearer to the middle, rays see more of the limb, and edges run more nearly along it.
+        for _ in 0..ROUNDS_TO_MIDDLE {
+            let mut ways = vec![Vec::new(); placed.len()];
+            for &[a, b] in edges {
+                let way = (placed[b].place - placed[a].place).normalize_or_zero();
+                ways[a].push(way);
+                ways[b].push(-way);
+            }
+            for (handle, ways) in placed.iter_mut().zip(ways) {
+                let along = match ways[..] {
+                    [way] => way,
+                    [one, other] if one.dot(other) < 0.0 => (one - other).normalize_or_zero(),
+                    _ => continue,
+                };
+                let moves = matches!(handle.kind, HandleKind::End | HandleKind::Along);
+                if along == DVec3::ZERO || !moves {
+                    continue;
+                }
+                let middle = self.middle_across(handle, along);
+                if self.shape.is_inside(middle) {
+                    handle.place = middle;
+                }
+            }
+        }
+    }
+
+    /// The middle of the cut through a limb at a handle.
+    fn middle_across(&self, handle: &Placed, along: DVec3) -> DVec3 {
+        let (aside, above) = along.any_orthonormal_pair();
+        let longest = LONGEST_RAY * handle.thickness;
+        // A little off in both ways: on the plane of a symmetric body, rays would run along edges of the mesh and slip through between its triangles.
+        let start = handle.place + along * (0.013 * handle.thickness);
+        let ray = |ray: usize| {
+            let (sine, cosine) = (TAU * (ray as f64 + 0.37) / RAYS_ACROSS as f64).sin_cos();
+            let direction = aside * cosine + above * sine;
+            let start = start.as_vec3();
+            let way_out = self
+                .shape
+                .tree
+                .way_out(start, direction.as_vec3(), |_| true);
+            let length = way_out.map_or(longest, |way_out| f64::from(way_out.distance));
+            direction * length.min(longest)
+        };
+        let rays: Vec<DVec3> = (0..RAYS_ACROSS).map(ray).collect();
+        let (mut middle, mut area) = (DVec3::ZERO, 0.0);
+        for (index, &one) in rays.iter().enumerate() {
+            let next = rays[(index + 1) % RAYS_ACROSS];
+            let part = one.cross(next).length();
+            middle += (one + next) / 3.0 * part;
+            area += part;
+        }
+        match area > 0.0 {
+            true => handle.place + middle / area,
+            false => handle.place,
         }
     }
 

@@ -7,6 +7,7 @@
 use super::facets::Facets;
 use crate::adjacency::DisjointSets;
 use std::collections::HashMap;
+use std::f64::consts::PI;
 
 /// Parts of a surface, each connected and about equally thick.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +41,9 @@ const EVEN_THICKNESS: f64 = 0.16;
 /// A segment counts if it is longer than about this share of its thickness; what is shorter belongs to what is beside it.
 const LEAST_LENGTH: f64 = 0.6;
 
+/// The same as a share of the model's extent: toes, lips and eyelids are no limbs, fingers are.
+const LEAST_SPAN: f64 = 0.02;
+
 /// Steps of the histogram.
 const BINS: usize = 256;
 
@@ -64,7 +68,7 @@ impl FacetSegments {
             nearest.unwrap_or(0)
         };
         let mut labels: Vec<usize> = logarithms.iter().map(nearest).collect();
-        let of_facets = merge_small(facets, &mut labels, &sizes);
+        let of_facets = merge_small(facets, &mut labels, &sizes, &lengths);
         let count = of_facets.iter().map(|&segment| segment as usize + 1).max();
         let count = count.unwrap_or(0);
         let mut clusters = vec![0; count];
@@ -148,8 +152,9 @@ fn cluster(values: &[f64], sizes: &[f64], wanted: Option<usize>) -> Vec<f64> {
 }
 
 /// Gives segments that are too short to the neighbour that they share the longest border with, the shortest first; returns the segments of all facets.
-fn merge_small(facets: &Facets, labels: &mut [usize], sizes: &[f64]) -> Vec<u32> {
-    let least = std::f64::consts::PI * LEAST_LENGTH;
+///
+/// The area of a tube is π times its length and its diameter: that is what `sizes`, areas over squares of diameters, and `lengths`, areas over diameters, are compared with.
+fn merge_small(facets: &Facets, labels: &mut [usize], sizes: &[f64], lengths: &[f64]) -> Vec<u32> {
     loop {
         let mut sets = DisjointSets::new(labels.len());
         for border in &facets.borders {
@@ -161,16 +166,22 @@ fn merge_small(facets: &Facets, labels: &mut [usize], sizes: &[f64]) -> Vec<u32>
         let mut numbers: HashMap<usize, u32> = HashMap::new();
         let mut of_facets = Vec::with_capacity(labels.len());
         let mut size_of: Vec<f64> = Vec::new();
+        let mut length_of: Vec<f64> = Vec::new();
         for (facet, size) in sizes.iter().enumerate() {
             let next = numbers.len() as u32;
             let segment = *numbers.entry(sets.find(facet)).or_insert(next);
             if segment == next {
                 size_of.push(0.0);
+                length_of.push(0.0);
             }
             size_of[segment as usize] += size;
+            length_of[segment as usize] += lengths[facet];
             of_facets.push(segment);
         }
-        let is_small = |segment: u32| size_of[segment as usize] < least;
+        let is_small = |segment: u32| {
+            size_of[segment as usize] < PI * LEAST_LENGTH
+                || length_of[segment as usize] < PI * LEAST_SPAN
+        };
         let mut shared: HashMap<(u32, u32), f64> = HashMap::new();
         for border in &facets.borders {
             let [a, b] = border.facets.map(|facet| of_facets[facet as usize]);

@@ -12,36 +12,61 @@ pub(super) struct Tree {
     pub(super) across: Vec<[usize; 2]>,
 }
 
-/// The way between two places: those inside of the body are all shorter than those through the air.
+/// The way between two places, the better first: inside of the body, through the air, and, on a symmetric body, from one side to the other without a handle in between.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Way {
     Inside(f64),
     Air(f64),
+    OtherSide(f64),
 }
 
-/// The shortest tree over places, in the coordinates of the shape. What no way inside ties together is tied where it is nearest as the crow flies.
-pub(super) fn shortest(inside: &InsideDistances, places: &[DVec3]) -> Tree {
-    let rows = exec::map(places.len(), |from| {
-        let distances = inside.away_from(&places[from..=from]);
-        let to = |&place: &DVec3| inside.at(&distances, place);
-        places.iter().map(to).collect::<Vec<f64>>()
+/// A handle of a body that may be symmetric.
+#[derive(Clone, Copy)]
+pub(super) struct Node {
+    pub(super) place: DVec3,
+    /// In front of the plane, behind it, or neither.
+    pub(super) side: f64,
+    /// Its image; itself if it has none.
+    pub(super) image: usize,
+}
+
+/// The shortest tree over handles, in the coordinates of the shape. What no way inside ties together is tied where it is nearest as the crow flies.
+///
+/// On a symmetric body those on the plane are tied first, and then each side to them: so both sides are tied alike, and not one hip to the other.
+pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
+    let rows = exec::map(nodes.len(), |from| {
+        let distances = inside.away_from(&[nodes[from].place]);
+        let to = |node: &Node| inside.at(&distances, node.place);
+        nodes.iter().map(to).collect::<Vec<f64>>()
     });
+    let has_middle = nodes.iter().any(|node| node.side == 0.0);
     let way = |a: usize, b: usize| {
-        let inside = rows[a][b].min(rows[b][a]);
+        let [one, other] = [nodes[a], nodes[b]];
+        // Voxels do not see both sides alike.
+        let [from, to] = [one.image, other.image];
+        let both = [rows[a][b], rows[b][a], rows[from][to], rows[to][from]];
+        let inside = both.into_iter().fold(f64::INFINITY, f64::min);
         match inside.is_finite() {
+            _ if has_middle && one.side * other.side < 0.0 => {
+                Way::OtherSide(one.place.distance(other.place))
+            }
             true => Way::Inside(inside),
-            false => Way::Air(places[a].distance(places[b])),
+            false => Way::Air(one.place.distance(other.place)),
         }
     };
     let mut tree = Tree {
         edges: Vec::new(),
         across: Vec::new(),
     };
+    let first = nodes.iter().position(|node| node.side == 0.0).unwrap_or(0);
     // As Prim has it: again and again the nearest that is not in the tree yet. Of each: where in the tree it would be tied, and by which way.
-    let mut waiting: Vec<(usize, usize, Way)> =
-        (1..places.len()).map(|to| (to, 0, way(0, to))).collect();
+    let mut waiting: Vec<(usize, usize, Way)> = (0..nodes.len())
+        .filter(|&to| to != first)
+        .map(|to| (to, first, way(first, to)))
+        .collect();
     while !waiting.is_empty() {
-        let shorter = |best: usize, next: usize| match waiting[next].2 < waiting[best].2 {
+        let rank = |at: usize| (nodes[waiting[at].0].side != 0.0, waiting[at].2);
+        let shorter = |best: usize, next: usize| match rank(next) < rank(best) {
             true => next,
             false => best,
         };

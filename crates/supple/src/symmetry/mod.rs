@@ -85,6 +85,12 @@ impl Symmetry {
         (found.matched_points >= LEAST_MATCHED).then_some(found)
     }
 
+    /// The plane of a surface that is symmetric by itself, whatever moves it: found as by [`Symmetry::of`].
+    pub(crate) fn plane_of_surface(mesh: &Mesh) -> Option<MirrorPlane> {
+        let surface = Places::new(mesh, Vec::new(), &[]);
+        surface.best_plane(&[DVec3::X, DVec3::Z, DVec3::Y])
+    }
+
     /// The partners across a direction of unit length, however few: for characters that are not quite symmetric. The plane is the one that [`Symmetry::of`] would find there, else it
     /// goes through the middle of the joints that are paired by name, or of the surface. Nothing without a surface.
     pub fn along(mesh: &Mesh, skeleton: &Skeleton, normal: DVec3) -> Option<Symmetry> {
@@ -150,14 +156,19 @@ struct Places {
 
 impl Places {
     fn of(mesh: &Mesh, skeleton: &Skeleton) -> Places {
+        let bones = skeleton.bind_bones();
+        let names = (0..bones.len()).map(|joint| skeleton.joint_name(joint));
+        let names: Vec<&str> = names.collect();
+        Places::new(mesh, bones, &names)
+    }
+
+    fn new(mesh: &Mesh, bones: Vec<BindBone>, names: &[&str]) -> Places {
         let weld = weld_positions(mesh.positions());
         let points = weld.places(mesh.positions());
         let bounds = mesh.bounds();
         let extent = bounds.map_or(0.0, |bounds| f64::from(bounds.extent()));
-        let bones = skeleton.bind_bones();
         let heads: Vec<DVec3> = bones.iter().map(|bone| bone.head).collect();
-        let names = (0..heads.len()).map(|joint| skeleton.joint_name(joint));
-        let named = names::partners(&names.collect::<Vec<_>>());
+        let named = names::partners(names);
         Places {
             grid: Grid::of(&points, POINT_TOLERANCE * extent),
             joint_grid: Grid::of(&heads, JOINT_TOLERANCE * extent),

@@ -1,0 +1,100 @@
+//! The same handles left and right, where the body is the same: `Symmetry` tells the plane.
+
+use super::placement::Placed;
+use crate::symmetry::MirrorPlane;
+use crate::weights::bind::shape::Shape;
+
+/// A handle nearer to the plane than this share of the thickness is on it.
+const ON_PLANE: f64 = 0.3;
+
+/// Handles are a pair if one is nearer to the mirror image of the other than this share of the thickness.
+const PAIR: f64 = 1.0;
+
+/// Two sides of a body.
+pub(super) struct Mirror<'a> {
+    pub(super) plane: MirrorPlane,
+    /// Even a symmetric body may have a pocket on one side only. None for a sheet, which has no inside.
+    pub(super) inside_of: Option<&'a Shape>,
+}
+
+impl Mirror<'_> {
+    /// The handle on the other side; none of what is on the plane, or where the other side has no body.
+    pub(super) fn image(&self, handle: &Placed) -> Option<Placed> {
+        let image = Placed {
+            place: self.plane.mirrored(handle.place),
+            ..*handle
+        };
+        (!self.is_on_plane(handle) && self.is_inside(&image)).then_some(image)
+    }
+
+    /// The handle, on the plane if it is near to it.
+    pub(super) fn snapped(&self, handle: Placed) -> Placed {
+        let flat = Placed {
+            place: handle.place - self.plane.normal * self.plane.side(handle.place),
+            ..handle
+        };
+        match self.is_on_plane(&handle) && self.is_inside(&flat) {
+            true => flat,
+            false => handle,
+        }
+    }
+
+    fn is_inside(&self, handle: &Placed) -> bool {
+        let shape = self.inside_of;
+        shape.is_none_or(|shape| shape.is_inside(handle.place))
+    }
+
+    fn is_on_plane(&self, handle: &Placed) -> bool {
+        self.plane.side(handle.place).abs() < ON_PLANE * handle.thickness
+    }
+
+    /// Brings handles near the plane onto it, and each two that nearly mirror each other to where they do. Tells who is whose image, and is as itself on the plane.
+    pub(super) fn pair(&self, placed: &mut [Placed]) -> Vec<Option<usize>> {
+        let mut partners = vec![None; placed.len()];
+        for (index, handle) in placed.iter_mut().enumerate() {
+            if self.is_on_plane(handle) {
+                *handle = self.snapped(*handle);
+                partners[index] = Some(index);
+            }
+        }
+        let mut pairs = Vec::new();
+        for (a, one) in placed.iter().enumerate() {
+            let image = self.plane.mirrored(one.place);
+            for (b, other) in placed.iter().enumerate().skip(a + 1) {
+                let apart = image.distance(other.place);
+                if apart < PAIR * one.thickness.min(other.thickness) {
+                    pairs.push((apart, a, b));
+                }
+            }
+        }
+        pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
+        for (_, a, b) in pairs {
+            if partners[a].is_some() || partners[b].is_some() {
+                continue;
+            }
+            let between = placed[a]
+                .place
+                .lerp(self.plane.mirrored(placed[b].place), 0.5);
+            let both = [between, self.plane.mirrored(between)];
+            let both = [a, b].map(|side| Placed {
+                place: both[usize::from(side == b)],
+                thickness: 0.5 * (placed[a].thickness + placed[b].thickness),
+                ..placed[side]
+            });
+            if both.iter().all(|side| self.is_inside(side)) {
+                [placed[a], placed[b]] = both;
+            }
+            partners[a] = Some(b);
+            partners[b] = Some(a);
+        }
+        partners
+    }
+
+    /// Pairs handles, and gives those that are alone their image.
+    pub(super) fn complete(&self, placed: &mut Vec<Placed>) {
+        let partners = self.pair(placed);
+        let alone = partners.iter().zip(placed.clone());
+        let alone = alone.filter(|(partner, _)| partner.is_none());
+        placed.extend(alone.filter_map(|(_, handle)| self.image(&handle)));
+    }
+}
