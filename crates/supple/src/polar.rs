@@ -191,7 +191,7 @@ pub(crate) struct RotationLanes<S: Simd> {
 
 /// The cofactors of matrices side by side, row by row.
 #[inline(always)]
-pub(crate) fn cofactor_lanes<S: Simd>(m: &[f64x8<S>; 9]) -> [f64x8<S>; 9] {
+pub(crate) fn cofactor_lanes<S: Simd, V: SimdFloat<S>>(m: &[V; 9]) -> [V; 9] {
     let [a, b, c, d, e, f, g, h, i] = *m;
     [
         e * i - f * h,
@@ -206,29 +206,129 @@ pub(crate) fn cofactor_lanes<S: Simd>(m: &[f64x8<S>; 9]) -> [f64x8<S>; 9] {
     ]
 }
 
-/// The largest root of the same polynomial up to the rounding of `f32`, from above, where Newton's steps start.
-#[inline(always)]
-fn single_root<S: Simd>(simd: S, cofactor_squares: f64x8<S>, determinant: f64x8<S>) -> f64x8<S> {
-    let splat = |number: f32| f32x8::splat(simd, number);
-    let [squares, determinant] = [
-        narrowed(simd, cofactor_squares),
-        narrowed(simd, determinant),
-    ];
-    let (one, two, four, eight) = (splat(1.0), splat(2.0), splat(4.0), splat(8.0));
-    let constant = one - four * squares;
-    let linear = eight * determinant;
-    let mut lambda = (squares.sqrt().mul_add(splat(2.0 * 3f32.sqrt()), one)).sqrt();
-    for _ in 0..4 {
+/// Matrices side by side, in either precision, each divided by its norm, and what the closed form of [`nearest_rotation`] wants of them.
+struct UnitMatrices<V> {
+    matrix: [V; 9],
+    cofactors: [V; 9],
+    determinant: V,
+    cofactor_squares: V,
+}
+
+impl<V> UnitMatrices<V> {
+    #[inline(always)]
+    fn of<S: Simd>(simd: S, matrix: &[V; 9]) -> UnitMatrices<V>
+    where
+        V: SimdFloat<S>,
+        V::Element: From<f32>,
+    {
+        let splat = |number: f32| V::splat(simd, number.into());
+        let mut squares = splat(0.0);
+        for entry in matrix {
+            squares = entry.mul_add(*entry, squares);
+        }
+        let per_norm = splat(1.0) / squares.sqrt();
+        let mut m = *matrix;
+        for entry in &mut m {
+            *entry *= per_norm;
+        }
+        let cofactors = cofactor_lanes(&m);
+        let mut cofactor_squares = splat(0.0);
+        for entry in &cofactors {
+            cofactor_squares = entry.mul_add(*entry, cofactor_squares);
+        }
+        UnitMatrices {
+            matrix: m,
+            determinant: m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2],
+            cofactors,
+            cofactor_squares,
+        }
+    }
+
+    /// A place above all roots of the polynomial, and near the largest, `λ = σ₁ + σ₂ + σ₃`.
+    ///
+    /// With `s = σ₁σ₂ + σ₂σ₃ + σ₃σ₁`, `λ² = 1 + 2s` and `s² = ‖cof‖² + 2λ det`. On the right, `λ` is at most `√3`, and at least 1: so this is exact for a ball, and for all that is flat.
+    #[inline(always)]
+    fn above_roots<S: Simd>(simd: S, cofactor_squares: V, determinant: V) -> V
+    where
+        V: SimdFloat<S>,
+        V::Element: From<f32>,
+    {
+        let splat = |number: f32| V::splat(simd, number.into());
+        let most = determinant.max(determinant * splat(3f32.sqrt()));
+        let square = most.mul_add(splat(2.0), cofactor_squares).max(splat(0.0));
+        square.sqrt().mul_add(splat(2.0), splat(1.0)).sqrt()
+    }
+
+    /// How far the next place of Newton's method is.
+    #[inline(always)]
+    fn newton_step<S: Simd>(simd: S, cofactor_squares: V, determinant: V, lambda: V) -> V
+    where
+        V: SimdFloat<S>,
+        V::Element: From<f32>,
+    {
+        let splat = |number: f32| V::splat(simd, number.into());
+        let (one, two, four, eight) = (splat(1.0), splat(2.0), splat(4.0), splat(8.0));
+        let constant = one - four * cofactor_squares;
+        let linear = eight * determinant;
         let square = lambda * lambda;
         let value = (square - two).mul_add(square, constant - linear * lambda);
         let slope = four * (square - one) * lambda - linear;
-        lambda -= value / slope;
+        value / slope
     }
+
+    /// The rotations that belong to roots, and the gaps `(σ₁ + σ₂)(σ₂ + σ₃)(σ₃ + σ₁)`.
+    #[inline(always)]
+    fn rotations<S: Simd>(&self, simd: S, lambda: V) -> ([V; 9], V)
+    where
+        V: SimdFloat<S>,
+        V::Element: From<f32>,
+    {
+        let splat = |number: f32| V::splat(simd, number.into());
+        let m = &self.matrix;
+        let one = splat(1.0);
+        let half = (lambda * lambda - one) * splat(0.5);
+        let gap = half * lambda - self.determinant;
+        let per_gap = one / gap;
+        // Mᵀ M is symmetric.
+        let dot = |a: usize, b: usize| m[a] * m[b] + m[a + 3] * m[b + 3] + m[a + 6] * m[b + 6];
+        let [xx, xy, xz] = [dot(0, 0), dot(0, 1), dot(0, 2)];
+        let [yy, yz, zz] = [dot(1, 1), dot(1, 2), dot(2, 2)];
+        let gram = [xx, xy, xz, xy, yy, yz, xz, yz, zz];
+        let mut rotation = *m;
+        for row in 0..3 {
+            for column in 0..3 {
+                let at = 3 * row + column;
+                let cube = m[3 * row] * gram[column]
+                    + m[3 * row + 1] * gram[3 + column]
+                    + m[3 * row + 2] * gram[6 + column];
+                let sum = m[at].mul_add(half + one, self.cofactors[at] * lambda) - cube;
+                rotation[at] = sum * per_gap;
+            }
+        }
+        (rotation, gap)
+    }
+}
+
+/// How many of Newton's steps single precision has use for: after three from [`UnitMatrices::above_roots`] the root is off by 5e-7 at most where the gap is wide.
+const SINGLE_STEPS: usize = 3;
+
+/// The largest root of the polynomial up to the rounding of `f32`, where a division takes a fraction of the time.
+#[inline(always)]
+fn single_root<S: Simd>(simd: S, cofactor_squares: f32x8<S>, determinant: f32x8<S>) -> f32x8<S> {
+    let mut lambda = UnitMatrices::above_roots(simd, cofactor_squares, determinant);
+    for _ in 0..SINGLE_STEPS {
+        lambda -= UnitMatrices::newton_step(simd, cofactor_squares, determinant, lambda);
+    }
+    lambda
+}
+
+#[inline(always)]
+fn widened<S: Simd>(simd: S, single: f32x8<S>) -> f64x8<S> {
+    let mut numbers = [0.0; 8];
+    single.store_slice(&mut numbers);
     let mut wide = [0.0; 8];
-    let mut single = [0.0; 8];
-    lambda.store_slice(&mut single);
-    for (wide, single) in wide.iter_mut().zip(single) {
-        *wide = f64::from(single);
+    for at in 0..8 {
+        wide[at] = f64::from(numbers[at]);
     }
     f64x8::from_slice(simd, &wide)
 }
@@ -238,8 +338,8 @@ fn narrowed<S: Simd>(simd: S, wide: f64x8<S>) -> f32x8<S> {
     let mut numbers = [0.0; 8];
     wide.store_slice(&mut numbers);
     let mut single = [0.0; 8];
-    for (single, number) in single.iter_mut().zip(numbers) {
-        *single = number as f32;
+    for at in 0..8 {
+        single[at] = numbers[at] as f32;
     }
     f32x8::from_slice(simd, &single)
 }
@@ -248,69 +348,64 @@ fn narrowed<S: Simd>(simd: S, wide: f64x8<S>) -> f32x8<S> {
 #[inline(always)]
 pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> RotationLanes<S> {
     let splat = |number: f64| f64x8::splat(simd, number);
-    let mut squares = splat(0.0);
-    for entry in matrix {
-        squares = entry.mul_add(*entry, squares);
-    }
-    let per_norm = splat(1.0) / squares.sqrt();
-    let mut m = *matrix;
-    for entry in &mut m {
-        *entry *= per_norm;
-    }
-    let cofactors = cofactor_lanes(&m);
-    let determinant = m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2];
-    let mut cofactor_squares = splat(0.0);
-    for entry in &cofactors {
-        cofactor_squares = entry.mul_add(*entry, cofactor_squares);
-    }
-    let (one, two, four, eight) = (splat(1.0), splat(2.0), splat(4.0), splat(8.0));
-    let constant = one - four * cofactor_squares;
-    let linear = eight * determinant;
-    // Most of the way in single precision, where a division takes a fraction of the time.
-    let mut lambda = single_root(simd, cofactor_squares, determinant);
+    let unit = UnitMatrices::of(simd, matrix);
+    let (squares, determinant) = (unit.cofactor_squares, unit.determinant);
+    let start = single_root(simd, narrowed(simd, squares), narrowed(simd, determinant));
+    let mut lambda = widened(simd, start);
     for _ in 0..40 {
-        let square = lambda * lambda;
-        let value = (square - two).mul_add(square, constant - linear * lambda);
-        let slope = four * (square - one) * lambda - linear;
-        let step = value / slope;
+        let step = UnitMatrices::newton_step(simd, squares, determinant, lambda);
         lambda -= step;
+        // From either side, since the start is rounded. A step that is not a number is not far: the gap will tell.
         let far = step.simd_gt(splat(CLOSE_ENOUGH)) | step.simd_lt(splat(-CLOSE_ENOUGH));
-        // The slope is eight times the gap: where it is too small, or not a number, the lane is doubtful and need not go on.
-        if !(far & slope.simd_gt(splat(8.0 * UNDETERMINED))).any_true() {
+        if !far.any_true() {
             break;
         }
     }
-    let half = (lambda * lambda - one) * splat(0.5);
-    let gap = half * lambda - determinant;
+    let (rotation, gap) = unit.rotations(simd, lambda);
     let mut gaps = [0.0; 8];
     gap.store_slice(&mut gaps);
-    let per_gap = one / gap;
-    // Mᵀ M is symmetric.
-    let dot = |a: usize, b: usize| m[a] * m[b] + m[a + 3] * m[b + 3] + m[a + 6] * m[b + 6];
-    let [xx, xy, xz, yy, yz, zz] = [
-        dot(0, 0),
-        dot(0, 1),
-        dot(0, 2),
-        dot(1, 1),
-        dot(1, 2),
-        dot(2, 2),
-    ];
-    let gram = [xx, xy, xz, xy, yy, yz, xz, yz, zz];
-    let mut rotation = m;
-    for row in 0..3 {
-        for column in 0..3 {
-            let at = 3 * row + column;
-            let cube = m[3 * row] * gram[column]
-                + m[3 * row + 1] * gram[3 + column]
-                + m[3 * row + 2] * gram[6 + column];
-            let sum = m[at].mul_add(half + one, cofactors[at] * lambda) - cube;
-            rotation[at] = sum * per_gap;
-        }
-    }
     RotationLanes {
         rotation,
         doubtful: gaps.map(is_doubtful),
     }
+}
+
+/// Gaps from which on single precision leaves the closed form all the digits that its matrix has.
+const WIDE_GAP: f32 = 0.2;
+
+/// The same in single precision, and in which lanes that does not do, as bits.
+#[inline(always)]
+pub(crate) fn single_rotations<S: Simd>(simd: S, matrix: &[f32x8<S>; 9]) -> ([f32x8<S>; 9], u64) {
+    let unit = UnitMatrices::of(simd, matrix);
+    let lambda = single_root(simd, unit.cofactor_squares, unit.determinant);
+    let (rotation, gap) = unit.rotations(simd, lambda);
+    (
+        straightened(simd, &rotation),
+        !gap.simd_gt(WIDE_GAP).to_bitmask(),
+    )
+}
+
+/// Matrices that are rotations up to rounding, nearer to that by a step: `R (3 − RᵀR) / 2`.
+#[inline(always)]
+fn straightened<S: Simd>(simd: S, r: &[f32x8<S>; 9]) -> [f32x8<S>; 9] {
+    let (half, most) = (f32x8::splat(simd, -0.5), f32x8::splat(simd, 1.5));
+    let dot =
+        |a: usize, b: usize| r[a].mul_add(r[b], r[a + 3].mul_add(r[b + 3], r[a + 6] * r[b + 6]));
+    let [xx, yy, zz] = [dot(0, 0), dot(1, 1), dot(2, 2)];
+    let (xx, yy, zz) = (
+        xx.mul_add(half, most),
+        yy.mul_add(half, most),
+        zz.mul_add(half, most),
+    );
+    let (xy, xz, yz) = (dot(0, 1) * half, dot(0, 2) * half, dot(1, 2) * half);
+    let mut straight = *r;
+    for row in [0, 3, 6] {
+        let (x, y, z) = (r[row], r[row + 1], r[row + 2]);
+        straight[row] = x.mul_add(xx, y.mul_add(xy, z * xz));
+        straight[row + 1] = x.mul_add(xy, y.mul_add(yy, z * yz));
+        straight[row + 2] = x.mul_add(xz, y.mul_add(yz, z * zz));
+    }
+    straight
 }
 
 #[inline]

@@ -1,14 +1,11 @@
 //! A frame allocates nothing: sampling, kinematics, palette, morph targets and deformation, by every method.
 
 #![allow(clippy::unwrap_used)]
-#![allow(
-    unsafe_code,
-    reason = "a global allocator that counts can only be written with unsafe"
-)]
 
+mod counting;
+
+use counting::allocations_of;
 use glam::{DVec3, Vec3, Vec4};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use supple::arap::{Arap, ArapOptions, ArapState};
 use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
 use supple::mesh::{Morph, MorphTarget, MorphedShape};
@@ -19,51 +16,6 @@ use supple::{Asset, Mesh, Method, Normals, Output, Palette, Player, Prop, Rig, S
 
 const VERTICES: usize = 12_000;
 const JOINTS: usize = 40;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-}
-
-// SAFETY: every call is handed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.realloc(block, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations_of(work: impl FnOnce()) -> usize {
-    let before = ALLOCATIONS.get();
-    work();
-    ALLOCATIONS.get() - before
-}
 
 /// A chain of joints through a cloud of points, each point on five joints.
 fn rig() -> Rig {

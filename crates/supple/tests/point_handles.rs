@@ -600,3 +600,30 @@ proptest! {
         }
     }
 }
+
+/// However many are asked for, and whatever they are moved to.
+#[test]
+fn found_handles_are_apart() {
+    for character in ["bar:2000", "arm:4000", "tentacle:3000", "cloth:2601"] {
+        let spec: supple::characters::CharacterSpec = character.parse().unwrap();
+        let rig = supple::characters::build(spec.character, spec.vertices)
+            .unwrap()
+            .rig;
+        for count in [None, Some(3), Some(25)] {
+            let options = HandleOptions {
+                count,
+                ..HandleOptions::default()
+            };
+            let placed = place_handles(rig.mesh(), &options).unwrap();
+            let extent = f64::from(rig.mesh().bounds().unwrap().extent());
+            for (handle, place) in placed.places.iter().enumerate() {
+                for other in &placed.places[..handle] {
+                    assert!(
+                        place.distance(*other) > 1e-4 * extent,
+                        "{character}, {handle}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -54,9 +54,25 @@ fn bench_tells_programs_what_it_tells_people() {
     let all = rows.as_array().expect("an array");
     let of = |bench: &str| -> Vec<_> { all.iter().filter(|row| row["bench"] == bench).collect() };
     let (rows, mush, weights) = (of("centers"), of("mush"), of("weights"));
-    let rigid = of("arap");
+    let (rigid, frames) = (of("arap"), of("frame"));
     assert_eq!(rigid.len(), 1);
-    assert_eq!(rows.len() + mush.len() + weights.len() + 1, all.len());
+    let others = rows.len() + mush.len() + weights.len();
+    assert_eq!(others + rigid.len() + frames.len(), all.len());
+    // All but the two that solve for the whole surface, with and without normals, on one thread and, if there are more, on all.
+    let direct = supple::Method::ALL.len() - 2;
+    let threads: Vec<u64> = frames
+        .iter()
+        .map(|row| row["threads"].as_u64().expect("threads"))
+        .collect();
+    let several = threads.iter().any(|&threads| threads > 1);
+    assert_eq!(frames.len(), direct * if several { 4 } else { 2 });
+    for row in &frames {
+        assert!(row["ns_per_vertex"].as_f64().expect("a time") > 0.0);
+        assert!(row["bytes_per_vertex"].as_f64().expect("bytes") >= 24.0);
+        assert!(row["copy_share"].as_f64().expect("a share") > 0.0);
+        assert!(row["method"].is_string() && row["normals"].is_boolean());
+        assert_eq!(row["influences"], frames[0]["influences"]);
+    }
     for time in ["set_up_ms", "round_ms", "frame_ms", "switch_ms"] {
         assert!(rigid[0][time].as_f64().expect("a time") >= 0.0);
     }
@@ -72,10 +88,10 @@ fn bench_tells_programs_what_it_tells_people() {
     assert_eq!(whats_of(&weights), expected);
     assert!(weights[4]["voxels"].as_u64() > Some(100));
     for row in all {
-        let time = if row["bench"] == "arap" {
-            "frame_ms"
-        } else {
-            "ms"
+        let time = match row["bench"].as_str() {
+            Some("arap") => "frame_ms",
+            Some("frame") => "ns_per_vertex",
+            _ => "ms",
         };
         assert!(row[time].as_f64().expect("a time") > 0.0);
         assert!(row["vertices"].as_u64().expect("a count") > 1000);

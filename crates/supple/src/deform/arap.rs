@@ -39,6 +39,8 @@ struct ArapSkin {
 struct PosedSurface {
     matrices: Vec<DAffine3>,
     stretched: Vec<DVec3>,
+    /// The rest surface of the energy, where it is not that.
+    kept: Vec<DVec3>,
     state: ArapState,
     /// The frame of every point.
     frames: Vec<Affine>,
@@ -68,7 +70,16 @@ impl BlendsMotions for ArapSkin {
         let turns = &mut posed.state.handle_turns;
         turns.clear();
         turns.extend(posed.matrices.iter().map(|map| map.matrix3));
-        self.arap.solve(&posed.stretched, &mut posed.state);
+        match motions.common_stretch() {
+            // Blended about each joint, a stretch of everything would bend the surface that is to be kept.
+            Some(stretch) => {
+                let stretched = rest.iter().map(|&place| stretch * place);
+                posed.kept.clear();
+                posed.kept.extend(stretched);
+                self.arap.solve(&posed.kept, &mut posed.state);
+            }
+            None => self.arap.solve(&posed.stretched, &mut posed.state),
+        }
         let state = &posed.state;
         let turned = state.smoothed.iter().zip(&state.rotations);
         let frames = turned

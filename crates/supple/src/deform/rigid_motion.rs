@@ -54,6 +54,9 @@ impl RigidMotion {
     }
 }
 
+/// How much stretches may differ that are the same up to the rounding of `f32`.
+const COMMON_STRETCH: f64 = 1e-5;
+
 /// The joints of a pose, split into stretches and rigid motions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RigidMotions {
@@ -161,6 +164,13 @@ impl RigidMotions {
         let (first, others) = self.motions.split_first()?;
         let alike = others.iter().all(|motion| motion == first);
         alike.then(|| first.to_affine())
+    }
+
+    /// What stretches all joints alike up to rounding, such as an uneven scale of the node that a mesh hangs on.
+    pub(super) fn common_stretch(&self) -> Option<DMat3> {
+        let (first, others) = self.stretches.split_first()?;
+        let alike = |other: &DAffine3| other.matrix3.abs_diff_eq(first.matrix3, COMMON_STRETCH);
+        others.iter().all(alike).then_some(first.matrix3)
     }
 
     /// Where a joint's whole map takes a point, in the world that the motions live in.

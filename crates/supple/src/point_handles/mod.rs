@@ -150,6 +150,9 @@ const VOXELS: usize = 20_000;
 /// Two handles nearer than this are in one place, the extent of the model being one.
 const SAME_PLACE: f64 = 1e-6;
 
+/// Handles that were found and then moved to within this share of the thickness there are one.
+const NEARLY_SAME_PLACE: f64 = 0.1;
+
 /// What is thinner than this, eyelids, cloth and plates, counts as this thick, the extent of the model being one: there are no limbs as thin as that.
 const THIN: f64 = 0.006;
 
@@ -209,12 +212,15 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
         };
         placed.extend(found.into_iter().filter(apart));
     }
-    let tree = tree::shortest(&inside, &nodes(&body, &mut placed, given.len()));
+    let mut tree = tree::shortest(&inside, &nodes(&body, &mut placed, given.len()));
     if options.automatic && !sheet {
         body.center(&mut placed, &tree.edges);
     }
     if let Some(mirror) = &body.mirror {
         mirror.pair(&mut placed[given.len()..]);
+    }
+    if drop_coinciding(&mut placed, given.len()) {
+        tree = tree::shortest(&inside, &nodes(&body, &mut placed, given.len()));
     }
     let places: Vec<DVec3> = placed.iter().map(|handle| handle.place).collect();
     let edges = match &options.edges {
@@ -385,6 +391,21 @@ fn find(
         report.moved_inside = body.move_inside(&mut placed);
     }
     placed
+}
+
+/// Of handles that came to the same place as they were moved inside, to the middle of a limb or onto a plane, the first stays: true if any was dropped. Given ones all stay.
+fn drop_coinciding(placed: &mut Vec<Placed>, given: usize) -> bool {
+    let before = placed.len();
+    let mut kept: Vec<Placed> = Vec::with_capacity(before);
+    for (handle, own) in placed.iter().enumerate() {
+        let near = SAME_PLACE.max(NEARLY_SAME_PLACE * own.thickness);
+        let apart = |other: &Placed| other.place.distance(own.place) > near;
+        if handle < given || kept.iter().all(apart) {
+            kept.push(*own);
+        }
+    }
+    *placed = kept;
+    placed.len() < before
 }
 
 /// Handles as the tree sees them. Those that were found are paired; those that are given stay where they are, and belong to no side.

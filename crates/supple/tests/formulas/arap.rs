@@ -183,3 +183,24 @@ fn the_rest_pose_is_that_of_the_formula() {
         count.assert_enough();
     }
 }
+
+/// As of a mesh that hangs on a node with an uneven scale: all joints do the same, or the same beside their motions.
+#[test]
+fn an_uneven_scale_of_everything_bends_nothing() {
+    use glam::{DAffine3, DQuat, DVec3};
+    use supple::characters::{self, Character};
+    let asset = characters::build(Character::Bar, 2000).unwrap();
+    let scale = DAffine3::from_scale_rotation_translation(
+        DVec3::new(2.0, 1.0, 0.7),
+        DQuat::from_rotation_z(0.4),
+        DVec3::X,
+    );
+    let joints = asset.rig.skeleton().joints().len();
+    let palette = crate::common::palette(&vec![scale; joints]);
+    let method: supple::Method = "arap:10".parse().unwrap();
+    let found = crate::common::deform(&asset.rig, &method, &palette);
+    for (found, rest) in found.positions.iter().zip(asset.rig.mesh().positions()) {
+        let expected = scale.transform_point3(rest.as_dvec3());
+        assert!(found.as_dvec3().distance(expected) < 1e-5);
+    }
+}

@@ -4,7 +4,9 @@
 //! all of its vertices, each with one matrix for all lanes. A lane that does not have a joint holds zeros for it.
 
 use super::{MushSkin, PosedJoints, Variant};
-use crate::deform::lanes::{FrameLanes, Group, GroupSlots, LANES, Lane, Packing, loaded};
+use crate::deform::lanes::{
+    ALL, FrameLanes, Group, GroupSlots, LANES, Lane, Packing, loaded, stored,
+};
 use crate::polar::{self, RotationLanes};
 use crate::transform::Affine;
 use fearless_simd::{Simd, SimdBase, SimdFloat, f32x8, f64x8};
@@ -86,10 +88,10 @@ impl LanePatches {
             }
             Rotations::Cofactors => {
                 let wide = patches.gather_wide(simd);
-                (by_cofactors(simd, &wide), loaded(simd, &wide.middle))
+                let rotation = loaded(simd, &by_cofactors(simd, &wide));
+                (rotation, loaded(simd, &wide.middle))
             }
         };
-        let rotation = loaded(simd, &rotation);
         Some(FrameLanes {
             rigid: rotations == Rotations::Nearest,
             ..FrameLanes::turned_about(&rotation, &patches.center, &middle)
@@ -129,7 +131,7 @@ impl<S: Simd> Patches<'_, S> {
 
     /// `Q` row by row, and `q`, of all lanes.
     #[inline(always)]
-    fn gather(&self, simd: S) -> ([Lane; 9], [f32x8<S>; 3]) {
+    fn gather(&self, simd: S) -> ([f32x8<S>; 9], [f32x8<S>; 3]) {
         let &Patches {
             joints,
             omegas,
@@ -177,14 +179,10 @@ impl<S: Simd> Patches<'_, S> {
             }
         }
         let unit = splat(unit);
-        let mut gathered = [[0.0; LANES]; 9];
-        for (sum, lane) in matrix.iter().zip(&mut gathered) {
-            sum.store_slice(lane);
-        }
         for axis in 0..3 {
             middle[axis] = middle[axis].mul_add(unit, base[axis]);
         }
-        (gathered, middle)
+        (matrix, middle)
     }
 
     /// The same and the covariance, in double precision.
@@ -276,15 +274,33 @@ fn narrowed<S: Simd>(wide: f64x8<S>, lane: &mut Lane) {
 
 /// The rotations nearest to the matrices of all lanes.
 #[inline(always)]
-fn nearest<S: Simd>(simd: S, matrix: &[Lane; 9]) -> [Lane; 9] {
+fn nearest<S: Simd>(simd: S, matrix: &[f32x8<S>; 9]) -> [f32x8<S>; 9] {
+    let (rotation, unsure) = polar::single_rotations(simd, matrix);
+    if unsure & ALL == 0 {
+        return rotation;
+    }
+    // Computed anew in a function of its own, so that registers stay free of what seldom matters.
+    let matrix = stored(*matrix);
+    let rotation = simd.vectorize(|| nearest_in_double(simd, &matrix));
+    loaded(simd, &rotation)
+}
+
+/// The same, with some of the lanes in double precision. The others are as they would be beside any other vertices.
+#[inline(always)]
+fn nearest_in_double<S: Simd>(simd: S, matrix: &[Lane; 9]) -> [Lane; 9] {
+    let (single, unsure) = polar::single_rotations(simd, &loaded(simd, matrix));
+    let mut lanes = stored(single);
     let mut wide = [f64x8::splat(simd, 0.0); 9];
     for entry in 0..9 {
         wide[entry] = widened(simd, &matrix[entry]);
     }
     let RotationLanes { rotation, doubtful } = polar::nearest_rotations(simd, &wide);
-    let mut lanes = [[0.0; LANES]; 9];
     for entry in 0..9 {
-        narrowed(rotation[entry], &mut lanes[entry]);
+        let mut narrow = [0.0; LANES];
+        narrowed(rotation[entry], &mut narrow);
+        for lane in (0..LANES).filter(|lane| (unsure >> lane) & 1 != 0) {
+            lanes[entry][lane] = narrow[lane];
+        }
     }
     for lane in (0..LANES).filter(|&lane| doubtful[lane]) {
         put_nearest(matrix, lane, &mut lanes);

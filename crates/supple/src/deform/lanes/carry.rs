@@ -1,9 +1,9 @@
 //! The vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the course), tangents along.
 
-use super::LANES;
 use super::frames::loaded;
 use super::packing::{Group, Packing};
 use super::surface::RestBlock;
+use super::{ALL, LANES};
 use crate::deform::direct::Direct;
 use crate::deform::output::Output;
 use fearless_simd::Simd;
@@ -57,9 +57,6 @@ pub(in crate::deform) fn carry<S: Simd, M: Direct>(
         }
     }
 }
-
-/// A bit for every lane.
-const ALL: u64 = (1 << LANES) - 1;
 
 /// Some vertices of a group, by the frame that has an answer for everything.
 #[cold]

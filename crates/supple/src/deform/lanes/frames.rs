@@ -221,7 +221,7 @@ pub(in crate::deform) fn loaded<S: Simd, const N: usize>(
 
 /// And back.
 #[inline(always)]
-fn stored<S: Simd, const N: usize>(numbers: [f32x8<S>; N]) -> [Lane; N] {
+pub(in crate::deform) fn stored<S: Simd, const N: usize>(numbers: [f32x8<S>; N]) -> [Lane; N] {
     let mut lanes = [[0.0; LANES]; N];
     for at in 0..N {
         numbers[at].store_slice(&mut lanes[at]);

@@ -19,7 +19,7 @@ mod surface;
 
 pub(super) use blend::{ChosenRecords, blend};
 pub(super) use carry::carry;
-pub(super) use frames::{FrameLanes, loaded};
+pub(super) use frames::{FrameLanes, loaded, stored};
 pub(super) use packing::{BLOCK, Group, GroupSlots, Packing};
 pub(super) use surface::{LaneSurface, RestSurface};
 
@@ -28,3 +28,6 @@ pub(super) const LANES: usize = 8;
 
 /// A number of each of them.
 pub(super) type Lane = [f32; LANES];
+
+/// A bit for each of them.
+pub(super) const ALL: u64 = (1 << LANES) - 1;

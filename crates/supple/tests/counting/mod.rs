@@ -1,0 +1,67 @@
+//! An allocator that counts.
+
+#![allow(
+    unsafe_code,
+    reason = "a global allocator that counts can only be written with unsafe"
+)]
+#![allow(dead_code, reason = "no test uses all of it")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+static ON_ALL_THREADS: AtomicUsize = AtomicUsize::new(0);
+
+fn count() {
+    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+    ON_ALL_THREADS.fetch_add(1, Ordering::Relaxed);
+}
+
+// SAFETY: every call is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often the caller's thread allocates.
+pub fn allocations_of(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.get();
+    work();
+    ALLOCATIONS.get() - before
+}
+
+/// How often any thread does.
+pub fn allocations_on_all_threads(work: impl FnOnce()) -> usize {
+    let before = ON_ALL_THREADS.load(Ordering::Relaxed);
+    work();
+    ON_ALL_THREADS.load(Ordering::Relaxed) - before
+}
