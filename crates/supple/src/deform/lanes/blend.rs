@@ -1,7 +1,7 @@
 //! Sums over the joints of eight vertices at a time.
 
 use super::frames::loaded;
-use super::packing::{Group, Packing};
+use super::packing::{Group, GroupSlots, Packing, lengthened};
 use super::{LANES, Lane};
 use crate::deform::antipodality::{Antipodality, Signs};
 use fearless_simd::{Simd, SimdBase, SimdFloat, f32x4, f32x8};
@@ -164,16 +164,44 @@ pub(in crate::deform) fn blend<S: Simd, const N: usize>(
         return loaded(simd, &lanes);
     };
     let chosen = &records.chosen[group.set_range(set)];
-    let slots = group.slots();
     let mut sums = [f32x8::splat(simd, 0.0); N];
-    for (slot, &record) in chosen.iter().enumerate() {
-        let weight = slots.weights(simd, slot);
-        let record = &records.records[record as usize];
-        for number in 0..N {
-            sums[number] = weight.mul_add(f32x8::splat(simd, record[number]), sums[number]);
+    let records = &records.records[..];
+    match group.slots() {
+        GroupSlots::Full(slots) => {
+            for (&record, slot) in chosen.iter().zip(slots) {
+                add(
+                    simd,
+                    &mut sums,
+                    &records[record as usize],
+                    f32x8::from_slice(simd, slot),
+                );
+            }
+        }
+        GroupSlots::Short(slots) => {
+            for (&record, slot) in chosen.iter().zip(slots) {
+                add(
+                    simd,
+                    &mut sums,
+                    &records[record as usize],
+                    lengthened(simd, slot),
+                );
+            }
         }
     }
     sums
+}
+
+/// Adds a record to all lanes. Not a closure, which may stay a function of its own, without the instructions at hand.
+#[inline(always)]
+fn add<S: Simd, const N: usize>(
+    simd: S,
+    sums: &mut [f32x8<S>; N],
+    record: &Record<N>,
+    weight: f32x8<S>,
+) {
+    for number in 0..N {
+        sums[number] = weight.mul_add(f32x8::splat(simd, record[number]), sums[number]);
+    }
 }
 
 /// Each lane goes through the joints of its vertex.

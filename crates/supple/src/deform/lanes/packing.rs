@@ -57,15 +57,19 @@ impl GroupSlots<'_> {
     pub(in crate::deform) fn weights<S: Simd>(&self, simd: S, slot: usize) -> f32x8<S> {
         match self {
             GroupSlots::Full(slots) => f32x8::from_slice(simd, &slots[slot]),
-            GroupSlots::Short(slots) => {
-                let mut steps = [0.0; LANES];
-                for (long, &short) in steps.iter_mut().zip(&slots[slot]) {
-                    *long = f32::from(short);
-                }
-                f32x8::from_slice(simd, &steps) * Weights::SHORT_STEP
-            }
+            GroupSlots::Short(slots) => lengthened(simd, &slots[slot]),
         }
     }
+}
+
+/// Weights of 16 bits as numbers.
+#[inline(always)]
+pub(super) fn lengthened<S: Simd>(simd: S, slot: &[u16; LANES]) -> f32x8<S> {
+    let mut steps = [0.0; LANES];
+    for (long, &short) in steps.iter_mut().zip(slot) {
+        *long = f32::from(short);
+    }
+    f32x8::from_slice(simd, &steps) * Weights::SHORT_STEP
 }
 
 /// A run of vertices and of the groups that they are in.
