@@ -2,34 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use serde_json::Value;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use supple::arap::{Arap, ArapOptions, ArapState, HandleSmoothing};
 use supple::transform::Affine;
 use supple::weights::WeightsBuilder;
 use supple::{Mesh, Palette};
-
-/// The folder of static meshes. Without it there is nothing to test, which is said; on a build server that is a failure instead.
-fn meshes() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models/meshes");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(
-        std::env::var_os("CI").is_none(),
-        "{} is not there",
-        folder.display()
-    );
-    // Straight to the terminal: the test runner keeps what passing tests print to itself.
-    let _ = writeln!(
-        std::io::stderr(),
-        "skipped: {} is not there",
-        folder.display()
-    );
-    None
-}
 
 /// Vertices and triangles of a Wavefront file whose faces are triangles.
 fn read_obj(path: &Path) -> Mesh {
@@ -114,7 +95,9 @@ fn check(mesh: &Mesh, case: &Value) {
 
 #[test]
 fn the_energy_falls_however_far_a_part_is_bent_twisted_or_pulled() {
-    let Some(folder) = meshes() else { return };
+    let Some(folder) = common::shared("models/meshes") else {
+        return;
+    };
     for body in ["spot_triangulated", "cat-low-resolution"] {
         let mesh = read_obj(&folder.join(format!("{body}.obj")));
         let cases = std::fs::read_to_string(folder.join(format!("{body}_handles.json"))).unwrap();

@@ -57,7 +57,7 @@ pub fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T 
     }
 }
 
-/// Works on numbered pieces of something that can be cut in two, in runs of at most `grain` pieces, each run on whichever thread is free. Neither allocates nor locks while it runs.
+/// Works on numbered pieces of something that can be cut in two, in runs of at most `grain` pieces, each run on whichever thread is free. Called from a thread of the pool it allocates nothing; from outside, the pool's queue takes a block now and then.
 ///
 /// `cut` gets a part, the number of its first piece, and the number of the piece before which to cut.
 pub fn for_each_run<T: Send>(

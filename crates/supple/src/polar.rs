@@ -194,86 +194,61 @@ pub(crate) struct RotationLanes<S: Simd> {
 pub(crate) fn cofactor_lanes<S: Simd, V: SimdFloat<S>>(m: &[V; 9]) -> [V; 9] {
     let [a, b, c, d, e, f, g, h, i] = *m;
     [
-        e * i - f * h,
-        f * g - d * i,
-        d * h - e * g,
-        c * h - b * i,
-        a * i - c * g,
-        b * g - a * h,
-        b * f - c * e,
-        c * d - a * f,
-        a * e - b * d,
+        e.mul_sub(i, f * h),
+        f.mul_sub(g, d * i),
+        d.mul_sub(h, e * g),
+        c.mul_sub(h, b * i),
+        a.mul_sub(i, c * g),
+        b.mul_sub(g, a * h),
+        b.mul_sub(f, c * e),
+        c.mul_sub(d, a * f),
+        a.mul_sub(e, b * d),
     ]
 }
 
-/// Matrices side by side, in either precision, each divided by its norm, and what the closed form of [`nearest_rotation`] wants of them.
-struct UnitMatrices<V> {
+/// Matrices side by side, in either precision, and what the closed form of [`nearest_rotation`] wants of them.
+struct Matrices<V> {
     matrix: [V; 9],
     cofactors: [V; 9],
     determinant: V,
+    /// `‖M‖²` and `‖cof M‖²`.
+    squares: V,
     cofactor_squares: V,
 }
 
-impl<V> UnitMatrices<V> {
+impl<V> Matrices<V> {
     #[inline(always)]
-    fn of<S: Simd>(simd: S, matrix: &[V; 9]) -> UnitMatrices<V>
+    fn of<S: Simd>(matrix: &[V; 9]) -> Matrices<V>
+    where
+        V: SimdFloat<S>,
+    {
+        let m = *matrix;
+        let cofactors = cofactor_lanes(matrix);
+        Matrices {
+            matrix: m,
+            determinant: m[0].mul_add(
+                cofactors[0],
+                m[1].mul_add(cofactors[1], m[2] * cofactors[2]),
+            ),
+            squares: sum_of_squares(&m),
+            cofactor_squares: sum_of_squares(&cofactors),
+            cofactors,
+        }
+    }
+
+    /// Each divided by its norm.
+    #[inline(always)]
+    fn of_unit_norm<S: Simd>(simd: S, matrix: &[V; 9]) -> Matrices<V>
     where
         V: SimdFloat<S>,
         V::Element: From<f32>,
     {
-        let splat = |number: f32| V::splat(simd, number.into());
-        let mut squares = splat(0.0);
-        for entry in matrix {
-            squares = entry.mul_add(*entry, squares);
-        }
-        let per_norm = splat(1.0) / squares.sqrt();
-        let mut m = *matrix;
-        for entry in &mut m {
+        let per_norm = V::splat(simd, 1f32.into()) / sum_of_squares(matrix).sqrt();
+        let mut unit = *matrix;
+        for entry in &mut unit {
             *entry *= per_norm;
         }
-        let cofactors = cofactor_lanes(&m);
-        let mut cofactor_squares = splat(0.0);
-        for entry in &cofactors {
-            cofactor_squares = entry.mul_add(*entry, cofactor_squares);
-        }
-        UnitMatrices {
-            matrix: m,
-            determinant: m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2],
-            cofactors,
-            cofactor_squares,
-        }
-    }
-
-    /// A place above all roots of the polynomial, and near the largest, `λ = σ₁ + σ₂ + σ₃`.
-    ///
-    /// With `s = σ₁σ₂ + σ₂σ₃ + σ₃σ₁`, `λ² = 1 + 2s` and `s² = ‖cof‖² + 2λ det`. On the right, `λ` is at most `√3`, and at least 1: so this is exact for a ball, and for all that is flat.
-    #[inline(always)]
-    fn above_roots<S: Simd>(simd: S, cofactor_squares: V, determinant: V) -> V
-    where
-        V: SimdFloat<S>,
-        V::Element: From<f32>,
-    {
-        let splat = |number: f32| V::splat(simd, number.into());
-        let most = determinant.max(determinant * splat(3f32.sqrt()));
-        let square = most.mul_add(splat(2.0), cofactor_squares).max(splat(0.0));
-        square.sqrt().mul_add(splat(2.0), splat(1.0)).sqrt()
-    }
-
-    /// How far the next place of Newton's method is.
-    #[inline(always)]
-    fn newton_step<S: Simd>(simd: S, cofactor_squares: V, determinant: V, lambda: V) -> V
-    where
-        V: SimdFloat<S>,
-        V::Element: From<f32>,
-    {
-        let splat = |number: f32| V::splat(simd, number.into());
-        let (one, two, four, eight) = (splat(1.0), splat(2.0), splat(4.0), splat(8.0));
-        let constant = one - four * cofactor_squares;
-        let linear = eight * determinant;
-        let square = lambda * lambda;
-        let value = (square - two).mul_add(square, constant - linear * lambda);
-        let slope = four * (square - one) * lambda - linear;
-        value / slope
+        Matrices::of(&unit)
     }
 
     /// The rotations that belong to roots, and the gaps `(σ₁ + σ₂)(σ₂ + σ₃)(σ₃ + σ₁)`.
@@ -285,12 +260,15 @@ impl<V> UnitMatrices<V> {
     {
         let splat = |number: f32| V::splat(simd, number.into());
         let m = &self.matrix;
-        let one = splat(1.0);
-        let half = (lambda * lambda - one) * splat(0.5);
-        let gap = half * lambda - self.determinant;
-        let per_gap = one / gap;
+        let half = (lambda * lambda - self.squares) * splat(0.5);
+        let gap = half.mul_sub(lambda, self.determinant);
+        let per_gap = splat(1.0) / gap;
+        let of_matrix = half + self.squares;
         // Mᵀ M is symmetric.
-        let dot = |a: usize, b: usize| m[a] * m[b] + m[a + 3] * m[b + 3] + m[a + 6] * m[b + 6];
+        let dot = |a: usize, b: usize| {
+            let sum = m[a + 3].mul_add(m[b + 3], m[a + 6] * m[b + 6]);
+            m[a].mul_add(m[b], sum)
+        };
         let [xx, xy, xz] = [dot(0, 0), dot(0, 1), dot(0, 2)];
         let [yy, yz, zz] = [dot(1, 1), dot(1, 2), dot(2, 2)];
         let gram = [xx, xy, xz, xy, yy, yz, xz, yz, zz];
@@ -298,10 +276,10 @@ impl<V> UnitMatrices<V> {
         for row in 0..3 {
             for column in 0..3 {
                 let at = 3 * row + column;
-                let cube = m[3 * row] * gram[column]
-                    + m[3 * row + 1] * gram[3 + column]
-                    + m[3 * row + 2] * gram[6 + column];
-                let sum = m[at].mul_add(half + one, self.cofactors[at] * lambda) - cube;
+                let cube =
+                    m[3 * row + 1].mul_add(gram[3 + column], m[3 * row + 2] * gram[6 + column]);
+                let cube = m[3 * row].mul_add(gram[column], cube);
+                let sum = m[at].mul_add(of_matrix, self.cofactors[at].mul_sub(lambda, cube));
                 rotation[at] = sum * per_gap;
             }
         }
@@ -309,21 +287,93 @@ impl<V> UnitMatrices<V> {
     }
 }
 
-/// How many of Newton's steps single precision has use for: after three from [`UnitMatrices::above_roots`] the root is off by 5e-7 at most where the gap is wide.
-const SINGLE_STEPS: usize = 3;
-
-/// The largest root of the polynomial up to the rounding of `f32`, where a division takes a fraction of the time.
+/// Of the entries of matrices; in three sums, so that none waits long for another.
 #[inline(always)]
-fn single_root<S: Simd>(simd: S, cofactor_squares: f32x8<S>, determinant: f32x8<S>) -> f32x8<S> {
-    let mut lambda = UnitMatrices::above_roots(simd, cofactor_squares, determinant);
+fn sum_of_squares<S: Simd, V: SimdFloat<S>>(m: &[V; 9]) -> V {
+    let row = |at: usize| m[at].mul_add(m[at], m[at + 1].mul_add(m[at + 1], m[at + 2] * m[at + 2]));
+    row(0) + row(3) + row(6)
+}
+
+/// `λ⁴ − 2‖M‖²λ² − 8 det λ + ‖M‖⁴ − 4‖cof M‖²`, whose largest root is `λ = σ₁ + σ₂ + σ₃`.
+#[derive(Clone, Copy)]
+struct Quartics<V> {
+    squares: V,
+    determinant: V,
+    cofactor_squares: V,
+}
+
+impl<V> Quartics<V> {
+    #[inline(always)]
+    fn of(matrices: &Matrices<V>) -> Quartics<V>
+    where
+        V: Copy,
+    {
+        Quartics {
+            squares: matrices.squares,
+            determinant: matrices.determinant,
+            cofactor_squares: matrices.cofactor_squares,
+        }
+    }
+
+    /// A place above all roots, and near the largest.
+    ///
+    /// With `s = σ₁σ₂ + σ₂σ₃ + σ₃σ₁`, `λ² = ‖M‖² + 2s` and `s² = ‖cof M‖² + 2λ det`. On the right, `λ` is at most `√3 ‖M‖`, and at least `‖M‖`: so this is exact for a ball, and for all that is flat.
+    #[inline(always)]
+    fn above_roots<S: Simd>(&self, simd: S) -> V
+    where
+        V: SimdFloat<S>,
+        V::Element: From<f32>,
+    {
+        let splat = |number: f32| V::splat(simd, number.into());
+        let most = self.determinant.max(self.determinant * splat(3f32.sqrt()));
+        let square = (most * splat(2.0))
+            .mul_add(self.squares.sqrt(), self.cofactor_squares)
+            .max(splat(0.0));
+        square.sqrt().mul_add(splat(2.0), self.squares).sqrt()
+    }
+
+    /// How far the next place of Halley's method is. Each one has three times the digits of the one before, for a single division.
+    #[inline(always)]
+    fn step<S: Simd>(&self, simd: S, lambda: V) -> V
+    where
+        V: SimdFloat<S>,
+        V::Element: From<f32>,
+    {
+        let splat = |number: f32| V::splat(simd, number.into());
+        let (two, three, four, eight) = (splat(2.0), splat(3.0), splat(4.0), splat(8.0));
+        let constant = self
+            .squares
+            .mul_sub(self.squares, four * self.cofactor_squares);
+        let square = lambda * lambda;
+        let linear = constant - eight * self.determinant * lambda;
+        let value = (square - two * self.squares).mul_add(square, linear);
+        // A quarter of the slope, and half of what the slope changes by.
+        let slope = (square - self.squares).mul_sub(lambda, two * self.determinant);
+        let bend = three.mul_sub(square, self.squares);
+        let denominator = (eight * slope).mul_sub(slope, value * bend);
+        two * value * slope / denominator
+    }
+}
+
+/// How many of Halley's steps single precision has use for: after two from [`Quartics::above_roots`] the root is off by rounding alone where the gap is wide.
+const SINGLE_STEPS: usize = 2;
+
+/// The largest roots up to the rounding of `f32`.
+#[inline(always)]
+fn single_roots<S: Simd, V: SimdFloat<S>>(simd: S, quartics: Quartics<V>) -> V
+where
+    V::Element: From<f32>,
+{
+    let mut lambda = quartics.above_roots(simd);
     for _ in 0..SINGLE_STEPS {
-        lambda -= UnitMatrices::newton_step(simd, cofactor_squares, determinant, lambda);
+        lambda -= quartics.step(simd, lambda);
     }
     lambda
 }
 
+/// The same numbers in double precision.
 #[inline(always)]
-fn widened<S: Simd>(simd: S, single: f32x8<S>) -> f64x8<S> {
+pub(crate) fn widened<S: Simd>(simd: S, single: f32x8<S>) -> f64x8<S> {
     let mut numbers = [0.0; 8];
     single.store_slice(&mut numbers);
     let mut wide = [0.0; 8];
@@ -333,8 +383,9 @@ fn widened<S: Simd>(simd: S, single: f32x8<S>) -> f64x8<S> {
     f64x8::from_slice(simd, &wide)
 }
 
+/// And back, rounded.
 #[inline(always)]
-fn narrowed<S: Simd>(simd: S, wide: f64x8<S>) -> f32x8<S> {
+pub(crate) fn narrowed<S: Simd>(simd: S, wide: f64x8<S>) -> f32x8<S> {
     let mut numbers = [0.0; 8];
     wide.store_slice(&mut numbers);
     let mut single = [0.0; 8];
@@ -348,12 +399,16 @@ fn narrowed<S: Simd>(simd: S, wide: f64x8<S>) -> f32x8<S> {
 #[inline(always)]
 pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> RotationLanes<S> {
     let splat = |number: f64| f64x8::splat(simd, number);
-    let unit = UnitMatrices::of(simd, matrix);
-    let (squares, determinant) = (unit.cofactor_squares, unit.determinant);
-    let start = single_root(simd, narrowed(simd, squares), narrowed(simd, determinant));
-    let mut lambda = widened(simd, start);
+    let unit = Matrices::of_unit_norm(simd, matrix);
+    let quartics = Quartics::of(&unit);
+    let start = Quartics {
+        squares: narrowed(simd, quartics.squares),
+        determinant: narrowed(simd, quartics.determinant),
+        cofactor_squares: narrowed(simd, quartics.cofactor_squares),
+    };
+    let mut lambda = widened(simd, single_roots(simd, start));
     for _ in 0..40 {
-        let step = UnitMatrices::newton_step(simd, squares, determinant, lambda);
+        let step = quartics.step(simd, lambda);
         lambda -= step;
         // From either side, since the start is rounded. A step that is not a number is not far: the gap will tell.
         let far = step.simd_gt(splat(CLOSE_ENOUGH)) | step.simd_lt(splat(-CLOSE_ENOUGH));
@@ -370,42 +425,27 @@ pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> Rot
     }
 }
 
-/// Gaps from which on single precision leaves the closed form all the digits that its matrix has.
+/// Gaps from which on single precision leaves the closed form all the digits that its matrix has, for a matrix of unit norm.
 const WIDE_GAP: f32 = 0.2;
 
-/// The same in single precision, and in which lanes that does not do, as bits.
-#[inline(always)]
-pub(crate) fn single_rotations<S: Simd>(simd: S, matrix: &[f32x8<S>; 9]) -> ([f32x8<S>; 9], u64) {
-    let unit = UnitMatrices::of(simd, matrix);
-    let lambda = single_root(simd, unit.cofactor_squares, unit.determinant);
-    let (rotation, gap) = unit.rotations(simd, lambda);
-    (
-        straightened(simd, &rotation),
-        !gap.simd_gt(WIDE_GAP).to_bitmask(),
-    )
-}
+/// The norms of matrices that single precision has room for: what is made of them goes up to their eighth power.
+const USUAL_SQUARES: [f32; 2] = [1e-4, 1e4];
 
-/// Matrices that are rotations up to rounding, nearer to that by a step: `R (3 − RᵀR) / 2`.
+/// The same in single precision, of as many matrices as there are lanes, and in which lanes that does not do, as bits. Matrices had better be of about unit norm.
 #[inline(always)]
-fn straightened<S: Simd>(simd: S, r: &[f32x8<S>; 9]) -> [f32x8<S>; 9] {
-    let (half, most) = (f32x8::splat(simd, -0.5), f32x8::splat(simd, 1.5));
-    let dot =
-        |a: usize, b: usize| r[a].mul_add(r[b], r[a + 3].mul_add(r[b + 3], r[a + 6] * r[b + 6]));
-    let [xx, yy, zz] = [dot(0, 0), dot(1, 1), dot(2, 2)];
-    let (xx, yy, zz) = (
-        xx.mul_add(half, most),
-        yy.mul_add(half, most),
-        zz.mul_add(half, most),
-    );
-    let (xy, xz, yz) = (dot(0, 1) * half, dot(0, 2) * half, dot(1, 2) * half);
-    let mut straight = *r;
-    for row in [0, 3, 6] {
-        let (x, y, z) = (r[row], r[row + 1], r[row + 2]);
-        straight[row] = x.mul_add(xx, y.mul_add(xy, z * xz));
-        straight[row + 1] = x.mul_add(xy, y.mul_add(yy, z * yz));
-        straight[row + 2] = x.mul_add(xz, y.mul_add(yz, z * zz));
-    }
-    straight
+pub(crate) fn single_rotations<S: Simd, V>(simd: S, matrix: &[V; 9]) -> ([V; 9], u64)
+where
+    V: SimdFloat<S, Element = f32>,
+{
+    let matrices = Matrices::of(matrix);
+    let lambda = single_roots(simd, Quartics::of(&matrices));
+    let (rotation, gap) = matrices.rotations(simd, lambda);
+    let squares = matrices.squares;
+    let cube = squares * squares * squares;
+    let wide = (gap * gap).simd_gt(cube * (WIDE_GAP * WIDE_GAP));
+    let usual = squares.simd_gt(USUAL_SQUARES[0]) & squares.simd_lt(USUAL_SQUARES[1]);
+    let unsure = !(wide & usual & gap.simd_gt(0.0)).to_bitmask();
+    (rotation, unsure)
 }
 
 #[inline]

@@ -243,7 +243,6 @@ impl BlendsMotions for CenterSkin {
         simd: S,
         group: &Group<'_>,
         stretch: Option<&FrameLanes<S>>,
-        _motions: &RigidMotions,
         posed: &PosedJoints,
     ) -> FrameLanes<S> {
         let [x, y, z, w, numbers @ ..] = blend_lanes(simd, group, &posed.records);

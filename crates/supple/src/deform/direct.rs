@@ -25,6 +25,9 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// True if shifting all joints alike shifts the result and changes nothing else.
     const FOLLOWS_SHIFTS: bool = true;
 
+    /// True if groups of vertices are better done two at a time.
+    const IN_PAIRS: bool = false;
+
     /// Computes what all vertices share in a pose. The palette has as many joints as the rig that was baked.
     fn pose(&self, palette: &[Affine], posed: &mut Self::Posed) -> Result<(), DeformError>;
 
@@ -53,6 +56,20 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
         FrameLanes::one_by_one(simd, group, |vertex| {
             self.frame(vertex, self.fields(vertex), posed)
         })
+    }
+
+    /// The same of two groups.
+    #[inline(always)]
+    fn frame_lane_pair<S: Simd>(
+        &self,
+        simd: S,
+        [first, second]: [&Group<'_>; 2],
+        posed: &Self::Posed,
+    ) -> [FrameLanes<S>; 2] {
+        [
+            self.frame_lanes(simd, first, posed),
+            self.frame_lanes(simd, second, posed),
+        ]
     }
 
     /// The bytes that a frame reads of what was baked for all vertices, beside the rest surface.

@@ -32,9 +32,19 @@ pub(super) struct DualQuaternionSkin {
 
 impl DualQuaternionSkin {
     pub(super) fn bake(rig: &Rig, options: &DualQuaternion) -> DualQuaternionSkin {
+        let packing = Arc::new(Packing::of(rig.weights().clone()));
+        DualQuaternionSkin::packed(rig, options, packing)
+    }
+
+    /// With weights that are packed already.
+    pub(super) fn packed(
+        rig: &Rig,
+        options: &DualQuaternion,
+        packing: Arc<Packing>,
+    ) -> DualQuaternionSkin {
         DualQuaternionSkin {
             signs: Signs::bake(rig, options.antipodality),
-            packing: Arc::new(Packing::of(rig.weights().clone())),
+            packing,
         }
     }
 }
@@ -84,7 +94,6 @@ impl BlendsMotions for DualQuaternionSkin {
         simd: S,
         group: &Group<'_>,
         _stretch: Option<&FrameLanes<S>>,
-        _motions: &RigidMotions,
         posed: &PosedMotions,
     ) -> FrameLanes<S> {
         let sums = blend_lanes(simd, group, &posed.records);

@@ -8,7 +8,7 @@ use super::direct::{Direct, Elsewhere, FieldKey, Fields};
 use super::dual_quaternion::{DualQuaternion, DualQuaternionSkin};
 use super::lanes::{FrameLanes, Group, Lane, Packing};
 use super::linear::LinearSkin;
-use super::rigid_motion::{BlendsMotions, TwoPhases};
+use super::rigid_motion::TwoPhases;
 use crate::adjacency::weld_bound;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -94,11 +94,9 @@ impl LinearDualSkin {
         }
         let weld = weld_bound(rig.mesh().positions(), rig.weights());
         let shares = weld.average(&shares);
-        let dual = DualQuaternionSkin::bake(rig, &DualQuaternion::default());
-        let packing = match BlendsMotions::packing(&dual) {
-            Some(packing) => packing.clone(),
-            None => Arc::new(Packing::of(rig.weights().clone())),
-        };
+        let packing = Arc::new(Packing::of(rig.weights().clone()));
+        let options = DualQuaternion::default();
+        let dual = DualQuaternionSkin::packed(rig, &options, packing.clone());
         let groups = packing.all_groups();
         let share_lanes = groups.map(|group| group.lanes(|vertex| [shares[vertex]])[0]);
         Ok(LinearDualSkin {

@@ -307,7 +307,8 @@ impl Skin {
     }
 
     /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace has grown. A large surface is shared out to the threads of the pool
-    /// that the caller is in, or of the global one, and comes out the same to the bit for any number of them.
+    /// that the caller is in, or of the global one, and comes out the same to the bit for any number of them. From a thread outside of the pool, the pool's queue
+    /// takes a block about every sixty frames.
     pub fn deform(
         &self,
         palette: &Palette,

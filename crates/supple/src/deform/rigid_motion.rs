@@ -159,6 +159,15 @@ impl RigidMotions {
         self.world.put_back(frame)
     }
 
+    /// The same for the frames of a group.
+    #[inline(always)]
+    fn world_frames<S: Simd>(&self, frames: FrameLanes<S>) -> FrameLanes<S> {
+        match self.world.is_plain() {
+            true => frames,
+            false => frames.scaled(self.world.factors().as_vec3()),
+        }
+    }
+
     /// What all joints do, if they all do the same: then every frame is that, to the bit.
     pub(super) fn common(&self) -> Option<Affine> {
         let (first, others) = self.motions.split_first()?;
@@ -195,6 +204,9 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
     /// True if a vertex with one influence moves with its joint and nothing else, as for most methods.
     const ONE_JOINT_IS_RIGID: bool = true;
 
+    /// True if groups of vertices are better done two at a time. Those that stretch then go one by one.
+    const IN_PAIRS: bool = false;
+
     /// Computes what all vertices share in a pose.
     fn pose(&self, motions: &RigidMotions, posed: &mut Self::Posed);
 
@@ -221,24 +233,36 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         None
     }
 
-    /// Phase two for a group of vertices, for a method with a packing; `stretch` is what phase one did to them.
+    /// True if the vertices of a group go through phase two together, for a method that has a way to do several at once.
+    #[inline(always)]
+    fn goes_together(&self, _group: &Group<'_>, _stretched: bool, _posed: &Self::Posed) -> bool {
+        self.packing().is_some()
+    }
+
+    /// Phase two for a group of vertices that go together; `stretch` is what phase one did to them.
     #[inline(always)]
     fn frame_lanes<S: Simd>(
         &self,
         simd: S,
-        group: &Group<'_>,
+        _group: &Group<'_>,
         _stretch: Option<&FrameLanes<S>>,
-        motions: &RigidMotions,
-        posed: &Self::Posed,
+        _posed: &Self::Posed,
     ) -> FrameLanes<S> {
-        let Some(packing) = self.packing() else {
-            return FrameLanes::splat(simd, &Affine::IDENTITY);
-        };
-        FrameLanes::one_by_one(simd, group, |vertex| {
-            let (joints, weights) = packing.weights().row(vertex);
-            let extras = self.extras(vertex);
-            self.frame(vertex, joints, Fields { weights, extras }, motions, posed)
-        })
+        FrameLanes::splat(simd, &Affine::IDENTITY)
+    }
+
+    /// Phase two for two groups where nothing stretches.
+    #[inline(always)]
+    fn frame_lane_pair<S: Simd>(
+        &self,
+        simd: S,
+        [first, second]: [&Group<'_>; 2],
+        posed: &Self::Posed,
+    ) -> [FrameLanes<S>; 2] {
+        [
+            self.frame_lanes(simd, first, None, posed),
+            self.frame_lanes(simd, second, None, posed),
+        ]
     }
 
     /// The bytes that a frame reads of what was baked for all vertices beside the packing; `None` for the fields as they are.
@@ -289,6 +313,18 @@ impl<M: BlendsMotions> TwoPhases<M> {
     fn row(&self, vertex: usize) -> (&[u16], &[f32]) {
         self.packing.weights().row(vertex)
     }
+
+    #[inline(always)]
+    fn one_by_one<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        posed: &PosedPhases<M::Posed>,
+    ) -> FrameLanes<S> {
+        FrameLanes::one_by_one(simd, group, |vertex| {
+            self.frame(vertex, self.fields(vertex), posed)
+        })
+    }
 }
 
 /// The joints of a pose for both phases.
@@ -302,6 +338,8 @@ pub(super) struct PosedPhases<P> {
 
 impl<M: BlendsMotions> Direct for TwoPhases<M> {
     type Posed = PosedPhases<M::Posed>;
+
+    const IN_PAIRS: bool = M::IN_PAIRS;
 
     fn pose(&self, palette: &[Affine], posed: &mut Self::Posed) -> Result<(), DeformError> {
         let PosedPhases {
@@ -358,24 +396,50 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
         group: &Group<'_>,
         posed: &Self::Posed,
     ) -> FrameLanes<S> {
-        if self.method.packing().is_none() {
-            return FrameLanes::one_by_one(simd, group, |vertex| {
-                self.frame(vertex, self.fields(vertex), posed)
-            });
+        let (motions, own) = (&posed.motions, &posed.own);
+        let stretched = !motions.rounded.is_empty();
+        if !self.method.goes_together(group, stretched, own) {
+            return self.one_by_one(simd, group, posed);
         }
-        let motions = &posed.motions;
-        let (method, own) = (&self.method, &posed.own);
-        let frames = if motions.rounded.is_empty() {
-            method.frame_lanes(simd, group, None, motions, own)
-        } else {
+        let frames = if stretched {
             let stretch = FrameLanes::of(blend_lanes(simd, group, &posed.stretches));
-            let frames = method.frame_lanes(simd, group, Some(&stretch), motions, own);
+            let frames = self.method.frame_lanes(simd, group, Some(&stretch), own);
             frames.after(&stretch)
+        } else {
+            self.method.frame_lanes(simd, group, None, own)
         };
-        match motions.world.is_plain() {
-            true => frames,
-            false => frames.scaled(motions.world.factors().as_vec3()),
+        motions.world_frames(frames)
+    }
+
+    #[inline(always)]
+    fn frame_lane_pair<S: Simd>(
+        &self,
+        simd: S,
+        groups: [&Group<'_>; 2],
+        posed: &Self::Posed,
+    ) -> [FrameLanes<S>; 2] {
+        let (motions, own) = (&posed.motions, &posed.own);
+        let stretched = !motions.rounded.is_empty();
+        let together = |group| self.method.goes_together(group, stretched, own);
+        let (first, second) = (together(groups[0]), together(groups[1]));
+        if !first && !second {
+            return [
+                self.one_by_one(simd, groups[0], posed),
+                self.one_by_one(simd, groups[1], posed),
+            ];
         }
+        let frames = self.method.frame_lane_pair(simd, groups, own);
+        let mut frames = [
+            motions.world_frames(frames[0]),
+            motions.world_frames(frames[1]),
+        ];
+        if !first {
+            frames[0] = self.one_by_one(simd, groups[0], posed);
+        }
+        if !second {
+            frames[1] = self.one_by_one(simd, groups[1], posed);
+        }
+        frames
     }
 
     fn bytes(&self, packing: &Packing) -> usize {

@@ -229,22 +229,7 @@ impl WeightsBuilder {
         let kept = kept.iter();
         let kept = kept.map(|&(joint, weight)| (joint, (f64::from(weight) * GRID) as i64));
         let shared = GRID as i64 - kept.clone().map(|(_, step)| step).sum::<i64>();
-        let mut steps: Vec<(u16, i64)> = Vec::with_capacity(self.row.len());
-        let mut remainders: Vec<(f64, usize)> = Vec::with_capacity(self.row.len());
-        for (index, &(joint, weight)) in self.row.iter().enumerate() {
-            let whole = (weight * shared as f64).floor();
-            steps.push((joint, whole as i64));
-            remainders.push((weight * shared as f64 - whole, index));
-        }
-        // What rounding down left over goes to those who lost most, a step each.
-        remainders.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let left = shared - steps.iter().map(|(_, step)| step).sum::<i64>();
-        for &(_, index) in remainders.iter().take(left.max(0) as usize) {
-            steps[index].1 += 1;
-        }
-        steps.sort_by_key(|&(joint, step)| (-step, joint));
-        // The weights summed to one only up to rounding in f64: the heaviest can spare that.
-        steps[0].1 += shared - steps.iter().map(|(_, step)| step).sum::<i64>();
+        let mut steps = in_steps(&self.row, shared);
         steps.extend(kept);
         steps.sort_by_key(|&(joint, step)| (-step, joint));
         for (joint, step) in steps.into_iter().filter(|&(_, step)| step > 0) {
@@ -263,35 +248,48 @@ impl WeightsBuilder {
     }
 }
 
+/// Shares that sum to one up to rounding, as whole steps that sum to `all`, heaviest first.
+fn in_steps(shares: &[(u16, f64)], all: i64) -> Vec<(u16, i64)> {
+    let mut steps: Vec<(u16, i64)> = Vec::with_capacity(shares.len());
+    let mut remainders: Vec<(f64, usize)> = Vec::with_capacity(shares.len());
+    for (index, &(joint, share)) in shares.iter().enumerate() {
+        let whole = (share * all as f64).floor();
+        steps.push((joint, whole as i64));
+        remainders.push((share * all as f64 - whole, index));
+    }
+    // What rounding down left over goes to those who lost most, a step each.
+    remainders.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let left = all - steps.iter().map(|(_, step)| step).sum::<i64>();
+    for &(_, index) in remainders.iter().take(left.max(0) as usize) {
+        steps[index].1 += 1;
+    }
+    steps.sort_by_key(|&(joint, step)| (-step, joint));
+    // The shares summed to one only up to rounding in f64: the heaviest can spare that.
+    steps[0].1 += all - steps.iter().map(|(_, step)| step).sum::<i64>();
+    steps
+}
+
 impl Weights {
     /// The step of weights that fit into 16 bits.
     pub(crate) const SHORT_STEP: f32 = 1.0 / (1 << 15) as f32;
 
-    /// These weights in steps of 2⁻¹⁵: a skin of a rig with such weights keeps each in 16 bits and moves fewer bytes per vertex. They still sum to exactly one; what is less
-    /// than half of a step is dropped.
+    /// These weights in steps of 2⁻¹⁵: a skin of a rig with such weights keeps each in 16 bits and moves fewer bytes per vertex. They still sum to exactly one; what comes
+    /// to less than a step may be dropped.
     #[must_use]
     pub fn in_16_bits(&self) -> Weights {
-        let steps_in_all = 1 << 15;
         let mut short = Weights {
             row_starts: vec![0],
             joints: Vec::with_capacity(self.joints.len()),
             values: Vec::with_capacity(self.values.len()),
         };
+        let mut row = Vec::new();
         for vertex in 0..self.vertex_count() {
             let (joints, values) = self.row(vertex);
-            let steps = values
-                .iter()
-                .map(|value| (value / Weights::SHORT_STEP).round());
-            let mut row: Vec<(u16, i32)> = joints
-                .iter()
-                .copied()
-                .zip(steps.map(|step| step as i32))
-                .collect();
-            // The heaviest can spare what rounding adds or leaves, unless many are rounded up.
-            let excess = row.iter().map(|(_, step)| step).sum::<i32>() - steps_in_all;
-            row[0].1 -= excess;
-            row.sort_by_key(|&(joint, step)| (-step, joint));
-            for (joint, step) in row.into_iter().filter(|&(_, step)| step > 0) {
+            let weights = values.iter().map(|&weight| f64::from(weight));
+            row.clear();
+            row.extend(joints.iter().copied().zip(weights));
+            let steps = in_steps(&row, 1 << 15);
+            for (joint, step) in steps.into_iter().filter(|&(_, step)| step > 0) {
                 short.joints.push(joint);
                 short.values.push(step as f32 * Weights::SHORT_STEP);
             }

@@ -3,13 +3,13 @@
 //! `Σ M_j Ω_ij` is fifty multiply-adds per joint of a vertex, and the nearest rotation a chain of dependent ones, so vertices are put side by side in lanes (`deform/lanes/`): a group goes through the joints of
 //! all of its vertices, each with one matrix for all lanes. A lane that does not have a joint holds zeros for it.
 
-use super::{MushSkin, PosedJoints, Variant};
+use super::{MushSkin, Variant};
 use crate::deform::lanes::{
     ALL, FrameLanes, Group, GroupSlots, LANES, Lane, Packing, loaded, stored,
 };
-use crate::polar::{self, RotationLanes};
+use crate::polar::{self, RotationLanes, narrowed, widened};
 use crate::transform::Affine;
-use fearless_simd::{Simd, SimdBase, SimdFloat, f32x8, f64x8};
+use fearless_simd::{Simd, SimdBase, SimdFloat, f32x8, f32x16, f64x8};
 use glam::Mat3;
 
 /// Patches of all vertices, as they go side by side.
@@ -17,8 +17,8 @@ use glam::Mat3;
 pub(super) struct LanePatches {
     /// Lever and moments of each slot of the packing.
     omegas: Vec<[Lane; 9]>,
-    /// The middles of the patches of each group.
-    centers: Vec<[Lane; 3]>,
+    /// The middle of the patch of each vertex, and its size: the length in which its levers and moments are measured, so that what is gathered is of about unit norm.
+    places: Vec<[Lane; 4]>,
 }
 
 /// How a gathered matrix becomes a rotation.
@@ -35,15 +35,16 @@ impl LanePatches {
     pub(super) fn pack<V: Variant>(skin: &MushSkin<V>, packing: &Packing) -> LanePatches {
         let mut patches = LanePatches {
             omegas: Vec::new(),
-            centers: Vec::new(),
+            places: Vec::new(),
         };
+        let unit = skin.frame.extent();
         for group in packing.all_groups() {
             let own = |vertex: usize| skin.numbers_of(vertex).split_at(V::PER_VERTEX);
-            patches.centers.push(group.lanes(|vertex| {
+            let size = |vertex: usize| patch_size(own(vertex).1.as_chunks::<9>().0);
+            patches.places.push(group.lanes(|vertex| {
                 let center = own(vertex).0;
-                skin.frame
-                    .point([center[0], center[1], center[2]])
-                    .to_array()
+                let center = skin.frame.point([center[0], center[1], center[2]]);
+                center.extend(unit * size(vertex)).to_array()
             }));
             for &joint in group.joints().unwrap_or_default() {
                 patches.omegas.push(group.lanes(|vertex| {
@@ -51,7 +52,14 @@ impl LanePatches {
                     let joints = packing.weights().row(vertex).0;
                     let place = joints.iter().position(|&other| other == joint);
                     let part = place.and_then(|place| parts.nth(place));
-                    part.copied().unwrap_or_default()
+                    let mut part = part.copied().unwrap_or_default();
+                    let (lever, moments) = part.split_at_mut(3);
+                    let per_size = size(vertex).recip();
+                    lever.iter_mut().for_each(|number| *number *= per_size);
+                    moments
+                        .iter_mut()
+                        .for_each(|number| *number *= per_size * per_size);
+                    part
                 }));
             }
         }
@@ -60,43 +68,80 @@ impl LanePatches {
 
     /// The bytes of all.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.omegas[..]) + size_of_val(&self.centers[..])
+        size_of_val(&self.omegas[..]) + size_of_val(&self.places[..])
     }
 
-    /// The frames of a group whose vertices go through their joints together; none if they do not.
+    /// The frames of two groups whose vertices go through their joints together: the nearest rotations.
     #[inline(always)]
-    pub(super) fn frames<S: Simd>(
+    pub(super) fn nearest<S: Simd>(
+        &self,
+        simd: S,
+        groups: [&Group<'_>; 2],
+        matrices: &[Affine],
+        about: &Affine,
+    ) -> [FrameLanes<S>; 2] {
+        let first = self.patches(simd, groups[0], matrices, about);
+        let second = self.patches(simd, groups[1], matrices, about);
+        let (first_matrix, first_middle) = first.gather(simd);
+        let (second_matrix, second_middle) = second.gather(simd);
+        let rotations = nearest(simd, [&first_matrix, &second_matrix]);
+        [
+            FrameLanes::turned_about(&rotations[0], &first.center, &first_middle),
+            FrameLanes::turned_about(&rotations[1], &second.center, &second_middle),
+        ]
+    }
+
+    /// The frames of a group whose vertices go through their joints together: by cofactors.
+    #[inline(always)]
+    pub(super) fn by_cofactors<S: Simd>(
         &self,
         simd: S,
         group: &Group<'_>,
-        rotations: Rotations,
-        unit: f32,
-        posed: &PosedJoints,
-    ) -> Option<FrameLanes<S>> {
-        let patches = Patches {
-            joints: group.joints()?,
+        matrices: &[Affine],
+        about: &Affine,
+    ) -> FrameLanes<S> {
+        let patches = self.patches(simd, group, matrices, about);
+        let wide = patches.gather_wide(simd);
+        let rotation = loaded(simd, &by_cofactors(simd, &wide));
+        FrameLanes {
+            rigid: false,
+            ..FrameLanes::turned_about(&rotation, &patches.center, &wide.middle)
+        }
+    }
+
+    #[inline(always)]
+    fn patches<'a, S: Simd>(
+        &'a self,
+        simd: S,
+        group: &Group<'a>,
+        matrices: &'a [Affine],
+        about: &'a Affine,
+    ) -> Patches<'a, S> {
+        let [x, y, z, unit] = loaded(simd, &self.places[group.index]);
+        Patches {
+            joints: group.joints().unwrap_or_default(),
             slots: group.slots(),
             omegas: &self.omegas[group.slot_range()],
-            center: loaded(simd, &self.centers[group.index]),
+            center: [x, y, z],
             unit,
-            matrices: &posed.matrices,
-        };
-        let (rotation, middle) = match rotations {
-            Rotations::Nearest => {
-                let (matrix, middle) = patches.gather(simd);
-                (nearest(simd, &matrix), middle)
-            }
-            Rotations::Cofactors => {
-                let wide = patches.gather_wide(simd);
-                let rotation = loaded(simd, &by_cofactors(simd, &wide));
-                (rotation, loaded(simd, &wide.middle))
-            }
-        };
-        Some(FrameLanes {
-            rigid: rotations == Rotations::Nearest,
-            ..FrameLanes::turned_about(&rotation, &patches.center, &middle)
-        })
+            matrices,
+            about,
+        }
     }
+}
+
+/// The size of a patch in the unit of its parts: its moments in that size make up a matrix of unit norm.
+fn patch_size(parts: &[[f32; 9]]) -> f32 {
+    let mut moments = [0.0; 6];
+    for &[_, _, _, ref part @ ..] in parts {
+        for (sum, &moment) in moments.iter_mut().zip(part) {
+            *sum += f64::from(moment);
+        }
+    }
+    let [xx, xy, xz, yy, yz, zz] = moments.map(|moment| moment * moment);
+    let size = (xx + yy + zz + 2.0 * (xy + xz + yz)).sqrt().sqrt() as f32;
+    // A patch without extent has moments of zero in any unit.
+    if size > f32::MIN_POSITIVE { size } else { 1.0 }
 }
 
 /// The patches of a group in a pose.
@@ -105,28 +150,16 @@ struct Patches<'a, S: Simd> {
     slots: GroupSlots<'a>,
     omegas: &'a [[Lane; 9]],
     center: [f32x8<S>; 3],
-    unit: f32,
+    unit: f32x8<S>,
     matrices: &'a [Affine],
+    about: &'a Affine,
 }
 
 impl<S: Simd> Patches<'_, S> {
-    /// About where the middles go: as linear blending takes them. What is summed is measured from there, and no joint that a vertex does not have has a say in it.
+    /// About where the middles go. What is summed is measured from there, which leaves the sums as they are, since the levers of a patch cancel out, and keeps the digits of a character that is far away.
     #[inline(always)]
     fn base(&self, simd: S) -> [f32x8<S>; 3] {
-        let splat = |number: f32| f32x8::splat(simd, number);
-        let mut base = [splat(0.0); 3];
-        for (slot, &joint) in self.joints.iter().enumerate() {
-            let rows = &self.matrices[usize::from(joint)].rows;
-            let weight = self.slots.weights(simd, slot);
-            let [cx, cy, cz] = self.center;
-            for axis in 0..3 {
-                let row = rows[axis];
-                let sum = splat(row.z).mul_add(cz, splat(row.w));
-                let carried = splat(row.x).mul_add(cx, splat(row.y).mul_add(cy, sum));
-                base[axis] = weight.mul_add(carried, base[axis]);
-            }
-        }
-        base
+        FrameLanes::splat(simd, self.about).transform_points(&self.center)
     }
 
     /// `Q` row by row, and `q`, of all lanes.
@@ -142,10 +175,15 @@ impl<S: Simd> Patches<'_, S> {
         } = self;
         let splat = |number: f32| f32x8::splat(simd, number);
         let zero = splat(0.0);
-        let per_unit = splat(unit.recip());
+        let per_unit = splat(1.0) / unit;
         let mut matrix = [zero; 9];
         let mut middle = [zero; 3];
         let base = self.base(simd);
+        let (mut place, mut behind) = (center, base);
+        for axis in 0..3 {
+            place[axis] *= per_unit;
+            behind[axis] *= per_unit;
+        }
         for (slot, (&joint, omega)) in joints.iter().zip(omegas).enumerate() {
             let rows = &matrices[usize::from(joint)].rows;
             let weight = self.slots.weights(simd, slot);
@@ -154,8 +192,8 @@ impl<S: Simd> Patches<'_, S> {
             for axis in 0..3 {
                 let row = rows[axis];
                 let [x, y, z, w] = [splat(row.x), splat(row.y), splat(row.z), splat(row.w)];
-                let carried = x.mul_add(center[0], y.mul_add(center[1], z.mul_add(center[2], w)));
-                let shift = (carried - base[axis]) * per_unit;
+                let shift = z.mul_add(place[2], w.mul_sub(per_unit, behind[axis]));
+                let shift = x.mul_add(place[0], y.mul_add(place[1], shift));
                 let row = 3 * axis;
                 matrix[row] = x.mul_add(
                     xx,
@@ -178,7 +216,6 @@ impl<S: Simd> Patches<'_, S> {
                 );
             }
         }
-        let unit = splat(unit);
         for axis in 0..3 {
             middle[axis] = middle[axis].mul_add(unit, base[axis]);
         }
@@ -198,31 +235,24 @@ impl<S: Simd> Patches<'_, S> {
         } = self;
         let splat = |number: f32| f64x8::splat(simd, f64::from(number));
         let zero = splat(0.0);
-        let per_unit = f64x8::splat(simd, f64::from(unit).recip());
+        let unit = widened(simd, unit);
+        let per_unit = splat(1.0) / unit;
         let [cx, cy, cz] = center;
-        let center = [
-            widened(simd, &cx.into()),
-            widened(simd, &cy.into()),
-            widened(simd, &cz.into()),
-        ];
+        let center = [widened(simd, cx), widened(simd, cy), widened(simd, cz)];
         let [x, y, z] = self.base(simd);
-        let base = [
-            widened(simd, &x.into()),
-            widened(simd, &y.into()),
-            widened(simd, &z.into()),
-        ];
+        let base = [widened(simd, x), widened(simd, y), widened(simd, z)];
         let mut wide = Wide {
             matrix: [zero; 9],
             covariance: [zero; 6],
-            middle: [[0.0; LANES]; 3],
+            middle: self.center,
         };
         let mut middle = [zero; 3];
         for (slot, (&joint, omega)) in joints.iter().zip(omegas).enumerate() {
             let rows = &matrices[usize::from(joint)].rows;
-            let weight = widened(simd, &self.slots.weights(simd, slot).into());
+            let weight = widened(simd, self.slots.weights(simd, slot));
             let mut numbers = [zero; 9];
-            for (number, lane) in numbers.iter_mut().zip(omega) {
-                *number = widened(simd, lane);
+            for (number, single) in numbers.iter_mut().zip(loaded(simd, omega)) {
+                *number = widened(simd, single);
             }
             let [lx, ly, lz, xx, xy, xz, yy, yz, zz] = numbers;
             let covariance = [xx, xy, xz, yy, yz, zz];
@@ -242,62 +272,55 @@ impl<S: Simd> Patches<'_, S> {
                 middle[axis] += shift.mul_add(weight, lever);
             }
         }
-        let unit = f64x8::splat(simd, f64::from(unit));
         for axis in 0..3 {
-            narrowed(
-                middle[axis].mul_add(unit, base[axis]),
-                &mut wide.middle[axis],
-            );
+            wide.middle[axis] = narrowed(simd, middle[axis].mul_add(unit, base[axis]));
         }
         wide
     }
 }
 
-/// The same numbers in double precision.
+/// The rotations nearest to the matrices of all lanes of two groups. Each is a long chain of dependent steps; two groups go through it at once, so that one does not wait for the other.
 #[inline(always)]
-fn widened<S: Simd>(simd: S, lane: &Lane) -> f64x8<S> {
-    let mut wide = [0.0; LANES];
-    for at in 0..LANES {
-        wide[at] = f64::from(lane[at]);
-    }
-    f64x8::from_slice(simd, &wide)
-}
-
-#[inline(always)]
-fn narrowed<S: Simd>(wide: f64x8<S>, lane: &mut Lane) {
-    let mut numbers = [0.0; LANES];
-    wide.store_slice(&mut numbers);
-    for at in 0..LANES {
-        lane[at] = numbers[at] as f32;
-    }
-}
-
-/// The rotations nearest to the matrices of all lanes.
-#[inline(always)]
-fn nearest<S: Simd>(simd: S, matrix: &[f32x8<S>; 9]) -> [f32x8<S>; 9] {
-    let (rotation, unsure) = polar::single_rotations(simd, matrix);
-    if unsure & ALL == 0 {
-        return rotation;
-    }
-    // Computed anew in a function of its own, so that registers stay free of what seldom matters.
-    let matrix = stored(*matrix);
-    let rotation = simd.vectorize(|| nearest_in_double(simd, &matrix));
-    loaded(simd, &rotation)
-}
-
-/// The same, with some of the lanes in double precision. The others are as they would be beside any other vertices.
-#[inline(always)]
-fn nearest_in_double<S: Simd>(simd: S, matrix: &[Lane; 9]) -> [Lane; 9] {
-    let (single, unsure) = polar::single_rotations(simd, &loaded(simd, matrix));
-    let mut lanes = stored(single);
-    let mut wide = [f64x8::splat(simd, 0.0); 9];
+fn nearest<S: Simd>(simd: S, matrices: [&[f32x8<S>; 9]; 2]) -> [[f32x8<S>; 9]; 2] {
+    let mut both = [f32x16::splat(simd, 0.0); 9];
     for entry in 0..9 {
-        wide[entry] = widened(simd, &matrix[entry]);
+        both[entry] = simd.combine_f32x8(matrices[0][entry], matrices[1][entry]);
+    }
+    let (both, unsure) = polar::single_rotations(simd, &both);
+    let mut rotations = [*matrices[0], *matrices[1]];
+    for entry in 0..9 {
+        let (first, second) = simd.split_f32x16(both[entry]);
+        rotations[0][entry] = first;
+        rotations[1][entry] = second;
+    }
+    for (at, rotation) in rotations.iter_mut().enumerate() {
+        let unsure = (unsure >> (LANES * at)) & ALL;
+        if unsure != 0 {
+            // In a function of its own, so that registers stay free of what seldom matters.
+            let (matrix, single) = (stored(*matrices[at]), stored(*rotation));
+            let mended = simd.vectorize(|| nearest_in_double(simd, &matrix, single, unsure));
+            *rotation = loaded(simd, &mended);
+        }
+    }
+    rotations
+}
+
+/// Rotations that single precision was not enough for, anew in double. The others stay as they would be beside any other vertices.
+#[inline(always)]
+fn nearest_in_double<S: Simd>(
+    simd: S,
+    matrix: &[Lane; 9],
+    mut lanes: [Lane; 9],
+    unsure: u64,
+) -> [Lane; 9] {
+    let mut wide = [f64x8::splat(simd, 0.0); 9];
+    for (wide, single) in wide.iter_mut().zip(loaded(simd, matrix)) {
+        *wide = widened(simd, single);
     }
     let RotationLanes { rotation, doubtful } = polar::nearest_rotations(simd, &wide);
     for entry in 0..9 {
         let mut narrow = [0.0; LANES];
-        narrowed(rotation[entry], &mut narrow);
+        narrowed(simd, rotation[entry]).store_slice(&mut narrow);
         for lane in (0..LANES).filter(|lane| (unsure >> lane) & 1 != 0) {
             lanes[entry][lane] = narrow[lane];
         }
@@ -313,7 +336,7 @@ struct Wide<S: Simd> {
     matrix: [f64x8<S>; 9],
     covariance: [f64x8<S>; 6],
     /// `q`.
-    middle: [Lane; 3],
+    middle: [f32x8<S>; 3],
 }
 
 /// `cof(Q)·P / det P` of all lanes.
@@ -331,9 +354,14 @@ fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>) -> [Lane; 9] {
             cofactors[3 * row + 1],
             cofactors[3 * row + 2],
         ];
-        narrowed((a * xx + b * xy + c * xz) * factor, &mut lanes[3 * row]);
-        narrowed((a * xy + b * yy + c * yz) * factor, &mut lanes[3 * row + 1]);
-        narrowed((a * xz + b * yz + c * zz) * factor, &mut lanes[3 * row + 2]);
+        let columns = [
+            a * xx + b * xy + c * xz,
+            a * xy + b * yy + c * yz,
+            a * xz + b * yz + c * zz,
+        ];
+        for (column, lane) in columns.iter().zip(&mut lanes[3 * row..]) {
+            narrowed(simd, *column * factor).store_slice(lane);
+        }
     }
     // A patch without extent has no inverse.
     for lane in 0..LANES {
@@ -341,7 +369,7 @@ fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>) -> [Lane; 9] {
         if lost {
             let mut matrix = [[0.0; LANES]; 9];
             for (entry, sum) in matrix.iter_mut().zip(&wide.matrix) {
-                narrowed(*sum, entry);
+                narrowed(simd, *sum).store_slice(entry);
             }
             put_nearest(&matrix, lane, &mut lanes);
         }

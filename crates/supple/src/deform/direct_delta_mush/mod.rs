@@ -271,6 +271,8 @@ pub(super) struct PosedJoints {
     matrices: Vec<Affine>,
     /// The matrices column by column: a sum of columns needs no dot products.
     columns: Vec<[Vec4; 4]>,
+    /// The mean of the matrices: about where everything goes. None if not all numbers are finite: then no weight of zero takes them off, and vertices go one by one.
+    about: Option<Affine>,
     /// The frame of every vertex where all joints move alike.
     common: Option<Affine>,
 }
@@ -283,6 +285,8 @@ const OF_JOINT: u16 = 2;
 
 impl<V: Variant> BlendsMotions for MushSkin<V> {
     type Posed = PosedJoints;
+
+    const IN_PAIRS: bool = matches!(V::IN_LANES, Some(Rotations::Nearest));
 
     fn pose(&self, motions: &RigidMotions, posed: &mut PosedJoints) {
         posed.common = motions.common();
@@ -303,6 +307,10 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
                 columns.w_axis,
             ]);
         }
+        let share = (posed.matrices.len() as f32).recip();
+        let matrices = posed.matrices.iter();
+        let mean = matrices.fold(Affine::ZERO, |sum, matrix| sum.add_scaled(matrix, share));
+        posed.about = mean.rows.iter().all(|row| row.is_finite()).then_some(mean);
     }
 
     #[inline]
@@ -349,31 +357,40 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
     }
 
     #[inline(always)]
+    fn goes_together(&self, group: &Group<'_>, stretched: bool, posed: &PosedJoints) -> bool {
+        let gathers = posed.about.is_some() && group.joints().is_some();
+        V::IN_LANES.is_some() && !stretched && (posed.common.is_some() || gathers)
+    }
+
+    #[inline(always)]
     fn frame_lanes<S: Simd>(
         &self,
         simd: S,
         group: &Group<'_>,
-        stretch: Option<&FrameLanes<S>>,
-        motions: &RigidMotions,
+        _stretch: Option<&FrameLanes<S>>,
         posed: &PosedJoints,
     ) -> FrameLanes<S> {
-        if let Some(common) = &posed.common {
-            return FrameLanes::splat(simd, common);
-        }
-        let unit = self.frame.extent();
-        let together = match (&self.lanes, V::IN_LANES, stretch) {
-            (Some((_, patches)), Some(rotations), None) => {
-                patches.frames(simd, group, rotations, unit, posed)
+        match (posed.common, &posed.about, &self.lanes) {
+            (None, Some(about), Some((_, patches))) => {
+                patches.by_cofactors(simd, group, &posed.matrices, about)
             }
-            _ => None,
-        };
-        together.unwrap_or_else(|| {
-            FrameLanes::one_by_one(simd, group, |vertex| {
-                let (joints, weights) = self.weights.row(vertex);
-                let extras = self.extras(vertex);
-                self.frame(vertex, joints, Fields { weights, extras }, motions, posed)
-            })
-        })
+            (common, ..) => FrameLanes::splat(simd, &common.unwrap_or(Affine::IDENTITY)),
+        }
+    }
+
+    #[inline(always)]
+    fn frame_lane_pair<S: Simd>(
+        &self,
+        simd: S,
+        groups: [&Group<'_>; 2],
+        posed: &PosedJoints,
+    ) -> [FrameLanes<S>; 2] {
+        match (posed.common, &posed.about, &self.lanes) {
+            (None, Some(about), Some((_, patches))) => {
+                patches.nearest(simd, groups, &posed.matrices, about)
+            }
+            (common, ..) => [FrameLanes::splat(simd, &common.unwrap_or(Affine::IDENTITY)); 2],
+        }
     }
 
     fn inverts(

@@ -13,7 +13,7 @@ pub(in crate::deform) type Record<const N: usize> = [f32; N];
 /// The records of a pose, and which of them each set of joints adds.
 ///
 /// `q` and `−q` are the same rotation, so where records hold a quaternion each joint has two, the second turned around. The rule of the papers (⊕) adds influences by falling weight, each with the sign nearer to the sum so far. If the
-/// joints of a set can be given signs with which no two of them are more than a quarter turn apart, then for any weights and any order the rule comes to these signs, all of them perhaps turned around, which changes nothing: so signs are chosen
+/// joints of a set can be given signs with which no two of them have a negative dot product, then for any weights and any order the rule comes to these signs, all of them perhaps turned around, which changes nothing: so signs are chosen
 /// once per set. Where they cannot be given, vertices go one by one, by the rule.
 #[derive(Clone, Debug)]
 pub(in crate::deform) struct ChosenRecords<const N: usize> {
@@ -51,18 +51,31 @@ impl<const N: usize> ChosenRecords<N> {
         self.records.extend(records);
         self.joints = self.records.len();
         self.by_vertex = false;
-        if self.chosen.len() != packing.set_joints().len() || self.torn.len() != packing.set_count()
-        {
-            self.torn.clear();
-            self.torn.resize(packing.set_count(), false);
-        }
         self.chosen.clear();
         let joints = packing.set_joints().iter();
         self.chosen.extend(joints.map(|&joint| u32::from(joint)));
-        self.torn.fill(false);
+        self.torn.clear();
+        self.torn.resize(packing.set_count(), false);
+        if !all_finite(self.records.as_flattened()) {
+            self.tear_apart_what_is_not_finite(packing);
+        }
     }
 
-    /// Records that begin with a quaternion, the first `quaternions` numbers of which are turned around with it.
+    /// No weight of zero takes off what is not finite: the vertices of a set with such a joint go through their own joints alone, so that the others are spared.
+    #[cold]
+    fn tear_apart_what_is_not_finite(&mut self, packing: &Packing) {
+        let lost = |joint: &u16| {
+            let record = &self.records[usize::from(*joint)];
+            record.iter().any(|number| !number.is_finite())
+        };
+        for set in 0..packing.set_count() {
+            self.torn[set] = packing.set_joints()[packing.set_range(set)]
+                .iter()
+                .any(lost);
+        }
+    }
+
+    /// Records that begin with a quaternion; the first `signed` numbers are turned around with it.
     pub(in crate::deform) fn refill_with_signs(
         &mut self,
         packing: &Packing,
@@ -84,7 +97,7 @@ impl<const N: usize> ChosenRecords<N> {
         }
         for set in 0..packing.set_count() {
             let range = packing.set_range(set);
-            self.torn[set] = !self.choose(&packing.set_joints()[range.clone()], range.start);
+            self.torn[set] |= !self.choose(&packing.set_joints()[range.clone()], range.start);
         }
     }
 
@@ -126,6 +139,14 @@ impl<const N: usize> ChosenRecords<N> {
         }
         Some(bits)
     }
+}
+
+/// By the largest exponent, so that several numbers are looked at at once.
+fn all_finite(numbers: &[f32]) -> bool {
+    let bits = numbers
+        .iter()
+        .map(|number| number.to_bits() & (u32::MAX >> 1));
+    bits.fold(0, u32::max) < f32::INFINITY.to_bits()
 }
 
 /// The rule as it goes along.

@@ -1,6 +1,6 @@
 //! The vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the course), tangents along.
 
-use super::frames::loaded;
+use super::frames::{FrameLanes, loaded};
 use super::packing::{Group, Packing};
 use super::surface::RestBlock;
 use super::{ALL, LANES};
@@ -18,28 +18,63 @@ pub(in crate::deform) fn carry<S: Simd, M: Direct>(
     packing: &Packing,
     block: usize,
     rest: RestBlock<'_>,
-    output: Output<'_>,
+    mut output: Output<'_>,
 ) {
-    let Output {
-        positions,
-        mut normals,
-        mut tangents,
-    } = output;
-    for (at, group) in packing.groups(block).enumerate() {
-        let frames = method.frame_lanes(simd, &group, posed);
+    let carrier = Carrier {
+        method,
+        posed,
+        rest,
+    };
+    let mut groups = packing.groups(block).enumerate();
+    while let Some((at, group)) = groups.next() {
+        if !M::IN_PAIRS {
+            let frames = method.frame_lanes(simd, &group, posed);
+            carrier.carry(simd, at, &group, &frames, &mut output);
+            continue;
+        }
+        // The last of an odd number goes beside itself.
+        let next = groups.next();
+        let other = next.as_ref().map_or(&group, |(_, other)| other);
+        let frames = method.frame_lane_pair(simd, [&group, other], posed);
+        carrier.carry(simd, at, &group, &frames[0], &mut output);
+        if let Some((at, other)) = &next {
+            carrier.carry(simd, *at, other, &frames[1], &mut output);
+        }
+    }
+}
+
+/// A method in a pose, and the rest surface of a block.
+struct Carrier<'a, M: Direct> {
+    method: &'a M,
+    posed: &'a M::Posed,
+    rest: RestBlock<'a>,
+}
+
+impl<M: Direct> Carrier<'_, M> {
+    /// Carries the vertices of a group, the `at`-th of its block, by their frames.
+    #[inline(always)]
+    fn carry<S: Simd>(
+        &self,
+        simd: S,
+        at: usize,
+        group: &Group<'_>,
+        frames: &FrameLanes<S>,
+        output: &mut Output<'_>,
+    ) {
+        let rest = &self.rest;
         let mut doubtful = frames.doubtful;
         let [x, y, z] = frames.positions(&loaded(simd, &rest.positions[at]));
-        put(positions, group.locals, |lane| {
+        put(output.positions, group.locals, |lane| {
             Vec3::new(x[lane], y[lane], z[lane])
         });
-        if let Some(normals) = &mut normals {
+        if let Some(normals) = &mut output.normals {
             let ([x, y, z], unusual) = frames.normals(simd, &loaded(simd, &rest.normals[at]));
             put(normals, group.locals, |lane| {
                 Vec3::new(x[lane], y[lane], z[lane])
             });
             doubtful |= unusual;
         }
-        if let Some(tangents) = &mut tangents {
+        if let Some(tangents) = &mut output.tangents {
             let ([x, y, z, w], unusual) = frames.tangents(simd, &loaded(simd, &rest.tangents[at]));
             put(tangents, group.locals, |lane| {
                 Vec4::new(x[lane], y[lane], z[lane], w[lane])
@@ -48,41 +83,33 @@ pub(in crate::deform) fn carry<S: Simd, M: Direct>(
         }
         // Last, when no register holds anything.
         if doubtful & ALL != 0 {
-            let output = Output {
-                positions,
-                normals: normals.as_deref_mut(),
-                tangents: tangents.as_deref_mut(),
-            };
-            carry_one_by_one(method, posed, &group, doubtful, rest, at, output);
+            self.carry_one_by_one(at, group, doubtful, output.reborrowed());
         }
     }
-}
 
-/// Some vertices of a group, by the frame that has an answer for everything.
-#[cold]
-#[inline(never)]
-fn carry_one_by_one<M: Direct>(
-    method: &M,
-    posed: &M::Posed,
-    group: &Group<'_>,
-    lanes: u64,
-    rest: RestBlock<'_>,
-    group_in_block: usize,
-    mut output: Output<'_>,
-) {
-    for lane in (0..LANES).filter(|lane| (lanes >> lane) & 1 != 0) {
-        let vertex = group.vertex(lane);
-        let at = usize::from(group.locals[lane]);
-        let frame = method.frame(vertex, method.fields(vertex), posed);
-        let position = rest.positions[group_in_block].map(|all| all[lane]);
-        output.positions[at] = frame.transform_point(Vec3::from_array(position));
-        if let Some(normals) = &mut output.normals {
-            let normal = rest.normals[group_in_block].map(|all| all[lane]);
-            normals[at] = frame.transform_normal(Vec3::from_array(normal));
-        }
-        if let Some(tangents) = &mut output.tangents {
-            let tangent = rest.tangents[group_in_block].map(|all| all[lane]);
-            tangents[at] = frame.transform_tangent(Vec4::from_array(tangent));
+    /// Some vertices of a group, by the frame that has an answer for everything.
+    #[cold]
+    #[inline(never)]
+    fn carry_one_by_one(&self, at: usize, group: &Group<'_>, lanes: u64, mut output: Output<'_>) {
+        let Carrier {
+            method,
+            posed,
+            rest,
+        } = self;
+        for lane in (0..LANES).filter(|lane| (lanes >> lane) & 1 != 0) {
+            let vertex = group.vertex(lane);
+            let to = usize::from(group.locals[lane]);
+            let frame = method.frame(vertex, method.fields(vertex), posed);
+            let position = rest.positions[at].map(|all| all[lane]);
+            output.positions[to] = frame.transform_point(Vec3::from_array(position));
+            if let Some(normals) = &mut output.normals {
+                let normal = rest.normals[at].map(|all| all[lane]);
+                normals[to] = frame.transform_normal(Vec3::from_array(normal));
+            }
+            if let Some(tangents) = &mut output.tangents {
+                let tangent = rest.tangents[at].map(|all| all[lane]);
+                tangents[to] = frame.transform_tangent(Vec4::from_array(tangent));
+            }
         }
     }
 }

@@ -343,6 +343,7 @@ impl<'a> Group<'a> {
     }
 
     /// Those joints.
+    #[inline]
     pub(in crate::deform) fn joints(&self) -> Option<&'a [u16]> {
         let set = self.set()?;
         Some(&self.packing.set_joints[self.packing.set_range(set)])
