@@ -11,7 +11,6 @@ const BETWEEN: Vec3 = Vec3::new(0.9, 0.06, 0.03);
 const END: Vec3 = Vec3::new(0.95, 0.75, 0.05);
 const ALONG: Vec3 = Vec3::new(0.03, 0.25, 0.85);
 const GIVEN: Vec3 = Vec3::new(0.9, 0.9, 0.9);
-const NO_SEGMENT: Vec3 = Vec3::new(0.4, 0.4, 0.4);
 
 /// The radius of a ball and half the width of a line, as shares of the picture's shorter side.
 const BALL: f32 = 0.013;
@@ -30,22 +29,18 @@ pub struct SegmentedBody {
 impl SegmentedBody {
     /// `handles` were placed in `mesh`.
     pub fn new(mesh: &Mesh, handles: &PlacedHandles) -> SegmentedBody {
-        let corners = mesh
-            .triangles()
-            .iter()
-            .flatten()
-            .map(|&corner| corner as usize);
-        let of_triangle = |triangle: usize| {
-            let segments = &handles.segments.of_triangles;
-            let segment = segments.get(triangle).copied().flatten();
-            segment.map_or(NO_SEGMENT, joint_color)
-        };
-        let first = (0..mesh.triangles().len() as u32).map(|triangle| 3 * triangle);
+        // Triangles of no segment have no area: nobody would see them, and they may be far from the body.
+        let triangles = mesh.triangles().iter().zip(&handles.segments.of_triangles);
+        let triangles = triangles.filter_map(|(corners, segment)| Some((corners, (*segment)?)));
+        let (corners, segments): (Vec<[u32; 3]>, Vec<usize>) = triangles.unzip();
+        let vertices = corners.as_flattened().iter().map(|&corner| corner as usize);
+        let first = (0..corners.len() as u32).map(|triangle| 3 * triangle);
         SegmentedBody {
-            positions: corners.clone().map(|at| mesh.positions()[at]).collect(),
-            normals: corners.map(|at| mesh.normals()[at]).collect(),
-            colors: (0..mesh.triangles().len())
-                .flat_map(|triangle| [of_triangle(triangle); 3])
+            positions: vertices.clone().map(|at| mesh.positions()[at]).collect(),
+            normals: vertices.map(|at| mesh.normals()[at]).collect(),
+            colors: segments
+                .iter()
+                .flat_map(|&segment| [joint_color(segment); 3])
                 .collect(),
             triangles: first.map(|at| [at, at + 1, at + 2]).collect(),
             marks: marks(handles),

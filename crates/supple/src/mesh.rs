@@ -168,10 +168,29 @@ impl Mesh {
         self.positions.len()
     }
 
-    /// The axis-aligned box around the surface; `None` for a mesh without vertices.
+    /// The axis-aligned box around all vertices; `None` for a mesh without any.
     pub fn bounds(&self) -> Option<Bounds> {
         Bounds::around(self.positions.iter().copied())
     }
+
+    /// The box around the triangles that have an area: vertices that nothing uses and triangles that are lines may be anywhere in a file, and nobody sees them. Around all vertices where no triangle has an area.
+    pub fn surface_bounds(&self) -> Option<Bounds> {
+        let corners = |corners: &[u32; 3]| corners.map(|corner| self.positions[corner as usize]);
+        let triangles = self.triangles.iter().map(corners);
+        let surface = Bounds::around(triangles.filter(has_area).flatten());
+        surface.or_else(|| self.bounds())
+    }
+}
+
+/// A triangle whose height is no more than this share of its longest side is a line: single precision has no more digits.
+const LINE: f64 = 1e-6;
+
+/// Whether a triangle is more than a line or a point, as single precision has it.
+fn has_area(corners: &[Vec3; 3]) -> bool {
+    let [a, b, c] = corners.map(|corner| corner.as_dvec3());
+    let sides = [b - a, c - b, a - c].map(|side| side.length_squared());
+    let longest = sides.into_iter().fold(0.0, f64::max);
+    (b - a).cross(c - a).length() > LINE * longest
 }
 
 /// An axis-aligned box.

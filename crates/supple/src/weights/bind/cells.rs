@@ -292,8 +292,7 @@ const ALONG_BONE: f64 = 3.0;
 
 /// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter ones among the bones (the first quarter), or the ways between points where there are no bones, are a few voxels long.
 fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
-    let (low, high) = shape.bounds();
-    let sides = high - low;
+    let sides = 2.0 * shape.half_sides();
     let at_least = 1e-4;
     let (rough, _) = Lattice::fill(shape, 1.0 / 96.0);
     let inside = rough
@@ -341,12 +340,10 @@ fn between_points(holds: &[Hold]) -> Vec<f64> {
 impl Lattice {
     /// Which centers are inside, and where. The lattice lies evenly about the middle of the model, so that a model that is symmetric has symmetric voxels.
     fn fill(shape: &Shape, size: f64) -> (Lattice, Vec<DVec3>) {
-        let (low, high) = shape.bounds();
-        let reach = low.abs().max(high.abs());
         let half = if shape.points.is_empty() {
             IVec3::ZERO
         } else {
-            (reach / size).ceil().as_ivec3() + 1
+            (shape.half_sides() / size).ceil().as_ivec3() + 1
         };
         let dims = half * 2;
         let mut lattice = Lattice {
@@ -451,7 +448,10 @@ impl Lattice {
     }
 
     fn place_of(&self, place: DVec3) -> IVec3 {
-        (place / self.size).floor().as_ivec3() + self.dims / 2
+        // What is outside of the box stays outside; a point that no triangle has may be farther away than integers reach.
+        let beyond = (self.dims + 4).as_dvec3();
+        let place = (place / self.size).floor().clamp(-beyond, beyond);
+        place.as_ivec3() + self.dims / 2
     }
 
     /// The voxel right behind every point of the surface, if there is one.

@@ -60,18 +60,34 @@ const ROUNDED: f64 = 1e-5;
 struct Unit {
     middle: DVec3,
     scale: f64,
+    /// Of the surface, in the coordinates of the unit.
+    half_sides: DVec3,
+}
+
+impl Unit {
+    fn of(mesh: &Mesh) -> Unit {
+        let bounds = mesh.surface_bounds();
+        let [low, high] = bounds.map_or([DVec3::ZERO; 2], |bounds| {
+            [bounds.min.as_dvec3(), bounds.max.as_dvec3()]
+        });
+        let extent = (high - low).length();
+        let scale = if extent > 0.0 { 1.0 / extent } else { 1.0 };
+        Unit {
+            middle: (low + high) * 0.5,
+            scale,
+            half_sides: (high - low) * (0.5 * scale),
+        }
+    }
+
+    /// Whether a point is in the box of the surface.
+    fn has(&self, point: DVec3) -> bool {
+        point.abs().cmple(self.half_sides + ROUNDED).all()
+    }
 }
 
 impl Shape {
     pub(crate) fn of(mesh: &Mesh) -> Shape {
-        let (low, high) = mesh.bounds().map_or((DVec3::ZERO, DVec3::ZERO), |bounds| {
-            (bounds.min.as_dvec3(), bounds.max.as_dvec3())
-        });
-        let extent = (high - low).length();
-        let unit = Unit {
-            middle: (low + high) * 0.5,
-            scale: if extent > 0.0 { 1.0 / extent } else { 1.0 },
-        };
+        let unit = Unit::of(mesh);
         let places = |weld: &Weld| -> Vec<DVec3> {
             let places = weld.places(mesh.positions()).into_iter();
             places
@@ -80,12 +96,12 @@ impl Shape {
         };
         let mut weld = weld_positions(mesh.positions());
         let mut points = places(&weld);
-        let (mut triangles, mut sides) = distinct_triangles(mesh, &weld, &points);
+        let (mut triangles, mut sides) = distinct_triangles(mesh, &weld, &points, &unit);
         let open = sides.at_open_edges(points.len());
         if let Some(nearly) = weld_near(&weld, &points, |point| open[point], ROUNDED) {
             weld = nearly;
             points = places(&weld);
-            (triangles, sides) = distinct_triangles(mesh, &weld, &points);
+            (triangles, sides) = distinct_triangles(mesh, &weld, &points, &unit);
         }
         let outward = sides.outward(&points, &triangles);
         for (corners, outward) in triangles.iter_mut().zip(outward) {
@@ -151,12 +167,9 @@ impl Shape {
         length / self.unit.scale
     }
 
-    /// The lowest and the highest coordinates of all points.
-    pub(crate) fn bounds(&self) -> (DVec3, DVec3) {
-        let around =
-            |(low, high): (DVec3, DVec3), &point: &DVec3| (low.min(point), high.max(point));
-        let nothing = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        self.points.iter().fold(nothing, around)
+    /// How far the surface reaches from the middle along each axis. Points that no triangle of an area has may lie beyond.
+    pub(crate) fn half_sides(&self) -> DVec3 {
+        self.unit.half_sides
     }
 
     /// Whether a place is inside of the body.
@@ -184,14 +197,21 @@ fn across(points: &[DVec3], corners: &[u32; 3]) -> DVec3 {
     (b - a).cross(c - a)
 }
 
-/// The triangles of a mesh over welded points, each once, whichever way it faces; and their sides.
-fn distinct_triangles(mesh: &Mesh, weld: &Weld, points: &[DVec3]) -> (Vec<[u32; 3]>, Sides) {
+/// The triangles of a mesh over welded points, each once, whichever way it faces; and their sides. Those without area are left out, and of those that rounding gave one the ones that leave the box of all others:
+/// within it they may close a seam.
+fn distinct_triangles(
+    mesh: &Mesh,
+    weld: &Weld,
+    points: &[DVec3],
+    unit: &Unit,
+) -> (Vec<[u32; 3]>, Sides) {
+    let in_box = |corner: &u32| unit.has(points[*corner as usize]);
     let welded = mesh
         .triangles()
         .iter()
         .map(|corners| corners.map(|corner| weld.point_of(corner as usize) as u32));
     let mut triangles: Vec<[u32; 3]> = welded
-        .filter(|corners| across(points, corners) != DVec3::ZERO)
+        .filter(|corners| across(points, corners) != DVec3::ZERO && corners.iter().all(in_box))
         .collect();
     let sides = Sides::of(points.len(), &triangles);
     let again = sides.triangles_again(triangles.len());
