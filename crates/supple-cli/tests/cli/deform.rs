@@ -96,6 +96,11 @@ fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
             "has no option 'l=x'; known: a number of rounds, l=THRESHOLD",
         ),
         ("arap:faster", "has no option 'faster'"),
+        (
+            "arap:plain:unsmoothed",
+            "'plain' and 'unsmoothed' exclude each other",
+        ),
+        ("arap:strict:strict", "'strict' is said twice"),
     ] {
         let arguments = ["deform", "@bar:2000", "-m", method, "-o", "no.npy"];
         let (status, error) = fails(&arguments, folder.path());

@@ -28,7 +28,7 @@ use thiserror::Error;
 /// How a surface is kept rigid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArapOptions {
-    /// Rounds of rotations and positions; the paper's experiments have three.
+    /// Rounds of rotations and positions, at most; the paper's experiments have three. With a tolerance, [`ArapOptions::MOST_BY_TOLERANCE`] lets it decide.
     pub iterations: usize,
     /// `l`: a point is held by its heaviest handle if its weight is above this. The paper has 0.95 for a body and 0.98 for a hand.
     pub threshold: f64,
@@ -53,6 +53,9 @@ impl ArapOptions {
         smoothing: HandleSmoothing::Detailed,
         follow: false,
     };
+
+    /// As many rounds as a tolerance is given to be met on the command line: where surfaces have hundreds of points between handles, a hundred rounds come to within a ten-thousandth of their size.
+    pub const MOST_BY_TOLERANCE: usize = 100;
 
     /// Whether the numbers make sense.
     pub(crate) fn check(&self) -> Result<(), ArapError> {
@@ -80,30 +83,71 @@ impl ArapOptions {
 impl ArapOptions {
     pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, strict, unsmoothed, plain, follow, with colons between them";
 
-    /// These options with what some words say, sensible or not; `None` if they are no such words.
-    pub(crate) fn with_words(mut self, words: &str) -> Option<ArapOptions> {
+    /// The paper's options with what some words say, sensible or not. A tolerance without a number of rounds has as many as it takes, up to [`ArapOptions::MOST_BY_TOLERANCE`].
+    pub(crate) fn from_words(words: &str) -> Result<ArapOptions, WordFault<'_>> {
+        let mut options = ArapOptions::DEFAULT;
+        let mut said: Vec<(About, &str)> = Vec::new();
         for word in words.split(':') {
-            match word.split_once('=') {
-                Some(("l", number)) => self.threshold = number.parse().ok()?,
-                Some(("tolerance", number)) => self.tolerance = number.parse().ok()?,
-                Some(_) => return None,
-                None => match word {
-                    "strict" => self.every_handle = false,
-                    "follow" => self.follow = true,
-                    "plain" => self.smoothing = HandleSmoothing::Plain,
-                    "unsmoothed" => self.smoothing = HandleSmoothing::None,
-                    number => self.iterations = number.parse().ok()?,
-                },
+            let about = options.take_word(word).ok_or(WordFault::Unknown)?;
+            if let Some(&(_, before)) = said.iter().find(|(known, _)| *known == about) {
+                return Err(WordFault::Both(before, word));
             }
+            said.push((about, word));
         }
-        Some(self)
+        let rounds_are_said = said.iter().any(|(about, _)| *about == About::Rounds);
+        if options.tolerance > 0.0 && !rounds_are_said {
+            options.iterations = ArapOptions::MOST_BY_TOLERANCE;
+        }
+        Ok(options)
+    }
+
+    /// Does as a word says, and tells what it is about.
+    fn take_word(&mut self, word: &str) -> Option<About> {
+        let about = match word.split_once('=') {
+            Some(("l", number)) => {
+                self.threshold = number.parse().ok()?;
+                About::Threshold
+            }
+            Some(("tolerance", number)) => {
+                self.tolerance = number.parse().ok()?;
+                About::Tolerance
+            }
+            Some(_) => return None,
+            None => match word {
+                "strict" => {
+                    self.every_handle = false;
+                    About::EveryHandle
+                }
+                "follow" => {
+                    self.follow = true;
+                    About::Following
+                }
+                "plain" => {
+                    self.smoothing = HandleSmoothing::Plain;
+                    About::Smoothing
+                }
+                "unsmoothed" => {
+                    self.smoothing = HandleSmoothing::None;
+                    About::Smoothing
+                }
+                number => {
+                    self.iterations = number.parse().ok()?;
+                    About::Rounds
+                }
+            },
+        };
+        Some(about)
     }
 
     /// The words that tell these options from the paper's; `None` if they are the paper's.
     pub(crate) fn words(&self) -> Option<String> {
         let usual = ArapOptions::DEFAULT;
         let mut words = Vec::new();
-        if self.iterations != usual.iterations {
+        let unsaid = match self.tolerance > 0.0 {
+            true => ArapOptions::MOST_BY_TOLERANCE,
+            false => usual.iterations,
+        };
+        if self.iterations != unsaid {
             words.push(self.iterations.to_string());
         }
         if self.threshold != usual.threshold {
@@ -125,6 +169,26 @@ impl ArapOptions {
         }
         (!words.is_empty()).then(|| words.join(":"))
     }
+}
+
+/// What a word is about: each thing may be said once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    Rounds,
+    Threshold,
+    Tolerance,
+    EveryHandle,
+    Smoothing,
+    Following,
+}
+
+/// Why words make no options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WordFault<'w> {
+    /// One of them is none that is known.
+    Unknown,
+    /// Two say the same thing, or contradict each other.
+    Both(&'w str, &'w str),
 }
 
 impl Default for ArapOptions {
@@ -255,7 +319,7 @@ pub struct LoosePiece {
 pub struct ArapReport {
     /// How many points each handle holds.
     pub held: Vec<usize>,
-    /// Handles that are on and hold no point: nowhere is theirs the largest weight, or none above the threshold where that is all that counts.
+    /// Handles that are on, have some weight and hold no point: nowhere is theirs the largest weight, or none above the threshold where that is all that counts. Joints without any weight, as most skeletons have, move nothing by any method.
     pub idle: Vec<usize>,
     /// Pieces that no handle holds: they move by linear blending alone.
     pub loose: Vec<LoosePiece>,
@@ -377,7 +441,15 @@ impl Arap {
             .filter(|(_, reached)| !reached)
             .filter_map(|(piece, _)| piece)
             .collect();
-        let idle = |handle: &usize| self.active[*handle] && report.held[*handle] == 0;
+        let mut weighted = vec![false; self.handles];
+        for point in 0..self.holder.len() {
+            let (handles, _) = self.row(point);
+            handles
+                .iter()
+                .for_each(|&handle| weighted[usize::from(handle)] = true);
+        }
+        let idle =
+            |&handle: &usize| self.active[handle] && weighted[handle] && report.held[handle] == 0;
         report.idle = (0..self.handles).filter(idle).collect();
         report
     }

@@ -346,6 +346,20 @@ fn points_are_held_by_the_threshold_or_where_a_handle_has_its_most() {
     for handle in kind.report().idle {
         assert!(!heaviest_somewhere[handle]);
     }
+    // A joint that no vertex follows is none to speak of.
+    let has_weight = |handle: &usize| {
+        let mut vertices = 0..asset.rig.mesh().vertex_count();
+        vertices.any(|vertex| {
+            let mut own = asset.rig.weights().of(vertex);
+            own.any(|influence| influence.joint == *handle)
+        })
+    };
+    let unheard: Vec<usize> = (0..strict.handles)
+        .filter(|&handle| strict.report().held[handle] == 0)
+        .collect();
+    let (weighted, bare): (Vec<usize>, Vec<usize>) = unheard.into_iter().partition(has_weight);
+    assert_eq!(strict.report().idle, weighted);
+    assert!(!bare.is_empty(), "the root of a figure holds nothing");
 }
 
 #[test]
@@ -409,17 +423,51 @@ fn following_the_frame_before_comes_to_the_same_in_fewer_rounds() {
 #[test]
 fn options_are_words_and_bad_ones_are_refused() {
     let words = "10:l=0.9:tolerance=0.001:strict:plain:follow";
-    let options = ArapOptions::DEFAULT.with_words(words).unwrap();
+    let options = ArapOptions::from_words(words).unwrap();
     assert_eq!(options.words().as_deref(), Some(words));
     assert_eq!(ArapOptions::DEFAULT.words(), None);
     for bad in ["", "l=x", "-3", "faster", "3:"] {
-        assert_eq!(ArapOptions::DEFAULT.with_words(bad), None, "{bad}");
+        assert_eq!(
+            ArapOptions::from_words(bad),
+            Err(WordFault::Unknown),
+            "{bad}"
+        );
     }
     for bad in ["l=1", "l=nan", "tolerance=-1", "99999"] {
-        let options = ArapOptions::DEFAULT.with_words(bad).unwrap();
+        let options = ArapOptions::from_words(bad).unwrap();
         let problem = options.check().unwrap_err().to_string();
         let refused = format!("arap:{bad}").parse::<Method>().unwrap_err();
         assert!(refused.to_string().ends_with(&problem), "{refused}");
+    }
+    for (words, one, other) in [
+        ("plain:unsmoothed", "plain", "unsmoothed"),
+        ("3:follow:5", "3", "5"),
+        ("l=0.9:l=0.8", "l=0.9", "l=0.8"),
+        ("strict:strict", "strict", "strict"),
+    ] {
+        assert_eq!(
+            ArapOptions::from_words(words),
+            Err(WordFault::Both(one, other))
+        );
+        let refused = format!("arap:{words}").parse::<Method>().unwrap_err();
+        let refused = refused.to_string();
+        assert!(
+            refused.contains(one) && refused.contains(other),
+            "{refused}"
+        );
+    }
+    // A tolerance decides how many rounds there are, unless a number does.
+    for (words, rounds) in [
+        ("tolerance=0.001", ArapOptions::MOST_BY_TOLERANCE),
+        ("3:tolerance=0.001", 3),
+        ("tolerance=0", 3),
+    ] {
+        let options = ArapOptions::from_words(words).unwrap();
+        assert_eq!(options.iterations, rounds, "{words}");
+        let again = options
+            .words()
+            .map(|words| ArapOptions::from_words(&words).unwrap());
+        assert_eq!(again.unwrap_or_default(), options, "{words}");
     }
     let asset = figure();
     let bad = ArapOptions {

@@ -9,7 +9,7 @@ use super::dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 use super::linear_dual_blend::{DualShare, LinearDualBlend};
 use super::multi_linear::{AnimationSpaceWeights, MatrixWeights};
 use super::stretch_twist::StretchTwist;
-use crate::arap::ArapOptions;
+use crate::arap::{ArapOptions, WordFault};
 use crate::centers::CenterOptions;
 use std::fmt;
 use std::str::FromStr;
@@ -228,7 +228,7 @@ impl Method {
         }
     }
 
-    /// The method with the option that follows its name after a colon.
+    /// The method with the option that follows its name after a colon. `arap` has words of its own: [`ArapOptions::from_words`].
     fn with_option(self, option: &str) -> Option<Method> {
         let antipodality = match option {
             "per-vertex" => Some(Antipodality::PerVertex),
@@ -261,7 +261,6 @@ impl Method {
                 let dual = DualShare::Everywhere(share);
                 Some(Method::LinearDualBlend(LinearDualBlend { dual }))
             }
-            (Method::Arap(options), words) => Some(Method::Arap(options.with_words(words)?)),
             _ => None,
         }
     }
@@ -370,15 +369,21 @@ impl FromStr for Method {
             option: option.to_owned(),
             known: method.options(),
         };
-        let method = method.with_option(option).ok_or(unknown)?;
-        if let Method::Arap(options) = &method {
-            options.check().map_err(|error| UnknownMethod::Value {
-                method: method.name(),
-                option: option.to_owned(),
-                problem: error.to_string(),
-            })?;
-        }
-        Ok(method)
+        let Method::Arap(_) = method else {
+            return method.with_option(option).ok_or(unknown);
+        };
+        let bad = |problem: String| UnknownMethod::Value {
+            method: method.name(),
+            option: option.to_owned(),
+            problem,
+        };
+        let options = ArapOptions::from_words(option).map_err(|fault| match fault {
+            WordFault::Unknown => unknown,
+            WordFault::Both(one, other) if one == other => bad(format!("'{one}' is said twice")),
+            WordFault::Both(one, other) => bad(format!("'{one}' and '{other}' exclude each other")),
+        })?;
+        options.check().map_err(|error| bad(error.to_string()))?;
+        Ok(Method::Arap(options))
     }
 }
 
