@@ -7,16 +7,7 @@ use supple::smoothing::Steps;
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::StoredState;
 
-/// A measure with three digits that tell something, whatever its unit.
-pub(crate) fn measure(value: f64) -> String {
-    let before_point = if value.abs() > 0.0 && value.is_finite() {
-        value.abs().log10().floor() as i32 + 1
-    } else {
-        1
-    };
-    let after_point = (3 - before_point).clamp(0, 12) as usize;
-    format!("{value:.after_point$}")
-}
+pub(crate) use supple::words::measure;
 
 /// "1 vertex", "2 vertices".
 pub(crate) fn many(count: usize, noun: &str) -> String {
@@ -165,11 +156,5 @@ mod tests {
         assert_eq!(printable("Läufer\n\u{1b}[31m"), "Läufer\\n\\u{1b}[31m");
         assert_eq!(many(1, "vertex"), "1 vertex");
         assert_eq!(many(2, "vertex"), "2 vertices");
-    }
-
-    #[test]
-    fn measures_tell_as_much_in_any_unit() {
-        let told = [1234.5, 12.345, 0.0012345, 0.0].map(measure);
-        assert_eq!(told, ["1234", "12.3", "0.00123", "0.00"]);
     }
 }

@@ -65,6 +65,7 @@ pub mod quality;
 pub mod symmetry;
 
 pub mod characters;
+pub mod words;
 
 pub use clip::Clip;
 pub use deform::{Method, Normals, Output, Skin, Workspace};

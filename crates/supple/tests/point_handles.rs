@@ -514,13 +514,21 @@ fn what_cannot_be_is_said() {
         panic!("{outside}");
     };
     assert!(handle == 1 && (distance - 1.8).abs() < 0.02, "{distance}");
-    assert_eq!(
-        with(&[places[0], places[1], places[0]], None),
-        HandleError::SamePlace {
+    let nearly = places[0] + DVec3::X * 1e-4;
+    for second in [places[0], nearly] {
+        let error = with(&[places[0], places[1], second], None);
+        let HandleError::SamePlace {
             first: 0,
-            second: 2
-        }
-    );
+            second: 2,
+            distance,
+            extent,
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert!((distance - second.distance(places[0])).abs() < 1e-12);
+        assert!((5.0..8.0).contains(&extent), "{extent}");
+    }
     let edge = |edges: &[[usize; 2]]| with(&places, Some(edges.to_vec()));
     assert_eq!(
         edge(&[[0, 5]]),
@@ -540,6 +548,192 @@ fn what_cannot_be_is_said() {
     };
     let error = place_handles(&mesh, &none).unwrap_err();
     assert!(error.to_string().contains("the number of handles is 0"));
+    let fewer = HandleOptions {
+        count: Some(2),
+        given: places[..3].to_vec(),
+        ..HandleOptions::default()
+    };
+    let error = place_handles(&mesh, &fewer);
+    assert_eq!(
+        error,
+        Err(HandleError::FewerThanGiven { count: 2, given: 3 })
+    );
+}
+
+/// A ball has room for a few handles only; given ones count, and those beside them are made up for elsewhere.
+#[test]
+fn handles_that_there_is_no_room_for_are_told() {
+    let options = |count: usize, given: &[DVec3]| HandleOptions {
+        count: Some(count),
+        given: given.to_vec(),
+        ..HandleOptions::default()
+    };
+    let ball = turned(-0.999, 0.999, 40, |x| (1.0 - x * x).sqrt());
+    for given in [&[][..], &[DVec3::ZERO, DVec3::X * 0.5]] {
+        let crowded = place_handles(&ball, &options(500, given)).unwrap();
+        let found = crowded.places.len();
+        assert!(found < 500 && crowded.report.missing == 500 - found);
+    }
+    let bar = turned(-3.0, 3.0, 60, |_| 0.4);
+    for given in [&[][..], &[DVec3::X * 0.1], &[DVec3::ZERO, DVec3::X * 2.0]] {
+        for count in [2, 4, 6] {
+            let handles = place_handles(&bar, &options(count, given)).unwrap();
+            assert_eq!(handles.report.missing, 0, "{count} {given:?}");
+            assert_eq!(handles.places.len(), count);
+            assert_eq!(handles.places[..given.len()], *given);
+        }
+    }
+}
+
+/// A mesh with more vertices and triangles, the latter by numbers among the new vertices.
+fn with(mesh: &Mesh, more: &[Vec3], triangles: &[[u32; 3]]) -> Mesh {
+    let first = mesh.vertex_count() as u32;
+    let shifted = |corners: &[u32; 3]| corners.map(|corner| corner + first);
+    let triangles = mesh
+        .triangles()
+        .iter()
+        .copied()
+        .chain(triangles.iter().map(shifted));
+    let positions = [mesh.positions(), more].concat();
+    Mesh::new(positions, None, None, triangles.collect()).unwrap()
+}
+
+/// What nobody sees says nothing about where a body is, how large, and what is its middle.
+#[test]
+fn what_has_no_area_is_no_body() {
+    let body = dumbbell();
+    let plain = placed(&body);
+    let far = Vec3::new(300.0, -700.0, 900.0);
+    let spots = [
+        with(&body, &[far], &[]),
+        with(&body, &[far * 1e30], &[]),
+        with(&body, &[far, far, far], &[[0, 1, 2]]),
+        // A line, as nearly as numbers can tell.
+        with(&body, &[far, far * 1.7, far * 3.1], &[[0, 1, 2]]),
+    ];
+    let methods = BindMethod::all().into_iter();
+    for method in methods.filter(|method| ["bbw", "geodesic"].contains(&method.name())) {
+        let bound = |handles: &PlacedHandles, mesh: &Mesh| {
+            let bound = handles.bind(mesh, &method, &|_| {});
+            bound.unwrap().weights
+        };
+        let expected = bound(&plain, &body);
+        for (at, spoiled) in spots.iter().enumerate() {
+            let handles = placed(spoiled);
+            assert_eq!(handles.places, plain.places, "{at}");
+            assert_eq!(handles.edges, plain.edges, "{at}");
+            let found = bound(&handles, spoiled);
+            for vertex in 0..body.vertex_count() {
+                let expected = expected.of(vertex).map(|own| (own.joint, own.weight));
+                let found = found.of(vertex).map(|own| (own.joint, own.weight));
+                assert!(found.eq(expected), "{at}, {}: {vertex}", method.name());
+            }
+        }
+    }
+}
+
+/// A sheet of squares over two directions, from a corner.
+fn sheet(corner: Vec3, along: Vec3, across: Vec3, steps: usize) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let side = steps as u32 + 1;
+    let share = |at: u32| at as f32 / steps as f32;
+    let at = |at: u32| corner + along * share(at % side) + across * share(at / side);
+    let square = |at: u32| [[at, at + 1, at + side + 1], [at, at + side + 1, at + side]];
+    let squares = (0..side * (side - 1)).filter(|at| at % side + 1 < side);
+    (
+        (0..side * side).map(at).collect(),
+        squares.flat_map(square).collect(),
+    )
+}
+
+#[test]
+fn a_handle_off_a_sheet_is_refused() {
+    let (positions, triangles) = sheet(Vec3::ZERO, Vec3::X, Vec3::Y, 20);
+    let cloth = Mesh::new(positions, None, None, triangles).unwrap();
+    let with = |place: DVec3| {
+        let options = HandleOptions {
+            automatic: false,
+            given: vec![DVec3::new(0.2, 0.2, 0.0), place],
+            ..HandleOptions::default()
+        };
+        place_handles(&cloth, &options)
+    };
+    assert!(with(DVec3::new(0.8, 0.7, 0.001)).is_ok());
+    for far in [
+        DVec3::new(0.8, 0.7, 0.1),
+        DVec3::new(5.0, 0.7, 0.0),
+        DVec3::splat(-1e6),
+    ] {
+        let error = with(far).unwrap_err();
+        let HandleError::OffSheet {
+            handle: 1, place, ..
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!(place, far);
+    }
+}
+
+/// Handles of what has no inside lie on it, beside a body or grown to it, and each of them holds something.
+#[test]
+fn handles_of_capes_and_fins_lie_on_them_and_hold() {
+    let bar = turned(-3.0, 3.0, 24, |_| 0.4);
+    let bodies = [
+        // A cape behind, beside the body and slanted.
+        (
+            "cape",
+            Vec3::new(-2.0, 0.6, -1.0),
+            Vec3::X * 4.0,
+            Vec3::new(0.0, 1.5, 2.0),
+        ),
+        // A fin whose lower edge is in the body.
+        (
+            "fin",
+            Vec3::new(-1.5, 0.2, 0.0),
+            Vec3::X * 3.0,
+            Vec3::Y * 3.0,
+        ),
+        // One that has grown to the body, along vertices of it.
+        (
+            "grown fin",
+            Vec3::new(-1.5, -0.4, 0.0),
+            Vec3::X * 3.0,
+            Vec3::Y * -3.0,
+        ),
+        // One that hangs on the end of the bar like a flag.
+        (
+            "flag",
+            Vec3::new(2.9, 0.0, 0.0),
+            Vec3::X * 3.0,
+            Vec3::new(0.3, 2.0, 0.7),
+        ),
+    ];
+    for (name, corner, along, across) in bodies {
+        let (positions, triangles) = sheet(corner, along, across, 12);
+        let body = with(&bar, &positions, &triangles);
+        for count in [None, Some(14)] {
+            let options = HandleOptions {
+                count,
+                ..HandleOptions::default()
+            };
+            let handles = place_handles(&body, &options).unwrap();
+            let on_sheet = |place: DVec3| {
+                let normal = along.cross(across).as_dvec3().normalize();
+                (place - corner.as_dvec3()).dot(normal).abs() < 0.05
+            };
+            for place in &handles.places {
+                let lies = winding(&bar, *place) > 0.3 || on_sheet(*place);
+                assert!(lies, "{name}, {count:?}: {place}");
+            }
+            for method in BindMethod::all() {
+                if ["bbw", "geodesic"].contains(&method.name()) {
+                    let bound = handles.bind(&body, &method, &|_| {}).unwrap();
+                    let unreached = &bound.report.unreached;
+                    assert_eq!(*unreached, [0; 0], "{name}, {count:?}, {}", method.name());
+                }
+            }
+        }
+    }
 }
 
 #[test]

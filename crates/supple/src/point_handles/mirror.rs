@@ -1,8 +1,8 @@
 //! The same handles left and right, where the body is the same: `Symmetry` tells the plane.
 
 use super::placement::Placed;
+use super::room::Room;
 use crate::symmetry::MirrorPlane;
-use crate::weights::bind::shape::Shape;
 
 /// A handle nearer to the plane than this share of the thickness is on it.
 const ON_PLANE: f64 = 0.3;
@@ -13,8 +13,8 @@ const PAIR: f64 = 1.0;
 /// Two sides of a body.
 pub(super) struct Mirror<'a> {
     pub(super) plane: MirrorPlane,
-    /// Even a symmetric body may have a pocket on one side only. None for a sheet, which has no inside.
-    pub(super) inside_of: Option<&'a Shape>,
+    /// Even a symmetric body may have a pocket on one side only.
+    pub(super) room: Room<'a>,
 }
 
 impl Mirror<'_> {
@@ -24,7 +24,7 @@ impl Mirror<'_> {
             place: self.plane.mirrored(handle.place),
             ..*handle
         };
-        (!self.is_on_plane(handle) && self.is_inside(&image)).then_some(image)
+        (!self.is_on_plane(handle) && self.room.has(image.place)).then_some(image)
     }
 
     /// The handle, on the plane if it is near to it.
@@ -33,15 +33,10 @@ impl Mirror<'_> {
             place: handle.place - self.plane.normal * self.plane.side(handle.place),
             ..handle
         };
-        match self.is_on_plane(&handle) && self.is_inside(&flat) {
+        match self.is_on_plane(&handle) && self.room.has(flat.place) {
             true => flat,
             false => handle,
         }
-    }
-
-    fn is_inside(&self, handle: &Placed) -> bool {
-        let shape = self.inside_of;
-        shape.is_none_or(|shape| shape.is_inside(handle.place))
     }
 
     fn is_on_plane(&self, handle: &Placed) -> bool {
@@ -81,7 +76,7 @@ impl Mirror<'_> {
                 thickness: 0.5 * (placed[a].thickness + placed[b].thickness),
                 ..placed[side]
             });
-            if both.iter().all(|side| self.is_inside(side)) {
+            if both.iter().all(|side| self.room.has(side.place)) {
                 [placed[a], placed[b]] = both;
             }
             partners[a] = Some(b);

@@ -8,6 +8,7 @@ mod ends;
 mod facets;
 mod mirror;
 mod placement;
+mod room;
 mod segments;
 mod tree;
 
@@ -20,10 +21,12 @@ use crate::symmetry::{MirrorPlane, Symmetry};
 use crate::weights::bind::geodesic::InsideDistances;
 use crate::weights::bind::shape::Shape;
 use crate::weights::bind::{BindError, BindMethod, Bound, Handle, bind};
+use crate::words::measure;
 use facets::Facets;
 use glam::DVec3;
 use mirror::Mirror;
 use placement::{Body, Placed, pieces_with_handles};
+use room::Room;
 use segments::FacetSegments;
 use thiserror::Error;
 use tree::Node;
@@ -71,7 +74,7 @@ pub enum HandleError {
     #[error("handle {0} is at a place that is not finite")]
     NotFinite(usize),
     /// A handle that is not in the body.
-    #[error("handle {handle} at {}, {}, {} is outside of the body, {distance} away from its surface", place.x, place.y, place.z)]
+    #[error("handle {handle} at {}, {}, {} is outside of the body, {} away from its surface", place.x, place.y, place.z, measure(*distance))]
     Outside {
         /// Which of the given ones.
         handle: usize,
@@ -80,13 +83,27 @@ pub enum HandleError {
         /// How far away the surface is.
         distance: f64,
     },
-    /// Two handles in one place.
-    #[error("handles {first} and {second} are at the same place")]
+    /// A handle that is not on a surface without an inside.
+    #[error("handle {handle} at {}, {}, {} is off the surface, {} away from it, and the surface has no inside", place.x, place.y, place.z, measure(*distance))]
+    OffSheet {
+        /// Which of the given ones.
+        handle: usize,
+        /// Where it is.
+        place: DVec3,
+        /// How far away the surface is.
+        distance: f64,
+    },
+    /// Two handles in one place, or so near to each other that each would have to hold all that the other holds.
+    #[error("handles {first} and {second} are at the same place: {} apart in a body of {}", measure(*distance), measure(*extent))]
     SamePlace {
         /// One.
         first: usize,
         /// The other.
         second: usize,
+        /// How far apart they are.
+        distance: f64,
+        /// How large the body is.
+        extent: f64,
     },
     /// A pseudo-edge that names a handle which is not there.
     #[error("an edge names handle {handle}, but there are {count}")]
@@ -102,6 +119,14 @@ pub enum HandleError {
     /// A handle without a pseudo-edge, whose rotation nothing would tell.
     #[error("handle {0} has no edge: nothing would tell how it turns")]
     Isolated(usize),
+    /// More handles are given than there shall be.
+    #[error("the number of handles is {count}, but {given} are given already")]
+    FewerThanGiven {
+        /// How many there shall be.
+        count: usize,
+        /// How many are given.
+        given: usize,
+    },
     /// An option that makes no sense.
     #[error("{option} is {value}, but must be {allowed}")]
     BadOption {
@@ -140,6 +165,10 @@ pub struct HandleReport {
     pub sheet: bool,
     /// How many handles had to be moved into the body.
     pub moved_inside: usize,
+    /// How many were left out, since there was no place near them that is in the body.
+    pub left_out: usize,
+    /// How many of the handles that were asked for are not there, for want of room.
+    pub missing: usize,
     /// Edges between which no way leads inside of the body: it has several parts.
     pub across: Vec<[usize; 2]>,
 }
@@ -147,20 +176,20 @@ pub struct HandleReport {
 /// Voxels for distances inside of the body.
 const VOXELS: usize = 20_000;
 
-/// Two handles nearer than this are in one place, the extent of the model being one.
-const SAME_PLACE: f64 = 1e-6;
+/// Two handles no farther apart than this are in one place, the extent of the model being one: no method of weights tells them apart, and a turn that is read off an edge as short as that is noise.
+const SAME_PLACE: f64 = 1e-3;
 
-/// Handles that were found and then moved to within this share of the thickness there are one.
-const NEARLY_SAME_PLACE: f64 = 0.1;
+/// Of handles that were found, a limb has no two that are no farther apart than this share of its thickness.
+const SAME_PLACE_IN_LIMB: f64 = 0.1;
 
 /// What is thinner than this, eyelids, cloth and plates, counts as this thick, the extent of the model being one: there are no limbs as thin as that.
 const THIN: f64 = 0.006;
 
+/// As many handles are placed along long parts at most, where no number is asked for.
+const MOST_ALONG: usize = 64;
+
 /// As much as anyone may ask for.
 const MOST: usize = 1000;
-
-/// The surface has an inside around a given handle if it winds around it this often: on the border of half a body, as artists model them before mirroring, it is about a half.
-const AROUND_HANDLE: f64 = 0.3;
 
 /// Places handles in a body.
 pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandles, HandleError> {
@@ -178,12 +207,17 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
         .iter()
         .map(|&place| shape.to_unit(place))
         .collect();
-    check_given(&shape, options, &given, sheet)?;
+    let room = Room {
+        shape: &shape,
+        facets: &facets,
+    };
+    check_given(&room, options, &given, sheet)?;
     let segments = FacetSegments::of(&facets, &thickness.logarithms, options.clusters);
     let inside = InsideDistances::in_body(&shape, VOXELS);
     let body = Body {
         shape: &shape,
         facets: &facets,
+        room,
         segments: &segments,
         inside: &inside,
         thickness: facets.at_points(&shape, &thickness.of_facets),
@@ -193,7 +227,7 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
             let point = shape.to_unit(plane.normal * plane.offset);
             Mirror {
                 plane: MirrorPlane::through(point, plane.normal),
-                inside_of: (!sheet).then_some(&shape),
+                room,
             }
         }),
     };
@@ -205,12 +239,8 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
     };
     let mut placed: Vec<Placed> = given.iter().map(|&place| Placed::given(place)).collect();
     if options.automatic {
-        let found = find(&body, options, given.len(), &mut report);
-        let apart = |found: &Placed| {
-            let mut given = given.iter();
-            given.all(|given| given.distance(found.place) > 0.5 * found.thickness)
-        };
-        placed.extend(found.into_iter().filter(apart));
+        let found = find(&body, options, &placed, &mut report);
+        placed.extend(found);
     }
     let mut tree = tree::shortest(&inside, &nodes(&body, &mut placed, given.len()));
     if options.automatic && !sheet {
@@ -219,9 +249,13 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
     if let Some(mirror) = &body.mirror {
         mirror.pair(&mut placed[given.len()..]);
     }
-    if drop_coinciding(&mut placed, given.len()) {
+    let outside = drop_outside(&mut placed, given.len(), &room);
+    report.left_out = outside;
+    if drop_coinciding(&mut placed, given.len()) || outside > 0 {
         tree = tree::shortest(&inside, &nodes(&body, &mut placed, given.len()));
     }
+    let wanted = options.count.unwrap_or(0);
+    report.missing = wanted.saturating_sub(placed.len());
     let places: Vec<DVec3> = placed.iter().map(|handle| handle.place).collect();
     let edges = match &options.edges {
         Some(edges) => checked_edges(edges, placed.len())?,
@@ -288,7 +322,11 @@ impl HandleOptions {
                 });
             }
         }
-        Ok(())
+        let given = self.given.len();
+        match self.count {
+            Some(count) if count < given => Err(HandleError::FewerThanGiven { count, given }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -330,29 +368,41 @@ impl Thickness {
 }
 
 fn check_given(
-    shape: &Shape,
+    room: &Room,
     options: &HandleOptions,
     given: &[DVec3],
     sheet: bool,
 ) -> Result<(), HandleError> {
+    let shape = room.shape;
     for (handle, &place) in given.iter().enumerate() {
         if !place.is_finite() {
             return Err(HandleError::NotFinite(handle));
         }
-        let same = |other: &DVec3| other.distance(place) <= SAME_PLACE;
+        let same = |other: &DVec3| is_same_place(*other, &Placed::given(place));
         if let Some(first) = given[..handle].iter().position(same) {
             return Err(HandleError::SamePlace {
                 first,
                 second: handle,
+                distance: shape.length_from_unit(given[first].distance(place)),
+                extent: shape.length_from_unit(1.0),
             });
         }
-        if !sheet && shape.tree.winding(place) <= AROUND_HANDLE {
-            let nearest = shape.tree.nearest(place.as_vec3(), f32::INFINITY, |_| true);
+        if !room.may_keep(place) {
+            let nearest = room.nearest_skin(place);
             let distance = nearest.map_or(f64::INFINITY, |nearest| f64::from(nearest.distance));
-            return Err(HandleError::Outside {
-                handle,
-                place: options.given[handle],
-                distance: shape.length_from_unit(distance),
+            let distance = shape.length_from_unit(distance);
+            let place = options.given[handle];
+            return Err(match sheet {
+                true => HandleError::OffSheet {
+                    handle,
+                    place,
+                    distance,
+                },
+                false => HandleError::Outside {
+                    handle,
+                    place,
+                    distance,
+                },
             });
         }
     }
@@ -363,34 +413,53 @@ fn check_given(
 fn find(
     body: &Body,
     options: &HandleOptions,
-    given: usize,
+    given: &[Placed],
     report: &mut HandleReport,
 ) -> Vec<Placed> {
+    let is_free = |found: &Placed| !found.is_taken(given);
     let between = body.between();
     let reach = between.reach();
-    let mut placed = between.placed;
+    let mut found = between.placed;
     if options.ends {
-        body.add_ends(&mut placed);
+        body.add_ends(&mut found);
     }
-    match options.count.map(|count| count.saturating_sub(given)) {
-        Some(count) => {
-            body.thin_out(&mut placed, count);
-            body.add_along(&mut placed, &reach, |placed, _| placed >= count);
-            placed.truncate(count);
-        }
-        None => {
-            if let Some(mirror) = &body.mirror {
-                mirror.complete(&mut placed);
-            }
-            body.add_along(&mut placed, &reach, |placed, away| {
-                placed > 0 && away <= 1.0
-            });
-        }
+    found.retain(is_free);
+    match (options.count, &body.mirror) {
+        (Some(count), _) => body.thin_out(&mut found, count - given.len()),
+        (None, Some(mirror)) => mirror.complete(&mut found),
+        (None, None) => {}
     }
-    if !report.sheet {
-        report.moved_inside = body.move_inside(&mut placed);
+    found.retain(is_free);
+    // What is given holds what is around it as well as what is found.
+    let mut placed = [given, &found].concat();
+    match options.count {
+        Some(count) => body.add_along(&mut placed, &reach, MOST, |placed, _| placed >= count),
+        None => body.add_along(&mut placed, &reach, MOST_ALONG, |placed, away| {
+            placed > 0 && away <= 1.0
+        }),
     }
-    placed
+    let mut found = placed.split_off(given.len());
+    report.moved_inside = body.move_inside(&mut found);
+    found.retain(is_free);
+    found
+}
+
+/// Leaves out handles that were found and are not in the body: those of fins and capes may be beside them, where they would hold nothing. Tells how many. One is left where all are outside.
+fn drop_outside(placed: &mut Vec<Placed>, given: usize, room: &Room) -> usize {
+    let before = placed.len();
+    let mut kept: Vec<Placed> = placed[..given].to_vec();
+    let found = placed[given..].iter();
+    kept.extend(found.filter(|found| room.may_keep(found.place)));
+    if kept.is_empty() {
+        kept.extend(placed.first());
+    }
+    *placed = kept;
+    before - placed.len()
+}
+
+/// Whether a place is that of a handle. Given handles know no thickness.
+fn is_same_place(place: DVec3, handle: &Placed) -> bool {
+    place.distance(handle.place) <= SAME_PLACE.max(SAME_PLACE_IN_LIMB * handle.thickness)
 }
 
 /// Of handles that came to the same place as they were moved inside, to the middle of a limb or onto a plane, the first stays: true if any was dropped. Given ones all stay.
@@ -398,9 +467,8 @@ fn drop_coinciding(placed: &mut Vec<Placed>, given: usize) -> bool {
     let before = placed.len();
     let mut kept: Vec<Placed> = Vec::with_capacity(before);
     for (handle, own) in placed.iter().enumerate() {
-        let near = SAME_PLACE.max(NEARLY_SAME_PLACE * own.thickness);
-        let apart = |other: &Placed| other.place.distance(own.place) > near;
-        if handle < given || kept.iter().all(apart) {
+        let same = |other: &Placed| is_same_place(other.place, own);
+        if handle < given || !kept.iter().any(same) {
             kept.push(*own);
         }
     }

@@ -7,6 +7,7 @@
 use super::ends::{End, Rings, ends};
 use super::facets::Facets;
 use super::mirror::Mirror;
+use super::room::Room;
 use super::segments::FacetSegments;
 use crate::adjacency::DisjointSets;
 use crate::weights::bind::geodesic::InsideDistances;
@@ -48,6 +49,14 @@ impl Placed {
             weight: 0.0,
         }
     }
+
+    /// Whether one of the given handles among some others is so near that it does what this one would.
+    pub(super) fn is_taken(&self, others: &[Placed]) -> bool {
+        let mut given = others
+            .iter()
+            .filter(|other| other.kind == HandleKind::Given);
+        given.any(|given| given.place.distance(self.place) <= TAKEN * self.thickness)
+    }
 }
 
 /// Handles between segments.
@@ -73,6 +82,7 @@ impl Between {
 pub(super) struct Body<'a> {
     pub(super) shape: &'a Shape,
     pub(super) facets: &'a Facets,
+    pub(super) room: Room<'a>,
     pub(super) segments: &'a FacetSegments,
     pub(super) inside: &'a InsideDistances<'a>,
     /// How thick the body is behind every point.
@@ -84,6 +94,9 @@ pub(super) struct Body<'a> {
     /// What the body is symmetric about.
     pub(super) mirror: Option<Mirror<'a>>,
 }
+
+/// No handle is placed nearer to a given one than this share of the thickness.
+const TAKEN: f64 = 0.5;
 
 /// Handles nearer than this share of the thickness are one.
 const ONE_HANDLE: f64 = 0.6;
@@ -114,9 +127,6 @@ const RING: f64 = 1.6;
 
 /// Pieces smaller than this share of the body follow what is around them: eyes, buttons.
 const PIECE: f64 = 0.04;
-
-/// As many handles are placed along long parts at most.
-const MOST_ALONG: usize = 64;
 
 /// A piece of which this share lies close to larger ones, or inside of them, is moved by their handles: clothes, belts, teeth.
 const CARRIED: f64 = 0.6;
@@ -364,11 +374,12 @@ impl Body<'_> {
         }
     }
 
-    /// Adds handles along what is long, where the skin is farthest from all others, until there are enough. `reach` is how far skin may be from them in every segment; distances are told as shares of it.
+    /// Adds handles along what is long, where the skin is farthest from all others, until there are enough or `most` were tried. `reach` is how far skin may be from them in every segment; distances are told as shares of it.
     pub(super) fn add_along(
         &self,
         placed: &mut Vec<Placed>,
         reach: &[f64],
+        most: usize,
         enough: impl Fn(usize, f64) -> bool,
     ) {
         let reach = self.reach_at_points(reach);
@@ -376,7 +387,7 @@ impl Body<'_> {
         let mut open: Vec<u32> = (0..self.shape.points.len() as u32)
             .filter(|&point| counts(point) && reach[point as usize] > 0.0)
             .collect();
-        for _ in 0..MOST_ALONG {
+        for _ in 0..most {
             let places: Vec<DVec3> = placed.iter().map(|handle| handle.place).collect();
             let distances = self.inside.at_points(&self.inside.away_from(&places));
             let away = |point: u32| distances[point as usize] / reach[point as usize];
@@ -398,11 +409,16 @@ impl Body<'_> {
             let place = self.shape.points[farthest as usize];
             let near = |point: u32| self.shape.points[point as usize].distance(place);
             open.retain(|&point| near(point) >= added.thickness && point != farthest);
+            if added.is_taken(placed) {
+                continue;
+            }
             placed.push(added);
             let image = self.mirror.as_ref().and_then(|mirror| mirror.image(&added));
             let image = image.filter(|image| {
                 let is_new = |known: &Placed| apart(known, image) > ONE_HANDLE;
-                !enough(placed.len(), f64::INFINITY) && placed.iter().all(is_new)
+                !enough(placed.len(), f64::INFINITY)
+                    && placed.iter().all(is_new)
+                    && !image.is_taken(placed)
             });
             placed.extend(image);
         }
@@ -512,7 +528,10 @@ impl Body<'_> {
 
     /// Leaves so many handles: again and again, of the two that are nearest to each other the one that stays is in between.
     pub(super) fn thin_out(&self, placed: &mut Vec<Placed>, count: usize) {
-        while placed.len() > count.max(1) {
+        if count == 0 {
+            placed.clear();
+        }
+        while placed.len() > count {
             let mut nearest = (f64::INFINITY, 0, 1);
             for a in 0..placed.len() {
                 for b in a + 1..placed.len() {
@@ -537,18 +556,14 @@ impl Body<'_> {
         }
     }
 
-    /// Moves handles that came to be outside, as the middle of a curved border may, to the middle of the limb that is nearest. Tells how many.
+    /// Moves handles that came to be outside, as the middle of a curved border may, to the middle of the limb that is nearest, or onto the sheet that is. Tells how many.
     pub(super) fn move_inside(&self, placed: &mut [Placed]) -> usize {
         let mut moved = 0;
         for handle in placed {
-            if self.shape.is_inside(handle.place) {
+            if self.room.has(handle.place) {
                 continue;
             }
-            let nearest = self
-                .shape
-                .tree
-                .nearest(handle.place.as_vec3(), f32::INFINITY, |_| true);
-            let Some(nearest) = nearest else {
+            let Some(nearest) = self.room.nearest_skin(handle.place) else {
                 continue;
             };
             let corners = self.shape.triangles[nearest.triangle as usize];
@@ -564,8 +579,9 @@ impl Body<'_> {
             };
             let candidates = depths
                 .iter()
-                .flat_map(|&share| [depth(share), below(share)]);
-            let mut candidates = candidates.filter(|place| self.shape.is_inside(*place));
+                .flat_map(|&share| [depth(share), below(share)])
+                .chain([nearest.point.as_dvec3()]);
+            let mut candidates = candidates.filter(|place| self.room.has(*place));
             if let Some(place) = candidates.next() {
                 handle.place = place;
                 moved += 1;
