@@ -21,7 +21,7 @@ use supple_io::gltf::{
 pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let file = options.file.to_string_lossy();
-    let findings = Findings::of(&source.asset.rig);
+    let findings = Findings::of(&source.asset.rig, &source.asset.parts);
     let quality = WeightQuality::of(&source.asset.rig).as_found(&source.notes.weights);
     let oddities = oddities(&source, &findings);
     let text = match options.json {
@@ -305,7 +305,7 @@ fn skeleton_oddities(
         note(
             "rest_is_not_bind",
             1,
-            format!("the rest pose is not the bind pose: the surface moves by up to {far}"),
+            format!("the rest pose is not the bind pose: the surface is bent by up to {far}"),
         );
     }
 }

@@ -2,9 +2,11 @@
 
 use crate::adjacency::{Topology, weld_bound};
 use crate::deform::{Method, Normals, Output, Skin, Workspace};
+use crate::mesh::Part;
 use crate::normals::NormalFit;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
+use std::ops::Range;
 
 /// How far lengths or angles of a transform's axes may differ before it counts as more than rounding.
 const TOLERANCE: f64 = 1e-3;
@@ -26,7 +28,8 @@ pub struct Findings {
     pub influence_counts: Vec<usize>,
     /// Joints, and nodes above them, that scale or shear when nothing is animated.
     pub rest_scale: RestScale,
-    /// The largest distance between a vertex as stored and in the rest pose, by linear blending.
+    /// The largest distance between a vertex in the rest pose, by linear blending, and where it would be if the joint that holds most of its part carried it; in the unit of the bind pose. A part that is carried as
+    /// a whole, wherever and in whatever unit, is as it was bound.
     pub rest_distance: f32,
 }
 
@@ -44,8 +47,8 @@ pub struct RestScale {
 }
 
 impl Findings {
-    /// Looks at a rig.
-    pub fn of(rig: &Rig) -> Findings {
+    /// Looks at a rig, and at the parts of its surface; without any, at all of it as one.
+    pub fn of(rig: &Rig, parts: &[Part]) -> Findings {
         let (mesh, skeleton, weights) = (rig.mesh(), rig.skeleton(), rig.weights());
         let mut used = vec![false; skeleton.joints().len()];
         let mut influence_counts = vec![0; weights.max_influences()];
@@ -70,7 +73,7 @@ impl Findings {
             singular_binds: skeleton.singular_binds(),
             influence_counts,
             rest_scale: RestScale::of(skeleton),
-            rest_distance: rest_distance(rig),
+            rest_distance: rest_distance(rig, parts),
         }
     }
 }
@@ -119,7 +122,7 @@ impl RestScale {
     }
 }
 
-fn rest_distance(rig: &Rig) -> f32 {
+fn rest_distance(rig: &Rig, parts: &[Part]) -> f32 {
     let skeleton = rig.skeleton();
     let palette = skeleton.palette(&skeleton.rest_pose());
     let mut positions = rig.mesh().positions().to_vec();
@@ -134,10 +137,32 @@ fn rest_distance(rig: &Rig) -> f32 {
     if posed.is_err() {
         return 0.0;
     }
-    let pairs = positions.iter().zip(rig.mesh().positions());
-    pairs
-        .map(|(posed, stored)| posed.distance(*stored))
-        .fold(0.0, f32::max)
+    let bent = |vertices: Range<usize>| {
+        let mut held = vec![0.0; skeleton.joints().len()];
+        for influence in vertices.clone().flat_map(|vertex| rig.weights().of(vertex)) {
+            held[influence.joint] += f64::from(influence.weight);
+        }
+        let most = (0..held.len()).max_by(|&a, &b| held[a].total_cmp(&held[b]).then(b.cmp(&a)));
+        let Some(carried) = most.map(|joint| palette.posed_from_bind[joint]) else {
+            return 0.0;
+        };
+        let scale = carried.scale_factor().abs() as f32;
+        // Joints that crush what they hold tell nothing of a unit.
+        let scale = if scale > f32::EPSILON { scale } else { 1.0 };
+        let apart = vertices.map(|vertex| {
+            let stored = rig.mesh().positions()[vertex];
+            carried.transform_point(stored).distance(positions[vertex]) / scale
+        });
+        apart.fold(0.0, f32::max)
+    };
+    let everything = 0..positions.len();
+    match parts.is_empty() {
+        true => bent(everything),
+        false => parts
+            .iter()
+            .map(|part| bent(part.vertices.clone()))
+            .fold(0.0, f32::max),
+    }
 }
 
 #[cfg(test)]
@@ -180,12 +205,35 @@ mod tests {
         let mut weights = WeightsBuilder::new(1).unwrap();
         weights.push([(0, 1.0)], 0).unwrap();
         let rig = Rig::new(mesh, skeleton, weights.finish().0).unwrap();
-        let findings = Findings::of(&rig);
+        let findings = Findings::of(&rig, &[]);
         assert_eq!(findings.rest_scale.negative, [0]);
         assert_eq!(findings.rest_scale.non_uniform, [1, 2]);
         assert_eq!(findings.rest_scale.sheared, [2]);
         assert_eq!(findings.root_joints, 1);
         assert_eq!(findings.influence_counts, [1]);
-        assert!((findings.rest_distance - 1.0).abs() < 1e-6);
+        assert_eq!(findings.rest_distance, 0.0, "carried as one");
+    }
+
+    /// Two joints with a vertex each: carried and scaled alike, and then one of them apart.
+    #[test]
+    fn what_is_carried_as_a_whole_is_as_it_was_bound() {
+        let bent = |second: Local| {
+            let nodes = vec![node(None, scaled(DVec3::splat(4.0))), node(None, second)];
+            let joints = vec![(0, DAffine3::IDENTITY), (1, DAffine3::IDENTITY)];
+            let skeleton = Skeleton::new(nodes, joints).unwrap();
+            let mesh = Mesh::new(vec![Vec3::ONE, Vec3::X], None, None, vec![]).unwrap();
+            let mut weights = WeightsBuilder::new(2).unwrap();
+            weights.push([(0, 1.0)], 0).unwrap();
+            weights.push([(1, 1.0)], 1).unwrap();
+            let rig = Rig::new(mesh, skeleton, weights.finish().0).unwrap();
+            Findings::of(&rig, &[]).rest_distance
+        };
+        assert_eq!(bent(scaled(DVec3::splat(4.0))), 0.0);
+        let shifted = Trs {
+            translation: DVec3::Y * 8.0,
+            scale: DVec3::splat(4.0),
+            ..Trs::IDENTITY
+        };
+        assert!((bent(Local::Trs(shifted)) - 2.0).abs() < 1e-6);
     }
 }
