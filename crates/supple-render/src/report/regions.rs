@@ -1,7 +1,7 @@
 //! Joint regions: where the skin of a joint and of the one above it blend into each other.
 
 use super::html::cut;
-use super::names::{joint_title, joint_title_between, plain_title};
+use super::names::{joint_title, joint_title_between, plain_title, uncapitalised};
 use std::collections::BTreeMap;
 use supple::{Asset, Weights};
 
@@ -23,6 +23,8 @@ pub(super) struct Region {
     pub other: usize,
     /// For people.
     pub title: String,
+    /// The joint alone, for people: what is bent or twisted.
+    pub joint_title: String,
     /// What the file calls it.
     pub name: String,
     /// The vertices, and how much each is blended, from [`MEMBER`] to 1.
@@ -148,15 +150,13 @@ pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
             above.map(|above| skeleton.joint_name(above)),
             below.map(|(below, _)| skeleton.joint_name(below)),
         );
-        let title = if is_related((joint, other)) {
-            title
+        let own_title = uncapitalised(&title);
+        let (title, joint_title) = if is_related((joint, other)) {
+            (title, format!("the {own_title}"))
         } else {
             let other = joint_title(skeleton.joint_name(other), other);
-            format!(
-                "Between {} and {}",
-                super::names::uncapitalised(&other),
-                super::names::uncapitalised(&title)
-            )
+            let between = format!("Between {} and {own_title}", uncapitalised(&other));
+            (between, own_title)
         };
         let size = mean_reach(asset, &vertices);
         let share = mass / whole;
@@ -164,6 +164,7 @@ pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
             joint,
             other,
             title,
+            joint_title,
             name,
             vertices,
             triangles,
@@ -174,6 +175,7 @@ pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
     tell_apart(&mut regions);
     for region in &mut regions {
         region.title = cut(&region.title);
+        region.joint_title = cut(&region.joint_title);
     }
     regions
 }
@@ -227,6 +229,7 @@ fn tell_apart(regions: &mut [Region]) {
             let alike = titles.iter().filter(|title| **title == region.title);
             if alike.count() > 1 && !region.name.is_empty() {
                 region.title = rename(&region.name, region.joint);
+                region.joint_title = format!("the {}", uncapitalised(&region.title));
             }
         }
     }

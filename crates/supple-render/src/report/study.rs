@@ -3,7 +3,7 @@
 use super::cast::{Cast, Farthest, Samples};
 use super::choose::{Candidate, pick};
 use super::methods::Entry;
-use super::names::{is_well_known, uncapitalised, without_side};
+use super::names::{is_well_known, without_side};
 use super::regions::Region;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
@@ -316,10 +316,9 @@ pub(super) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
         .partition(|region| is_well_known(&region.title));
     for region in known.into_iter().chain(others) {
         let title = without_side(&region.title);
-        if !tried
-            .iter()
-            .any(|other| without_side(&other.title) == title)
-        {
+        let is_tried =
+            |other: &&Region| other.joint == region.joint || without_side(&other.title) == title;
+        if !tried.iter().any(is_tried) {
             tried.push(region);
         }
     }
@@ -335,7 +334,7 @@ pub(super) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
             .or(bone.cross(DVec3::Z).try_normalize())
             .unwrap_or(DVec3::X);
         for (what, axis) in [("bend", across), ("twist", bone)] {
-            let name = format!("{what} the {} by 90°", uncapitalised(&region.title));
+            let name = format!("{what} {} by 90°", region.joint_title);
             clips.extend(turning_clip(asset, region.joint, axis, name));
         }
     }
@@ -426,6 +425,24 @@ mod tests {
         let motion = study.shown[1].samples.motions[16][0];
         assert!((motion.twist.to_degrees() - 90.0).abs() < 1.0, "{motion:?}");
         assert!(motion.bend < 0.01);
+    }
+
+    /// A cloth hangs on joints beside each other: the skin is between two of them, and one of them is turned.
+    #[test]
+    fn joints_beside_each_other_are_bent_by_their_names() {
+        let mut cloth = build(Character::Cloth, 2000).unwrap();
+        cloth.clips.clear();
+        let study = Study::new(&cloth, &entries(), &[], 4, |_| ());
+        assert!(!study.cast.regions.is_empty());
+        let clips = test_clips(&cloth, &study.cast.regions);
+        let names: Vec<&str> = clips.iter().map(|clip| clip.name.as_str()).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(
+                !name.contains("between") && !name.contains(" the "),
+                "{name}"
+            );
+            assert!(!names[..at].contains(name), "{name} twice");
+        }
     }
 
     #[test]
