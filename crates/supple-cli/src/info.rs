@@ -83,6 +83,16 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
             note(kind, 1, format!("the stored {what} are {word}: {why}"));
         }
     }
+    let edges = source.bad_pseudo_edges();
+    if let Some(first) = edges.first() {
+        let count = many(edges.len(), "pseudo-edge");
+        let first = printable(&first.to_string());
+        note(
+            "bad_pseudo_edges",
+            edges.len(),
+            format!("left out: {count} between point handles; {first}"),
+        );
+    }
     let ignored = notes.ignored_channels;
     note(
         "ignored_channels",

@@ -10,7 +10,9 @@ use supple::centers::CenterOptions;
 use supple::characters::{self, CharacterSpec};
 use supple::deform::CenterSource;
 use supple::{Asset, Method};
-use supple_io::gltf::{self, Document, Loaded, Notes, StoredCenters, StoredMush, StoredState};
+use supple_io::gltf::{
+    self, BadEdge, Document, Loaded, Notes, StoredCenters, StoredMush, StoredState,
+};
 
 /// A character, and its file if it has one.
 pub(crate) struct Source {
@@ -59,6 +61,12 @@ impl Source {
     pub(crate) fn pseudo_edges(&self) -> Vec<[usize; 2]> {
         let document = self.document.as_ref();
         document.map_or_else(Vec::new, Document::pseudo_edges)
+    }
+
+    /// Pseudo-edges of the file that make no sense.
+    pub(crate) fn bad_pseudo_edges(&self) -> Vec<BadEdge> {
+        let document = self.document.as_ref();
+        document.map_or_else(Vec::new, Document::bad_pseudo_edges)
     }
 
     /// The file, or for a built-in character a new one.

@@ -161,11 +161,23 @@ fn former_handles_stay_where_something_hangs_on_them() {
 }
 
 #[test]
-fn edges_that_make_no_sense_are_passed_over() {
+fn edges_that_make_no_sense_are_passed_over_and_told() {
     let (bound, ..) = with_handles(&bar());
     let mut json: Value = serde_json::from_slice(&bound.document.to_gltf()).unwrap();
     json["skins"][0]["extras"]["supple"]["point_handles"]["edges"] =
         json!([[0, 1], [1, 0], [0, 99], [1, 1], "x", [-1, 2], [0], 3]);
     let read = gltf::from_slice(json.to_string().as_bytes(), "odd").unwrap();
     assert_eq!(read.document.pseudo_edges().len(), 1);
+    let bad = read.document.bad_pseudo_edges();
+    let edges: Vec<Option<usize>> = bad.iter().map(|bad| bad.edge).collect();
+    assert_eq!(edges, [2, 3, 4, 5, 6, 7].map(Some));
+    assert!(
+        bad[0]
+            .to_string()
+            .starts_with("pseudo-edge 2 of skin 0: 99 is no joint")
+    );
+    json["skins"][0]["extras"]["supple"]["point_handles"]["edges"] = json!("x");
+    let read = gltf::from_slice(json.to_string().as_bytes(), "odd").unwrap();
+    assert_eq!(read.document.bad_pseudo_edges().len(), 1);
+    assert!(bound.document.bad_pseudo_edges().is_empty());
 }

@@ -14,6 +14,7 @@ use super::{Document, Instance, Loaded, SaveError, read};
 use glam::{DAffine3, DMat4, DVec3, Vec3};
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use supple::mesh::MeshError;
 use supple::point_handles::PlacedHandles;
@@ -133,32 +134,56 @@ impl Document {
         changed.read_again()
     }
 
-    /// Pseudo-edges that the file has between joints of the skeleton, each once.
+    /// Pseudo-edges that the file has between joints of the skeleton, each once; those that make no sense are left out, and told by [`Document::bad_pseudo_edges`].
     pub fn pseudo_edges(&self) -> Vec<[usize; 2]> {
-        let mut edges = Vec::new();
-        for instance in self
-            .binding
-            .instances
-            .iter()
-            .filter(|instance| instance.skinned)
-        {
-            let skin = self.json["nodes"][instance.node]["skin"].as_u64();
-            let skin = skin.map_or(&Value::Null, |skin| &self.json["skins"][skin as usize]);
-            let listed = skin["extras"][OWN][RECORD]["edges"].as_array();
-            for edge in listed.into_iter().flatten() {
-                let end = |at: usize| {
-                    let number = usize::try_from(edge.get(at)?.as_u64()?).ok()?;
-                    instance.joint_of_skin.get(number).copied()
-                };
-                if let (Some(a), Some(b)) = (end(0), end(1))
-                    && a != b
-                {
-                    edges.push([a.min(b), a.max(b)]);
-                }
-            }
-        }
+        let read = self.read_edges().into_iter();
+        let mut edges: Vec<[usize; 2]> = read.filter_map(Result::ok).collect();
         edges.sort_unstable();
         edges.dedup();
+        edges
+    }
+
+    /// Pseudo-edges of the file that make no sense.
+    pub fn bad_pseudo_edges(&self) -> Vec<BadEdge> {
+        let mut bad: Vec<BadEdge> = Vec::new();
+        for fault in self.read_edges().into_iter().filter_map(Result::err) {
+            // Several meshes may share a skin.
+            if !bad.contains(&fault) {
+                bad.push(fault);
+            }
+        }
+        bad
+    }
+
+    /// What is listed as an edge in the skins of the character, as joints of the skeleton, the lower first.
+    fn read_edges(&self) -> Vec<Result<[usize; 2], BadEdge>> {
+        let mut edges = Vec::new();
+        let instances = self.binding.instances.iter();
+        for instance in instances.filter(|instance| instance.skinned) {
+            let Some(skin) = self.json["nodes"][instance.node]["skin"].as_u64() else {
+                continue;
+            };
+            let listed = &self.json["skins"][skin as usize]["extras"][OWN][RECORD]["edges"];
+            let Some(list) = listed.as_array() else {
+                if !listed.is_null() {
+                    let (edge, problem) = (None, "they are no list".to_owned());
+                    edges.push(Err(BadEdge {
+                        skin,
+                        edge,
+                        problem,
+                    }));
+                }
+                continue;
+            };
+            for (edge, ends) in list.iter().enumerate() {
+                let joints = joints_of_edge(ends, &instance.joint_of_skin);
+                edges.push(joints.map_err(|problem| BadEdge {
+                    skin,
+                    edge: Some(edge),
+                    problem,
+                }));
+            }
+        }
         edges
     }
 
@@ -294,6 +319,48 @@ impl Document {
             problem: fault.problem,
         })?;
         Ok(Loaded::of(character, container, self.folder))
+    }
+}
+
+/// A pseudo-edge in a file that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadEdge {
+    /// The number of the skin that lists it.
+    pub skin: u64,
+    /// Its place in the list; none if there is no list.
+    pub edge: Option<usize>,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl fmt::Display for BadEdge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BadEdge { skin, problem, .. } = self;
+        match self.edge {
+            Some(edge) => write!(f, "pseudo-edge {edge} of skin {skin}: {problem}"),
+            None => write!(f, "the pseudo-edges of skin {skin}: {problem}"),
+        }
+    }
+}
+
+/// The joints of an edge that a skin lists, the lower first.
+fn joints_of_edge(ends: &Value, joint_of_skin: &[usize]) -> Result<[usize; 2], String> {
+    let numbers = ends.as_array().map(Vec::as_slice);
+    let Some([a, b]) = numbers else {
+        return Err(format!("{ends} are no two numbers of joints"));
+    };
+    let joint = |number: &Value| {
+        let known = number.as_u64().and_then(|at| usize::try_from(at).ok());
+        let joint = known.and_then(|at| joint_of_skin.get(at).copied());
+        joint.ok_or_else(|| {
+            let joints = joint_of_skin.len();
+            format!("{number} is no joint of the skin, which has {joints}")
+        })
+    };
+    let (from, to) = (joint(a)?, joint(b)?);
+    match from == to {
+        true => Err(format!("it leads from joint {a} to itself")),
+        false => Ok([from.min(to), from.max(to)]),
     }
 }
 

@@ -32,6 +32,7 @@ mod twist;
 mod write;
 
 pub use centers::{CENTER_ATTRIBUTE, StoredCenters};
+pub use handles::BadEdge;
 pub use mush::{MUSH_EXTENSION, StoredMush};
 pub use stored::StoredState;
 pub use write::SaveError;
