@@ -1,4 +1,4 @@
-//! Poses by where joints should be: the options that `pose`, `render` and `deform` share.
+//! Poses by where joints should be: the options that `pose`, `render`, `deform` and `compare` share.
 
 use crate::failure::Failure;
 use crate::source::Source;
@@ -26,7 +26,7 @@ pub(crate) struct ReachArguments {
     /// Turn joints so that one gets to a place: JOINT=X,Y,Z in the world, or JOINT+=X,Y,Z from where it is; may be given again
     #[arg(long, value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true)]
     reach: Vec<Placed>,
-    /// Shift a joint itself, with all that hangs on it, before others reach: pelvis+=0,-0.2,0 for a squat; may be given again
+    /// Shift a joint itself, with all that hangs on it, before others reach: pelvis+=0,-0.2,0 for a squat. May be given again for others, one after another: a joint that is above another carries it along, so it comes first
     #[arg(long = "move", value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true)]
     shift: Vec<Placed>,
     /// A place that the elbow or knee of a reaching joint bends toward [default: the side that it is bent to]
@@ -111,6 +111,7 @@ impl ReachArguments {
     /// Changes a pose as asked for; one line for each joint that reached.
     pub(crate) fn apply(&self, source: &Source, pose: &mut Pose) -> Result<Vec<Told>, Failure> {
         let skeleton = source.asset.rig.skeleton();
+        self.check_said_once(source)?;
         // Places are counted from the pose before anything moves.
         let mut before = Vec::new();
         skeleton.forward_kinematics(pose, &mut before);
@@ -125,6 +126,7 @@ impl ReachArguments {
         }
         let reached = reach(skeleton, pose, &goals, &options)?;
         self.tell_idle_wishes(source, &goals, &reached)?;
+        tell_idle_poles(skeleton, pose, &goals, &reached);
         let told = goals.iter().zip(&reached);
         Ok(told
             .map(|(goal, reached)| told_of(skeleton, goal, reached))
@@ -137,7 +139,10 @@ impl ReachArguments {
             let node = find_node(source, &placed.joint)?;
             goals.push(Goal::new(node, placed.from(before[node].translation)));
         }
-        for (joint, count) in &self.chain {
+        // What is for all of them comes first, wherever it stands.
+        let (of_joints, of_all): (Vec<_>, Vec<_>) =
+            self.chain.iter().partition(|(joint, _)| joint.is_some());
+        for (joint, count) in of_all.into_iter().chain(of_joints) {
             let chain = Chain::Joints(*count);
             match joint {
                 Some(joint) => goal_of(source, &mut goals, "--chain", joint)?.chain = chain,
@@ -163,6 +168,51 @@ impl ReachArguments {
             });
         }
         Ok(goals)
+    }
+
+    /// Refuses an option that is given twice for a joint: only one of them could be heard.
+    fn check_said_once(&self, source: &Source) -> Result<(), Failure> {
+        fn places(placed: &[Placed]) -> Vec<&str> {
+            placed.iter().map(|placed| placed.joint.as_str()).collect()
+        }
+        fn joints<T>(wishes: &[(String, T)]) -> Vec<&str> {
+            wishes.iter().map(|(joint, _)| joint.as_str()).collect()
+        }
+        let chains = self.chain.iter();
+        let said = [
+            ("--reach", places(&self.reach)),
+            ("--move", places(&self.shift)),
+            ("--pole", places(&self.pole)),
+            ("--orient", joints(&self.orient)),
+            (
+                "--chain",
+                chains.filter_map(|(joint, _)| joint.as_deref()).collect(),
+            ),
+            ("--limit", joints(&self.limit)),
+            ("--stiff", joints(&self.stiff)),
+        ];
+        for (option, names) in said {
+            let mut known: Vec<(usize, &str)> = Vec::new();
+            for name in names {
+                let node = find_node(source, name)?;
+                if let Some((_, before)) = known.iter().find(|(known, _)| *known == node) {
+                    let also = match *before == name {
+                        true => String::new(),
+                        false => format!(", which is also '{before}'"),
+                    };
+                    let message = format!("{option} is given twice for '{name}'{also}");
+                    return Err(Failure::usage(message));
+                }
+                known.push((node, name));
+            }
+        }
+        let for_all = self.chain.iter().filter(|(joint, _)| joint.is_none());
+        match for_all.count() {
+            0 | 1 => Ok(()),
+            _ => Err(Failure::usage(
+                "--chain is given twice for all joints that reach",
+            )),
+        }
     }
 
     /// Tells of limits and stiffness of joints that nothing turns.
@@ -209,11 +259,48 @@ impl ReachArguments {
     }
 }
 
+/// Tells of poles that say nothing: an elbow can be on any side of the line from shoulder to hand, and a pole on that line is on none.
+fn tell_idle_poles(skeleton: &Skeleton, pose: &Pose, goals: &[Goal], reached: &[Reached]) {
+    let mut world = Vec::new();
+    skeleton.forward_kinematics(pose, &mut world);
+    for (goal, reached) in goals.iter().zip(reached) {
+        let Some(pole) = goal.pole else {
+            continue;
+        };
+        let is_in_line = |&node: &usize| {
+            let from = world[node].translation;
+            let line = (goal.position - from).normalize_or_zero();
+            (pole - from).reject_from_normalized(line).length() <= THERE * reached.span
+        };
+        // The last joint of the chain is the one that goes to a side. A collar bone before the arm may help or not.
+        let why = match reached.chain.split_last() {
+            None | Some((_, [])) => "a single joint turns, which leaves no side to choose",
+            Some((_, above)) if above.iter().all(is_in_line) => {
+                "it is in line with the limb and the place that is reached for"
+            }
+            Some(_) => continue,
+        };
+        let joint = node_label(skeleton, goal.node);
+        crate::tell(&format!("note: --pole of {joint} changes nothing: {why}"));
+    }
+}
+
+/// A node by its name, or by its number.
+fn node_label(skeleton: &Skeleton, node: usize) -> String {
+    match skeleton.nodes()[node].name.as_str() {
+        "" => format!("node {node}"),
+        name => format!("'{}'", printable(name)),
+    }
+}
+
 /// Turns point handles as their pseudo-edges are turned against rest, if the file has such: handles are moved, never turned by hand.
 ///
 /// How they are turned depends on where they are bound and where they are, not on the way there: one that is moved away and back is as it was.
 fn turn_handles(source: &Source, pose: &mut Pose) -> Result<(), Failure> {
     let edges = source.pseudo_edges();
+    for bad in source.bad_pseudo_edges() {
+        crate::tell(&format!("note: left out: {}", printable(&bad.to_string())));
+    }
     let joints = source.asset.rig.skeleton().joints();
     // Handles are beside each other and rest unturned, so that `joint_from_bind` ends in a shift by minus their place; what else it holds is the same for all of a skin, and edges are differences.
     let rest: Vec<DVec3> = joints
@@ -286,10 +373,7 @@ fn limit(
 }
 
 fn told_of(skeleton: &Skeleton, goal: &Goal, reached: &Reached) -> Told {
-    let name = |node: usize| match skeleton.nodes()[node].name.as_str() {
-        "" => format!("node {node}"),
-        name => format!("'{}'", printable(name)),
-    };
+    let name = |node: usize| node_label(skeleton, node);
     let joint = name(goal.node);
     let is_missed = reached.distance > THERE * reached.span;
     let mut text = if !is_missed {

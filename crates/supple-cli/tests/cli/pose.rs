@@ -219,3 +219,73 @@ fn wishes_that_fit_nothing_are_explained() {
     let limit = ["--reach", "second=0,1,0", "--limit", "first=hinge:0..40"];
     assert!(refused(&limit).contains("give an axis"));
 }
+
+/// Of an option that is given twice for a joint, however that is named, only one could be heard.
+#[test]
+fn a_joint_is_told_once_what_to_do() {
+    let folder = folder();
+    let refused = |wishes: &[&str]| {
+        let arguments = [&["pose", "@figure:2000", "-o", "out.glb"], wishes].concat();
+        let (status, error) = fails(&arguments, folder.path());
+        assert_eq!(status, 2, "{error}");
+        error
+    };
+    let twice = |option: &'static str, [one, other]: [&'static str; 2]| {
+        let reach = match option {
+            "--reach" | "--move" => &[][..],
+            _ => &["--reach", "hand.L=0.2,1.2,0.4"],
+        };
+        refused(&[reach, &[option, one, option, other]].concat())
+    };
+    for (option, wishes) in [
+        ("--move", ["hand.L=0,1,0", "hand.L+=0,1,0"]),
+        ("--reach", ["hand.L=0,1,0", "hand.L=0,2,0"]),
+        ("--pole", ["hand.L=0,1,0", "hand.L=0,2,0"]),
+        ("--orient", ["hand.L=keep", "hand.L=0,90,0"]),
+        ("--chain", ["hand.L=2", "hand.L=3"]),
+        ("--limit", ["hand.L=cone:20", "hand.L=cone:30"]),
+        ("--stiff", ["hand.L=0.2", "hand.L=0.3"]),
+    ] {
+        let error = twice(option, wishes);
+        let expected = format!("{option} is given twice for 'hand.L'\n");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let error = twice("--move", ["root=0,1,0", "0=0,2,0"]);
+    assert!(
+        error.contains("--move is given twice for '0', which is also 'root'"),
+        "{error}"
+    );
+    let error = twice("--chain", ["2", "3"]);
+    assert!(
+        error.contains("--chain is given twice for all joints"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_pole_in_line_with_the_limb_is_told() {
+    let folder = folder();
+    let pole = |place: &str| {
+        let pole = format!("hand.L={place}");
+        let arguments = [
+            "pose",
+            "@figure:2000",
+            "--reach",
+            "hand.L=0.2,1.2,0.4",
+            "--pole",
+            &pole,
+            "-o",
+            "out.glb",
+        ];
+        let output = supple(&arguments, folder.path());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    let note = "note: --pole of 'hand.L' changes nothing: it is in line with the limb";
+    assert!(
+        pole("0.2,1.2,0.4").starts_with(note),
+        "{}",
+        pole("0.2,1.2,0.4")
+    );
+    assert_eq!(pole("1.5,1.9,0"), "");
+}
