@@ -118,7 +118,7 @@ Examples:
   supple pose hero.glb --reach hand.R=0,1.9,0.2 --limit forearm.R=hinge:0..150 -o up.glb
   supple pose @figure --move pelvis+=0,-0.2,0 --reach foot.L+=0,0,0 --reach foot.R+=0,0,0 -o low.glb
 
-render and deform take the same options:
+render, deform and compare take the same options:
   supple render @figure --reach hand.L=0.2,1.2,0.4 -o reach.png")]
     Pose(PoseOptions),
 
@@ -135,11 +135,12 @@ Examples:
     /// Show methods side by side on one page: pictures, plots, numbers, and which one holds up where
     #[command(after_help = "\
 DIR/index.html needs no other file. Without --clip the clips that tell most are chosen; a file
-without clips has its joints bent and twisted.
+without clips has its joints bent and twisted. With --reach or --move that one pose is compared.
 
 Examples:
   supple compare hero.glb -o report
   supple compare hero.glb -m linear,dual-quaternion --clip Run,Jump -o report
+  supple compare @figure --reach hand.L=0.2,1.2,0.4 -o reach-report
   supple compare @figure -o figure-report")]
     Compare(CompareOptions),
 
@@ -393,7 +394,7 @@ pub(crate) struct CompareOptions {
     #[arg(short, long = "method", value_name = "METHOD", value_delimiter = ',', value_parser = MethodParser)]
     pub(crate) method: Vec<Method>,
     /// Which clips, by name or number from 0, separated by commas [default: those that tell most]
-    #[arg(long, value_name = "CLIP")]
+    #[arg(long, value_name = "CLIP", conflicts_with_all = ["reach", "shift"])]
     pub(crate) clip: Vec<String>,
     /// Pixels of one picture
     #[arg(long, value_name = "WxH", default_value = "300x320", value_parser = parse_size)]
@@ -401,6 +402,8 @@ pub(crate) struct CompareOptions {
     /// The folder to write into; made if it is not there
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) reach: ReachArguments,
     #[command(flatten)]
     pub(crate) mush: MushArguments,
 }

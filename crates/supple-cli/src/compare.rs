@@ -2,11 +2,12 @@
 
 use crate::args::CompareOptions;
 use crate::failure::Failure;
+use crate::reaching::ReachArguments;
 use crate::source::Source;
 use crate::{posing, progress};
 use std::path::Path;
-use supple::Method;
 use supple::arap::Arap;
+use supple::{Asset, Clip, Method};
 use supple_io::write_whole;
 use supple_render::report::{ReportError, ReportOptions, Subject, default_methods, report};
 
@@ -37,9 +38,13 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
             }
         }
     }
+    let posed = match options.reach.is_empty() {
+        true => None,
+        false => Some(in_pose(&source, &options.reach)?),
+    };
     let subject = Subject {
         title: title(&options.file),
-        asset,
+        asset: posed.as_ref().unwrap_or(asset),
         weights_report: source.notes.weights.clone(),
         clips,
     };
@@ -57,6 +62,19 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
         ..ReportOptions::default()
     };
     write_report(&[subject], &wanted, &options.out)
+}
+
+/// The character with a single clip, of the pose that is asked for.
+fn in_pose(source: &Source, reach: &ReachArguments) -> Result<Asset, Failure> {
+    let rest = source.asset.rest_pose();
+    let mut pose = rest.clone();
+    reach.apply_and_tell_misses(source, &mut pose)?;
+    let clip = Clip::of_pose("pose", &pose, &rest);
+    let clip = clip.map_err(|error| Failure::new(error.to_string()))?;
+    Ok(Asset {
+        clips: vec![clip],
+        ..source.asset.clone()
+    })
 }
 
 /// Makes a report and writes it into a folder.

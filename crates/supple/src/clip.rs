@@ -370,6 +370,34 @@ fn slerp(from: DQuat, to: DQuat, fraction: f64) -> DQuat {
 }
 
 impl Clip {
+    /// A clip of one key: what a pose has otherwise than the one that the clip is played over. A node whose pose is a matrix with shear loses the shear, which no clip can hold.
+    pub fn of_pose(name: &str, pose: &Pose, over: &Pose) -> Result<Clip, CurveError> {
+        let mut tracks = Vec::new();
+        let mut add = |channel: Channel, values: Vec<f32>| {
+            let curve = Curve::new(vec![0.0], values, channel.width(), Interpolation::Step)?;
+            tracks.push(Track { channel, curve });
+            Ok(())
+        };
+        let nodes = pose.locals.iter().zip(&over.locals).enumerate();
+        for (node, (local, _)) in nodes.filter(|(_, (local, other))| local != other) {
+            let trs = local.to_trs();
+            let vector = |vector: DVec3| vector.as_vec3().to_array().to_vec();
+            add(Channel::Translation { node }, vector(trs.translation))?;
+            let rotation = trs.rotation.as_quat().to_array();
+            add(Channel::Rotation { node }, rotation.to_vec())?;
+            add(Channel::Scale { node }, vector(trs.scale))?;
+        }
+        let count = pose.morph_weights.len();
+        if pose.morph_weights != over.morph_weights {
+            let channel = Channel::MorphWeights { first: 0, count };
+            add(channel, pose.morph_weights.clone())?;
+        }
+        Ok(Clip {
+            name: name.to_owned(),
+            tracks,
+        })
+    }
+
     /// The time of the last key of all tracks, in seconds.
     pub fn duration(&self) -> f64 {
         let ends = self
@@ -465,6 +493,30 @@ mod tests {
             assert_eq!(at(&curve, -9.0), 5.0);
             assert_eq!(at(&curve, 99.0), 7.0);
         }
+    }
+
+    #[test]
+    fn a_clip_of_a_pose_plays_that_pose() {
+        let rest = Pose {
+            locals: vec![Local::Trs(Trs::IDENTITY); 3],
+            morph_weights: vec![0.0, 0.25],
+        };
+        let mut pose = rest.clone();
+        pose.locals[1] = Local::Trs(Trs {
+            translation: DVec3::new(1.0, -2.0, 0.5),
+            rotation: DQuat::from_xyzw(0.5, 0.5, -0.5, 0.5),
+            scale: DVec3::new(2.0, 1.0, 0.25),
+        });
+        pose.morph_weights[0] = 0.5;
+        let clip = Clip::of_pose("pose", &pose, &rest).unwrap();
+        assert_eq!((clip.tracks.len(), clip.duration()), (4, 0.0));
+        for time in [0.0, 7.0] {
+            let mut played = rest.clone();
+            clip.sample(time, &mut played);
+            assert_eq!(played, pose);
+        }
+        let still = Clip::of_pose("pose", &rest, &rest).unwrap();
+        assert!(still.tracks.is_empty());
     }
 
     #[test]

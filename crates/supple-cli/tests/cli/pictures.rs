@@ -118,6 +118,46 @@ fn compare_writes_one_page_that_needs_nothing_else() {
     }
 }
 
+/// The pose that render and deform show is one that methods can be compared in.
+#[test]
+fn compare_takes_a_pose() {
+    let folder = folder();
+    let pose = ["--move", "second+=0,0.1,0"];
+    let compare = [
+        "compare",
+        "@bar:2000",
+        "-m",
+        "linear,dqs",
+        "--size",
+        "40x40",
+    ];
+    let compare = [&compare[..], &pose].concat();
+    succeeds(&[&compare[..], &["-o", "."]].concat(), folder.path());
+    let page = std::fs::read_to_string(folder.path().join("index.html")).expect("written");
+    let heading = page.split("<h4><bdi>").nth(1).expect("a heading");
+    assert!(heading.starts_with("Pose<") && page.contains("single pose"));
+    assert!(!page.contains("Bend 90") && !page.contains("Twist 90"));
+    let still = [
+        "compare",
+        "@bar:2000",
+        "-m",
+        "linear,dqs",
+        "--size",
+        "40x40",
+    ];
+    let moved = page.len();
+    succeeds(&[&still[..], &["-o", "."]].concat(), folder.path());
+    let page = std::fs::read_to_string(folder.path().join("index.html")).expect("written");
+    assert!(!page.contains("single pose") && page.len() != moved);
+
+    let both = [&compare[..], &["--clip", "0", "-o", "no"]].concat();
+    let (status, error) = fails(&both, folder.path());
+    assert!(
+        status == 2 && error.contains("cannot be used with"),
+        "{error}"
+    );
+}
+
 #[test]
 fn compare_shows_the_clips_that_are_asked_for() {
     let folder = folder();
