@@ -591,7 +591,7 @@ pub(crate) struct TwistArguments {
 pub(crate) struct HandleArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
-    /// About how many handles there shall be in all [default: as many as the body asks for]
+    /// How many handles there shall be in all, as far as there is room for them [default: as many as the body asks for]
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<usize>,
     /// How many kinds of thickness are told apart [default: as many as the body asks for]
@@ -609,18 +609,18 @@ pub(crate) struct HandleArguments {
     /// A pseudo-edge between two handles, by number from 0; may be given again [default: the shortest tree inside of the body]
     #[arg(long = "edge", visible_alias = "edges", value_name = "A-B", value_delimiter = ',', value_parser = parse_edge)]
     pub(crate) edges: Vec<[usize; 2]>,
-    /// How point weights are computed
-    #[arg(long, value_name = "METHOD", value_enum, default_value = "bbw")]
-    pub(crate) weights: PointWeights,
-    /// At most so many influences per vertex, faded out so that no crease appears; or 'none'. Four is what every engine reads
-    #[arg(long, value_name = "N", default_value = "4", value_parser = parse_limit)]
-    pub(crate) limit: Limit,
-    /// Pixels of a picture
-    #[arg(long, value_name = "WxH", default_value = "800x800", value_parser = parse_size)]
-    pub(crate) size: (usize, usize),
-    /// From where a picture is seen: front, side, back, three-quarter, or degrees as YAW,PITCH
-    #[arg(long, value_name = "VIEW", default_value = "three-quarter", value_parser = parse_view, allow_hyphen_values = true)]
-    pub(crate) view: View,
+    /// How point weights are computed, of a .glb or .gltf [default: bbw]
+    #[arg(long, value_name = "METHOD", value_enum)]
+    pub(crate) weights: Option<PointWeights>,
+    /// At most so many influences per vertex, of a .glb or .gltf, faded out so that no crease appears; or 'none'. Four is what every engine reads [default: 4]
+    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    pub(crate) limit: Option<Limit>,
+    /// Pixels of a .png [default: 800x800]
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    pub(crate) size: Option<(usize, usize)>,
+    /// From where a .png is seen: front, side, back, three-quarter, or degrees as YAW,PITCH [default: three-quarter]
+    #[arg(long, value_name = "VIEW", value_parser = parse_view, allow_hyphen_values = true)]
+    pub(crate) view: Option<View>,
     /// Where to write; the ending chooses what
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,

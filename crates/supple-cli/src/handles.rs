@@ -1,6 +1,6 @@
 //! `supple handles`: points inside of a character to pose it by, and its weights for them.
 
-use crate::args::{HandleArguments, PointWeights};
+use crate::args::{HandleArguments, Limit, PointWeights};
 use crate::convert::{DocumentKind, ending};
 use crate::failure::Failure;
 use crate::progress;
@@ -8,9 +8,9 @@ use crate::source::Source;
 use crate::wording::{many, printable};
 use serde_json::json;
 use std::io;
+use supple::Mesh;
 use supple::point_handles::{HandleError, HandleKind, HandleOptions, PlacedHandles, place_handles};
 use supple::weights::bind::{BindMethod, BindReport};
-use supple::{Bounds, Mesh};
 use supple_io::write_whole;
 use supple_render::{SegmentedBody, Settings, render};
 
@@ -36,10 +36,41 @@ impl Output {
             }
         }
     }
+
+    /// Refuses options that say nothing about what is written.
+    fn check(&self, options: &HandleArguments) -> Result<(), Failure> {
+        let for_weights = [
+            ("--weights", options.weights.is_some()),
+            ("--limit", options.limit.is_some()),
+        ];
+        let for_pictures = [
+            ("--size", options.size.is_some()),
+            ("--view", options.view.is_some()),
+        ];
+        let has_weights = matches!(self, Output::Bound(_));
+        let is_picture = matches!(self, Output::Picture);
+        let kinds = [
+            (for_weights, has_weights, "the weights of a .glb or .gltf"),
+            (for_pictures, is_picture, "a .png"),
+        ];
+        for (given, is_heard, about) in kinds {
+            let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
+            if let Some((option, _)) = given.next().filter(|_| !is_heard) {
+                let out = options.out.display();
+                let message = format!("{out}: {option} is about {about}, and changes nothing here");
+                return Err(Failure::usage(message));
+            }
+        }
+        Ok(())
+    }
 }
+
+/// Influences per vertex, if no limit is given.
+const USUAL_LIMIT: Limit = Some(4);
 
 pub(crate) fn run(options: &HandleArguments) -> Result<(), Failure> {
     let output = Output::wanted(options)?;
+    output.check(options)?;
     Failure::unless_writable(&options.out)?;
     let (source, document) = Source::open(&options.file)?.with_document()?;
     let mesh = document.surface_at_rest(&source.asset.rig)?;
@@ -50,14 +81,15 @@ pub(crate) fn run(options: &HandleArguments) -> Result<(), Failure> {
     let mut told = told_of_handles(&handles);
     match output {
         Output::Bound(kind) => {
-            let method = options.weights.method();
+            let weights = options.weights.unwrap_or(PointWeights::Bbw);
+            let method = weights.method();
             let bar = progress::bar(1000, "computing weights");
             let bound = handles.bind(&mesh, &method, &|share| {
                 bar.set_position((share * 1000.0) as u64);
             });
             bar.finish_and_clear();
             let bound = bound.map_err(|error| Failure::new(error.to_string()))?;
-            let weights = match options.limit {
+            let weights = match options.limit.unwrap_or(USUAL_LIMIT) {
                 Some(most) if bound.weights.max_influences() > most => bound.weights.limited(most),
                 _ => bound.weights,
             };
@@ -111,6 +143,8 @@ fn explained(error: HandleError) -> Failure {
     match error {
         HandleError::Outside { .. } => Failure::new(message)
             .hint("handles hold a body from inside; a picture (-o out.png) shows where it is"),
+        HandleError::OffSheet { .. } => Failure::new(message)
+            .hint("handles of a sheet lie on it; a picture (-o out.png) shows where it is"),
         HandleError::NoSurface => Failure::new(message),
         HandleError::Isolated(_) => Failure::usage(message)
             .hint("every handle needs an --edge, or leave all of them out for a tree of edges"),
@@ -141,6 +175,18 @@ fn told_of_handles(handles: &PlacedHandles) -> Vec<String> {
         many(handles.edges.len(), "pseudo-edge"),
     )];
     let report = &handles.report;
+    if report.missing > 0 {
+        let (placed, wanted) = (handles.places.len(), handles.places.len() + report.missing);
+        told.push(format!(
+            "note: {wanted} handles were asked for, but there is room for {placed} only"
+        ));
+    }
+    if report.left_out > 0 {
+        let left_out = many(report.left_out, "handle");
+        told.push(format!(
+            "note: {left_out} left out that would have been outside of the body"
+        ));
+    }
     if report.sheet {
         told.push("note: the surface has no inside, so handles lie on it".to_owned());
     }
@@ -227,19 +273,23 @@ fn listed(handles: &PlacedHandles) -> serde_json::Value {
         "pieces_without_handles": report.small_pieces,
         "sheet": report.sheet,
         "moved_inside": report.moved_inside,
+        "missing": report.missing,
+        "left_out": report.left_out,
         "edges_across": report.across,
     })
 }
 
 fn draw(options: &HandleArguments, mesh: &Mesh, handles: &PlacedHandles) -> Result<(), Failure> {
+    let (width, height) = options.size.unwrap_or((800, 800));
     let settings = Settings {
-        width: options.size.0,
-        height: options.size.1,
+        width,
+        height,
         ..Settings::default()
     };
     let body = SegmentedBody::new(mesh, handles);
-    let ground = Bounds::around(mesh.positions().iter().copied()).map(|bounds| bounds.min.y);
-    let camera = body.camera(options.view, settings.aspect());
+    let ground = mesh.surface_bounds().map(|bounds| bounds.min.y);
+    let view = options.view.unwrap_or_default();
+    let camera = body.camera(view, settings.aspect());
     let image = render(&body.scene(ground), &camera, &settings);
     write_whole(&options.out, |out| {
         image.write_png(out).map_err(io::Error::other)

@@ -23,7 +23,7 @@ pub enum ImageError {
         height: usize,
     },
     /// The encoder or the file refused.
-    #[error("the picture could not be written as PNG")]
+    #[error("the picture could not be written as PNG: {0}")]
     Png(#[from] png::EncodingError),
 }
 

@@ -1,6 +1,6 @@
 //! `supple handles`.
 
-use crate::common::{fails, folder, loaded_with_weights, succeeds, told};
+use crate::common::{change_json, fails, folder, loaded_with_weights, succeeds, told};
 use glam::{DAffine3, DQuat, DVec3};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -299,4 +299,184 @@ fn a_sheet_has_its_handles_on_itself() {
         "{message}"
     );
     loaded_with_weights(&folder.path().join("cloth.glb"));
+}
+
+/// What a list of handles is asked to hold.
+fn json_in(path: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(path).expect("written");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn what_there_is_no_room_for_is_told() {
+    let folder = folder();
+    let place = |also: &[&str]| {
+        let arguments = [&["handles", "@bar:2000", "-o", "bar.json"], also].concat();
+        let message = told(&arguments, folder.path());
+        let json = json_in(&folder.path().join("bar.json"));
+        let placed = json["handles"].as_array().expect("a list").len();
+        (message, placed, json["missing"].as_u64().expect("a number"))
+    };
+    for also in [
+        &["--count", "400"][..],
+        &["--count", "400", "--also-at", "0.1,0,0"],
+    ] {
+        let (message, placed, missing) = place(also);
+        let note = format!("note: 400 handles were asked for, but there is room for {placed} only");
+        assert!(message.contains(&note), "{message}");
+        assert_eq!(placed as u64 + missing, 400);
+    }
+    let (message, placed, missing) = place(&["--count", "4", "--also-at", "0.1,0,0"]);
+    assert!(
+        !message.contains("room") && (placed, missing) == (4, 0),
+        "{message}"
+    );
+    let fewer = [
+        "--count",
+        "1",
+        "--also-at",
+        "0.1,0,0",
+        "--also-at",
+        "0.3,0,0",
+    ];
+    let fewer = [&["handles", "@bar:2000", "-o", "no.json"], &fewer[..]].concat();
+    let (status, error) = fails(&fewer, folder.path());
+    assert!(
+        status == 2 && error.contains("is 1, but 2 are given"),
+        "{error}"
+    );
+}
+
+#[test]
+fn handles_are_refused_where_they_cannot_be() {
+    let folder = folder();
+    let refused = |character: &str, given: &[&str]| {
+        let arguments = [&["handles", character, "-o", "no.glb"], given].concat();
+        fails(&arguments, folder.path())
+    };
+    for also in ["--at", "--also-at"] {
+        let given = [also, "0.1,0,0", also, "-0.2,0,0", also, "0.1,0.0001,0"];
+        let (status, error) = refused("@bar:2000", &given);
+        let phrase = "handles 0 and 2 are at the same place: 0.000100 apart in a body of ";
+        assert!(status == 2 && error.contains(phrase), "{error}");
+    }
+    let (status, error) = refused("@bar:2000", &["--at", "0.123456,7.5,0"]);
+    let away = error
+        .split("outside of the body, ")
+        .nth(1)
+        .expect("how far");
+    let away = away.split(' ').next().expect("a number");
+    assert!(status == 1 && away.len() <= 4, "{error}");
+    let (status, error) = refused("@cloth:2000", &["--at", "0,9,0"]);
+    let phrases = ["handle 0 at 0, 9, 0 is off the surface, ", "no inside"];
+    let has_phrases = phrases.iter().all(|phrase| error.contains(phrase));
+    assert!(status == 1 && has_phrases, "{error}");
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let folder = folder();
+    for (out, option, value) in [
+        ("no.png", "--weights", "bbw"),
+        ("no.png", "--limit", "4"),
+        ("no.json", "--weights", "geodesic"),
+        ("no.json", "--limit", "none"),
+        ("no.json", "--size", "20x20"),
+        ("no.json", "--view", "front"),
+        ("no.glb", "--size", "20x20"),
+        ("no.gltf", "--view", "side"),
+    ] {
+        let arguments = ["handles", "@bar:2000", option, value, "-o", out];
+        let (status, error) = fails(&arguments, folder.path());
+        let phrase = format!("{out}: {option} is about ");
+        assert!(status == 2 && error.contains(&phrase), "{error}");
+    }
+}
+
+/// The device that is always full is there on Linux.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_picture_that_cannot_be_written_says_why() {
+    let folder = folder();
+    let full = folder.path().join("full.png");
+    std::os::unix::fs::symlink("/dev/full", full).expect("a link");
+    for arguments in [
+        ["handles", "@bar:2000", "-o", "full.png"],
+        ["render", "@bar:2000", "-o", "full.png"],
+    ] {
+        let (status, error) = fails(&arguments, folder.path());
+        let reason = "cannot write full.png: the picture could not be written as PNG: ";
+        assert!(status == 1 && error.contains(reason), "{error}");
+        assert!(error.contains("No space left on device"), "{error}");
+    }
+}
+
+/// Whoever wrote the file: what of its edges makes no sense is named, and the others count.
+#[test]
+fn edges_of_a_file_that_make_no_sense_are_told() {
+    let folder = folder();
+    let bar = ["handles", "@bar:2000", "--count", "3", "-o", "bar.gltf"];
+    told(&bar, folder.path());
+    change_json(&folder.path().join("bar.gltf"), |json| {
+        let record = &mut json["skins"][0]["extras"]["supple"]["point_handles"];
+        record["edges"] = serde_json::json!([[0, 1], [1, 2], [1, 7], [2, 2], "x"]);
+    });
+    let moved = [
+        "pose",
+        "bar.gltf",
+        "--move",
+        "handle_0+=0,0.1,0",
+        "-o",
+        "posed.glb",
+    ];
+    let message = told(&moved, folder.path());
+    for phrase in [
+        "pseudo-edge 2 of skin 0: 7 is no joint of the skin, which has 3",
+        "pseudo-edge 3 of skin 0: it leads from joint 2 to itself",
+        "pseudo-edge 4 of skin 0: \"x\" are no two numbers of joints",
+    ] {
+        assert!(message.contains(phrase), "{message}");
+    }
+    let info = succeeds(&["info", "bar.gltf"], folder.path());
+    assert!(
+        info.contains("left out: 3 pseudo-edges between point handles; pseudo-edge 2"),
+        "{info}"
+    );
+}
+
+/// Handles of a mesh on a node that scales it: its skin carries it there, and nothing is bent. A handle that is moved bends it.
+#[test]
+fn a_body_that_is_carried_as_a_whole_is_nothing_odd() {
+    let folder = folder();
+    succeeds(&["convert", "@bar:2000", "-o", "bar.gltf"], folder.path());
+    change_json(&folder.path().join("bar.gltf"), |json| {
+        let root = json.as_object_mut().expect("an object");
+        root.remove("skins");
+        root.remove("animations");
+        json["nodes"] = serde_json::json!([
+            { "name": "bar", "mesh": 0, "scale": [30.0, 30.0, 30.0], "translation": [1.0, 2.0, 3.0] },
+        ]);
+        json["scenes"] = serde_json::json!([{ "nodes": [0] }]);
+        let primitives = json["meshes"][0]["primitives"].as_array_mut();
+        for primitive in primitives.expect("some") {
+            let attributes = primitive["attributes"].as_object_mut().expect("some");
+            attributes
+                .retain(|name, _| !name.starts_with("JOINTS") && !name.starts_with("WEIGHTS"));
+        }
+    });
+    told(&["handles", "bar.gltf", "-o", "bars.glb"], folder.path());
+    let odd = "the rest pose is not the bind pose";
+    let info = succeeds(&["info", "bars.glb"], folder.path());
+    assert!(!info.contains(odd), "{info}");
+    let moved = [
+        "pose",
+        "bars.glb",
+        "--move",
+        "handle_0+=0,3,0",
+        "-o",
+        "posed.glb",
+    ];
+    succeeds(&moved, folder.path());
+    let info = succeeds(&["info", "posed.glb"], folder.path());
+    assert!(info.contains(odd), "{info}");
 }
