@@ -59,7 +59,7 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
     weight_oddities(notes, vertices, &mut note);
     topology_oddities(asset, findings, &mut note);
     normal_oddities(asset, findings, &mut note);
-    skeleton_oddities(asset, findings, &mut note);
+    skeleton_oddities(source, findings, &mut note);
     let singular = &findings.singular_binds;
     note(
         "singular_binds",
@@ -245,10 +245,11 @@ fn normal_oddities(
 }
 
 fn skeleton_oddities(
-    asset: &Asset,
+    source: &Source,
     findings: &Findings,
     note: &mut impl FnMut(&'static str, usize, String),
 ) {
+    let asset = &source.asset;
     let skeleton = asset.rig.skeleton();
     let names = |nodes: &[usize]| {
         let shown = nodes
@@ -288,7 +289,8 @@ fn skeleton_oddities(
             ),
         );
     }
-    if findings.root_joints > 1 {
+    // Point handles are beside each other.
+    if findings.root_joints > 1 && source.pseudo_edges().is_empty() {
         note(
             "several_roots",
             findings.root_joints,

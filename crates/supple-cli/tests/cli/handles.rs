@@ -468,6 +468,7 @@ fn a_body_that_is_carried_as_a_whole_is_nothing_odd() {
     let odd = "the rest pose is not the bind pose";
     let info = succeeds(&["info", "bars.glb"], folder.path());
     assert!(!info.contains(odd), "{info}");
+    assert!(!info.contains("have no joint above them"), "{info}");
     let moved = [
         "pose",
         "bars.glb",
