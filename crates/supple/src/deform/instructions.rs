@@ -1,6 +1,8 @@
 //! Which instructions the vertex loop may use.
 
-use fearless_simd::{Level, Simd};
+use fearless_simd::Level;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use fearless_simd::Simd;
 use std::fmt;
 
 /// A set of instructions that the vertex loop can run on.
