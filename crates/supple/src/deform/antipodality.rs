@@ -5,7 +5,7 @@ use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Quat;
 
 /// Where the sign of a quaternion is chosen: `q` and `−q` are the same rotation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Antipodality {
     /// At each vertex, nearer to the sum of the heavier influences: always the shorter way.
     #[default]

@@ -16,6 +16,7 @@ use super::direct::{Elsewhere, FieldKey, Fields};
 use super::lanes::{ChosenRecords, FrameLanes, Group, Lane, Packing, blend as blend_lanes, loaded};
 use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::centers::{CenterError, CenterOptions, Centers};
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -231,6 +232,25 @@ impl BlendsMotions for CenterSkin {
 
     fn packing(&self) -> Option<&Arc<Packing>> {
         Some(&self.packing)
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Some(StreamLayout {
+            antipodality: self.signs.antipodality(),
+            ..StreamLayout::of(Kernel::CentersOfRotation, 3, 0, 4)
+        })
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let center = self.frame.point(self.centers[vertex].place);
+        stream.numbers.extend(center.to_array());
+    }
+
+    fn stream_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {
+        for (rotation, matrix) in posed.rotations.iter().zip(&posed.matrices) {
+            stream.joints.push(rotation.to_array());
+            stream.push_rows(matrix);
+        }
     }
 
     fn lane_bytes(&self) -> Option<usize> {

@@ -3,6 +3,7 @@
 use super::lanes::{FrameLanes, Group, Packing, RestSurface, carry};
 use super::normals::{BakedNormals, FieldGradients};
 use super::output::{BlockSurface, Output, Sink};
+use super::streams::{PoseStream, StreamLayout, VertexStream};
 use super::{DeformError, InstructionSet, Workspace};
 use crate::exec;
 use crate::mesh::Shape;
@@ -87,6 +88,22 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     fn inverts(&self, _vertex: usize, _posed: &Self::Posed) -> bool {
         false
     }
+
+    /// How a vertex loop elsewhere reads what was baked, for a method that has a kernel.
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        None
+    }
+
+    /// What is looked up there beside vertices and poses.
+    fn stream_table(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// A vertex as it is read there.
+    fn stream_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
+
+    /// A pose as it is read there.
+    fn stream_pose(&self, _posed: &Self::Posed, _stream: &mut PoseStream) {}
 
     /// How the frame changes as the fields do: exactly if it is linear in them, else by central differences.
     fn frame_change(
@@ -205,6 +222,19 @@ pub(super) trait Deformer: Debug + Send + Sync {
         workspace: &mut Workspace,
     ) -> Result<Vec<usize>, DeformError>;
 
+    fn stream_layout(&self) -> Option<StreamLayout>;
+
+    fn stream_table(&self) -> Vec<u32>;
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream);
+
+    fn stream_pose(
+        &self,
+        palette: &[Affine],
+        workspace: &mut Workspace,
+        stream: &mut PoseStream,
+    ) -> Result<(), DeformError>;
+
     /// How the fields that frames depend on vary over the surface.
     fn field_gradients(&self, rig: &crate::rig::Rig) -> FieldGradients;
 }
@@ -282,6 +312,35 @@ impl<M: Direct> Deformer for M {
         });
         workspace.put_posed(instances);
         inverted
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Direct::stream_layout(self)
+    }
+
+    fn stream_table(&self) -> Vec<u32> {
+        Direct::stream_table(self)
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        Direct::stream_vertex(self, vertex, stream);
+    }
+
+    fn stream_pose(
+        &self,
+        palette: &[Affine],
+        workspace: &mut Workspace,
+        stream: &mut PoseStream,
+    ) -> Result<(), DeformError> {
+        let mut instances = workspace.take_posed::<Vec<Instance<M::Posed>>>();
+        instances.resize_with(1, Instance::default);
+        let posed = &mut instances[0].posed;
+        let outcome = self.pose(palette, posed);
+        if outcome.is_ok() {
+            Direct::stream_pose(self, posed, stream);
+        }
+        workspace.put_posed(instances);
+        outcome
     }
 
     fn field_gradients(&self, rig: &crate::rig::Rig) -> FieldGradients {

@@ -11,6 +11,7 @@ use super::direct::Fields;
 use super::dual_quat::{DualQuat, DualQuatLanes};
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use super::rigid_motion::{BlendsMotions, RigidMotions};
+use super::streams::{Kernel, PoseStream, StreamLayout};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use fearless_simd::Simd;
@@ -86,6 +87,25 @@ impl BlendsMotions for DualQuaternionSkin {
 
     fn packing(&self) -> Option<&Arc<Packing>> {
         Some(&self.packing)
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Some(StreamLayout {
+            antipodality: self.signs.antipodality(),
+            ..StreamLayout::of(Kernel::DualQuaternion, 0, 0, 2)
+        })
+    }
+
+    fn stream_joints(
+        &self,
+        _motions: &RigidMotions,
+        posed: &PosedMotions,
+        stream: &mut PoseStream,
+    ) {
+        for motion in &posed.motions {
+            let parts = [motion.real.to_array(), motion.dual.to_array()];
+            stream.joints.extend(parts);
+        }
     }
 
     #[inline(always)]

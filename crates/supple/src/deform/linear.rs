@@ -6,6 +6,7 @@
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
@@ -83,6 +84,20 @@ impl Direct for LinearSkin {
 
     fn packing(&self) -> Option<&Arc<Packing>> {
         Some(&self.packing)
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Some(StreamLayout::of(Kernel::Linear, 0, 0, 3))
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        stream.push_row(self.packing.weights().row(vertex));
+    }
+
+    fn stream_pose(&self, posed: &PosedMatrices, stream: &mut PoseStream) {
+        for matrix in &posed.matrices {
+            stream.push_rows(matrix);
+        }
     }
 
     #[inline(always)]

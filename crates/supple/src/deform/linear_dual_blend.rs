@@ -9,6 +9,7 @@ use super::dual_quaternion::{DualQuaternion, DualQuaternionSkin};
 use super::lanes::{FrameLanes, Group, Lane, Packing};
 use super::linear::LinearSkin;
 use super::rigid_motion::TwoPhases;
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::adjacency::weld_bound;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -150,6 +151,25 @@ impl Direct for LinearDualSkin {
 
     fn packing(&self) -> Option<&Arc<Packing>> {
         Some(&self.packing)
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Some(StreamLayout::of(Kernel::LinearDualBlend, 1, 0, 5))
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        self.linear.stream_vertex(vertex, stream);
+        stream.numbers.push(self.shares[vertex]);
+    }
+
+    fn stream_pose(&self, (linear, dual): &Self::Posed, stream: &mut PoseStream) {
+        let mut matrices = PoseStream::default();
+        self.linear.stream_pose(linear, &mut matrices);
+        self.dual.stream_pose(dual, stream);
+        let matrices = matrices.joints.chunks_exact(3);
+        let joints = matrices.zip(stream.joints.chunks_exact(2));
+        let joints = joints.flat_map(|(rows, parts)| rows.iter().chain(parts).copied());
+        stream.joints = joints.collect();
     }
 
     #[inline(always)]

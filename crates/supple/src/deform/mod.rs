@@ -30,6 +30,7 @@ mod rigid;
 mod rigid_motion;
 mod spherical;
 mod spline;
+mod streams;
 mod stretch_twist;
 mod swing_twist;
 mod world;
@@ -47,6 +48,7 @@ pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::{Normals, UnknownNormals};
 pub use output::{NormalFormat, Output, Place, TangentFormat, VertexBuffer, VertexBuffers};
+pub use streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 pub use stretch_twist::StretchTwist;
 pub(crate) use swing_twist::swing_and_twist;
 
@@ -375,11 +377,7 @@ impl Skin {
 
     fn job<'a>(&'a self, palettes: &'a [Palette]) -> Job<'a> {
         Job {
-            shape: Shape {
-                positions: &self.positions,
-                normals: &self.normals,
-                tangents: self.tangents.as_deref(),
-            },
+            shape: self.rest(),
             rest: RestSurface::Own(&self.lanes),
             packing: &self.packing,
             palettes,

@@ -8,6 +8,7 @@
 use super::DeformError;
 use super::direct::{Direct, Elsewhere, FieldKey, Fields};
 use super::linear;
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{Vec3, Vec4};
@@ -197,6 +198,22 @@ impl Direct for AnimationSpaceSkin {
         Fields {
             weights: &self.shares[row.clone()],
             extras: &self.offsets[row.start * 3..row.end * 3],
+        }
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Some(StreamLayout::of(Kernel::AnimationSpace, 0, 3, 3))
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let Fields { weights, extras } = self.fields(vertex);
+        stream.push_row((self.rows.joints(vertex), weights));
+        stream.influence_numbers.extend(extras);
+    }
+
+    fn stream_pose(&self, posed: &Vec<Affine>, stream: &mut PoseStream) {
+        for matrix in posed {
+            stream.push_rows(matrix);
         }
     }
 

@@ -4,6 +4,7 @@ use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
 use super::lanes::{FrameLanes, Group, Packing};
 use super::linear::{LinearSkin, PosedMatrices};
+use super::streams::{PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use fearless_simd::Simd;
@@ -48,6 +49,18 @@ impl Direct for RigidSkin {
 
     fn packing(&self) -> Option<&Arc<Packing>> {
         self.linear.packing()
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        self.linear.stream_layout()
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        self.linear.stream_vertex(vertex, stream);
+    }
+
+    fn stream_pose(&self, posed: &PosedMatrices, stream: &mut PoseStream) {
+        self.linear.stream_pose(posed, stream);
     }
 
     #[inline(always)]

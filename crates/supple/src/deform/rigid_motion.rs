@@ -10,6 +10,7 @@
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
+use super::streams::{PoseStream, StreamLayout, VertexStream};
 use super::world::{Bearers, World};
 use crate::polar::Polar;
 use crate::rig::Rig;
@@ -270,6 +271,28 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         None
     }
 
+    /// How a vertex loop elsewhere reads what was baked, for a method that has a kernel.
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        None
+    }
+
+    /// What is looked up there beside vertices and poses, for so many joints.
+    fn stream_table(&self, _joints: usize) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// The numbers of a vertex as they are read there, beside its weights.
+    fn stream_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
+
+    /// The joints of a pose as they are read there.
+    fn stream_joints(
+        &self,
+        _motions: &RigidMotions,
+        _posed: &Self::Posed,
+        _stream: &mut PoseStream,
+    ) {
+    }
+
     /// True if that frame turns the surface inside out, which no rotation does.
     fn inverts(
         &self,
@@ -440,6 +463,26 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
             frames[1] = self.one_by_one(simd, groups[1], posed);
         }
         frames
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        self.method.stream_layout()
+    }
+
+    fn stream_table(&self) -> Vec<u32> {
+        self.method.stream_table(self.heads.len())
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        stream.push_row(self.row(vertex));
+        self.method.stream_vertex(vertex, stream);
+    }
+
+    fn stream_pose(&self, posed: &Self::Posed, stream: &mut PoseStream) {
+        let motions = &posed.motions;
+        stream.factors = motions.world.factors().as_vec3().to_array();
+        stream.stretches.extend_from_slice(&motions.rounded);
+        self.method.stream_joints(motions, &posed.own, stream);
     }
 
     fn bytes(&self, packing: &Packing) -> usize {

@@ -8,6 +8,7 @@
 
 use super::direct::Fields;
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions, joint_heads};
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::polar::symmetric_eigen;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -106,6 +107,29 @@ impl BlendsMotions for SphericalSkin {
     fn pose(&self, motions: &RigidMotions, centers: &mut Vec<DVec3>) {
         centers.clear();
         centers.extend(self.sets.iter().map(|set| set.center(&motions.motions)));
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Some(StreamLayout {
+            shared: self.sets.len(),
+            ..StreamLayout::of(Kernel::Spherical, 1, 0, 4)
+        })
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let set = self.set_of_vertex[vertex];
+        stream.numbers.push(f32::from_bits(set));
+    }
+
+    fn stream_joints(&self, motions: &RigidMotions, centers: &Vec<DVec3>, stream: &mut PoseStream) {
+        for motion in &motions.motions {
+            stream.joints.push(motion.rotation.as_quat().to_array());
+            stream.push_rows(&motion.to_affine());
+        }
+        let centers = centers.iter().map(|center| center.as_vec3().extend(0.0));
+        stream
+            .shared
+            .extend(centers.map(|center| center.to_array()));
     }
 
     fn frame(

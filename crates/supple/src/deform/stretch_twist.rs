@@ -12,6 +12,7 @@
 use super::DeformError;
 use super::direct::{Elsewhere, FieldKey, Fields};
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions, joint_heads};
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use super::swing_twist::{swing_and_twist, turn_about};
 use crate::rig::Rig;
 use crate::skeleton::same_place;
@@ -193,6 +194,28 @@ impl BlendsMotions for StretchTwistSkin {
 
     fn extras(&self, vertex: usize) -> &[f32] {
         &self.endpoint_weights[self.row(vertex)]
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Some(StreamLayout::of(Kernel::StretchTwist, 0, 1, 6))
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        stream.influence_numbers.extend(self.extras(vertex));
+    }
+
+    fn stream_joints(
+        &self,
+        _motions: &RigidMotions,
+        posed: &Vec<BonePose>,
+        stream: &mut PoseStream,
+    ) {
+        for bone in posed {
+            stream.push_rows(&bone.frame);
+            stream.joints.push(bone.axis.extend(bone.twist).to_array());
+            stream.joints.push(bone.stretch.extend(0.0).to_array());
+            stream.joints.push(bone.head.extend(0.0).to_array());
+        }
     }
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {

@@ -18,6 +18,7 @@
 use super::direct::Fields;
 use super::linear;
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
+use super::streams::{Kernel, PoseStream, StreamLayout};
 use crate::rig::Rig;
 use crate::skeleton::BindBone;
 use crate::transform::Affine;
@@ -61,6 +62,9 @@ pub(super) struct SwingTwistPose {
     motions: Vec<Affine>,
     hinges: Vec<HingePose>,
 }
+
+/// How many vectors of four numbers a hinge in a pose is, for vertex loops elsewhere.
+const HINGE_VECTORS: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 struct HingePose {
@@ -240,6 +244,40 @@ impl BlendsMotions for SwingTwistSkin {
         posed.hinges.clear();
         let hinges = self.hinges.iter().map(|hinge| hinge.pose(&motions.motions));
         posed.hinges.extend(hinges);
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        Some(StreamLayout {
+            shared: self.hinges.len() * HINGE_VECTORS,
+            ..StreamLayout::of(Kernel::SwingTwist, 0, 0, 3)
+        })
+    }
+
+    fn stream_table(&self, joints: usize) -> Vec<u32> {
+        let mut table = vec![0; joints * joints];
+        for (index, hinge) in self.hinges.iter().enumerate() {
+            let place = usize::from(hinge.above) * joints + usize::from(hinge.below);
+            table[place] = index as u32 + 1;
+        }
+        table
+    }
+
+    fn stream_joints(
+        &self,
+        _motions: &RigidMotions,
+        posed: &SwingTwistPose,
+        stream: &mut PoseStream,
+    ) {
+        for matrix in &posed.motions {
+            stream.push_rows(matrix);
+        }
+        for hinge in &posed.hinges {
+            let frames = [&hinge.above, &hinge.swung].map(|frame| frame.rows);
+            let rows = frames.as_flattened().iter().copied();
+            let ends = [hinge.axis.extend(hinge.angle), hinge.pivot.extend(0.0)];
+            let vectors = rows.chain(ends).map(|vector| vector.to_array());
+            stream.shared.extend(vectors);
+        }
     }
 
     fn frame(

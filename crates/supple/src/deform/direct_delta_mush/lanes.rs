@@ -52,14 +52,7 @@ impl LanePatches {
                     let joints = packing.weights().row(vertex).0;
                     let place = joints.iter().position(|&other| other == joint);
                     let part = place.and_then(|place| parts.nth(place));
-                    let mut part = part.copied().unwrap_or_default();
-                    let (lever, moments) = part.split_at_mut(3);
-                    let per_size = size(vertex).recip();
-                    lever.iter_mut().for_each(|number| *number *= per_size);
-                    moments
-                        .iter_mut()
-                        .for_each(|number| *number *= per_size * per_size);
-                    part
+                    part.map_or([0.0; 9], |part| measured(part, size(vertex)))
                 }));
             }
         }
@@ -131,7 +124,7 @@ impl LanePatches {
 }
 
 /// The size of a patch in the unit of its parts: its moments in that size make up a matrix of unit norm.
-fn patch_size(parts: &[[f32; 9]]) -> f32 {
+pub(super) fn patch_size(parts: &[[f32; 9]]) -> f32 {
     let mut moments = [0.0; 6];
     for &[_, _, _, ref part @ ..] in parts {
         for (sum, &moment) in moments.iter_mut().zip(part) {
@@ -142,6 +135,20 @@ fn patch_size(parts: &[[f32; 9]]) -> f32 {
     let size = (xx + yy + zz + 2.0 * (xy + xz + yz)).sqrt().sqrt() as f32;
     // A patch without extent has moments of zero in any unit.
     if size > f32::MIN_POSITIVE { size } else { 1.0 }
+}
+
+/// A lever and moments, measured in a size.
+pub(super) fn measured(part: &[f32; 9], size: f32) -> [f32; 9] {
+    let per_size = size.recip();
+    let mut numbers = *part;
+    for (place, number) in numbers.iter_mut().enumerate() {
+        *number *= if place < 3 {
+            per_size
+        } else {
+            per_size * per_size
+        };
+    }
+    numbers
 }
 
 /// The patches of a group in a pose.

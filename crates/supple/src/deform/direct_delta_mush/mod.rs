@@ -27,6 +27,7 @@ use super::direct::{Elsewhere, FieldKey, Fields};
 use super::lanes::{FrameLanes, Group, Packing};
 use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
 use crate::polar::{cofactors, minors, nearest_rotation, outer, trace};
 use crate::rig::Rig;
@@ -34,8 +35,8 @@ use crate::transform::Affine;
 use crate::weights::Weights;
 use fearless_simd::Simd;
 use glam::{DMat3, DVec3, Mat3, Mat4, Quat, Vec3, Vec4};
-use lanes::LanePatches;
 pub(super) use lanes::Rotations;
+use lanes::{LanePatches, measured, patch_size};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -137,6 +138,9 @@ pub(super) trait Variant: Debug + Send + Sync + 'static {
 
     /// For a variant whose parts are matrices: how they become rotations, so that vertices can go side by side.
     const IN_LANES: Option<Rotations> = None;
+
+    /// What vertex loops elsewhere call it.
+    const KERNEL: Option<Kernel> = None;
 
     /// Packs a vertex.
     fn keep_vertex(_vertex: &PackedVertex<'_>, _numbers: &mut Vec<f32>) {}
@@ -350,6 +354,42 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
 
     fn packing(&self) -> Option<&Arc<Packing>> {
         self.lanes.as_ref().map(|(packing, _)| packing)
+    }
+
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        let size = usize::from(V::IN_LANES.is_some());
+        let per_vertex = V::PER_VERTEX + size;
+        V::KERNEL.map(|kernel| StreamLayout::of(kernel, per_vertex, V::PER_JOINT, 4))
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let (own, parts) = self.numbers_of(vertex).split_at(V::PER_VERTEX);
+        let unit = self.frame.extent();
+        let center = self.frame.point([own[0], own[1], own[2]]);
+        stream.numbers.extend(center.to_array());
+        stream.numbers.extend(&own[3..]);
+        if V::IN_LANES.is_some() {
+            let parts = parts.as_chunks::<9>().0;
+            let size = patch_size(parts);
+            stream.numbers.push(size * unit);
+            let parts = parts.iter().flat_map(|part| measured(part, size));
+            stream.influence_numbers.extend(parts);
+        } else {
+            // Of every part, the last is a share, and what is before it a lever.
+            let numbers = parts.iter().enumerate();
+            let numbers = numbers.map(|(place, number)| match (place + 1) % V::PER_JOINT {
+                0 => *number,
+                _ => number * unit,
+            });
+            stream.influence_numbers.extend(numbers);
+        }
+    }
+
+    fn stream_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {
+        for (rotation, matrix) in posed.rotations.iter().zip(&posed.matrices) {
+            stream.joints.push(rotation.to_array());
+            stream.push_rows(matrix);
+        }
     }
 
     fn lane_bytes(&self) -> Option<usize> {
@@ -569,6 +609,7 @@ impl Variant for V0 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 9;
     const IN_LANES: Option<Rotations> = Some(Rotations::Nearest);
+    const KERNEL: Option<Kernel> = Some(Kernel::MushNearest);
 
     fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
         keep_matrix(part, numbers);
@@ -648,6 +689,7 @@ pub(super) struct V2;
 impl Variant for V2 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 4;
+    const KERNEL: Option<Kernel> = Some(Kernel::MushQuaternions);
 
     fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
         keep_lever(part, numbers);
@@ -666,6 +708,7 @@ pub(super) struct V3;
 impl Variant for V3 {
     const PER_VERTEX: usize = 3 + 3;
     const PER_JOINT: usize = 4;
+    const KERNEL: Option<Kernel> = Some(Kernel::MushMatrices);
 
     fn keep_vertex(vertex: &PackedVertex<'_>, numbers: &mut Vec<f32>) {
         numbers.extend(vertex.delta.to_array());
@@ -713,6 +756,7 @@ pub(super) struct V4;
 impl Variant for V4 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 1;
+    const KERNEL: Option<Kernel> = Some(Kernel::MushCenters);
 
     fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
         numbers.push(part.rotation_weight);

@@ -1,0 +1,7 @@
+// Optimized centers of rotation, Algorithm 1: turned by blended rotations about the baked center, which goes where linear blending takes it (eq. 3b).
+fn frame_of(vertex: Vertex) -> Frame {
+    let stretch = stretch_of(vertex);
+    let center = transform_point(stretch, own_vector(vertex, 0u));
+    let carried = transform_point(blended_frame(vertex, 1u), center);
+    return after_stretch(turned_about(center, blended_rotation(vertex), carried), stretch, vertex);
+}

@@ -1,0 +1,115 @@
+// What a kernel reads. The constants LANES, VERTEX_NUMBERS, INFLUENCE_NUMBERS, JOINT_VECTORS and SIGNS_PER_VERTEX stand before this text.
+
+struct Call {
+    // Vertices of one instance.
+    vertices: u32,
+    joints: u32,
+    // Vectors from the pose of one instance to that of the next.
+    pose_stride: u32,
+    // 1 if stretches follow the joints of every pose.
+    stretches: u32,
+}
+
+@group(0) @binding(0) var<uniform> call: Call;
+// For every instance: the factors of the world, the joints, what they are stretched by, and what all share.
+@group(0) @binding(1) var<storage, read> poses: array<vec4<f32>>;
+// For every LANES vertices: where their words start, and how many influences the richest of them has.
+@group(0) @binding(2) var<storage, read> slices: array<vec2<u32>>;
+// Word by word, the vertices of a slice side by side, so that neighbours read neighbours: first their own numbers, then, influence by influence, joint, weight and numbers.
+@group(0) @binding(3) var<storage, read> skin: array<u32>;
+// What some kernels look up beside that: for each joint and each other one, the hinge between them, counted from one.
+@group(0) @binding(4) var<storage, read> table: array<u32>;
+
+// A vertex of an instance.
+struct Vertex {
+    words: u32,
+    influences: u32,
+    pose: u32,
+}
+
+// Of an influence that a vertex does not have, all is zero.
+struct Influence {
+    joint: u32,
+    weight: f32,
+}
+
+fn vertex_of(index: u32, instance: u32) -> Vertex {
+    let slice = slices[index / LANES];
+    return Vertex(slice.x + index % LANES, slice.y, instance * call.pose_stride);
+}
+
+fn own_number(vertex: Vertex, number: u32) -> f32 {
+    return bitcast<f32>(skin[vertex.words + number * LANES]);
+}
+
+fn own_vector(vertex: Vertex, first: u32) -> vec3<f32> {
+    return vec3(own_number(vertex, first), own_number(vertex, first + 1u), own_number(vertex, first + 2u));
+}
+
+fn influence_word(vertex: Vertex, influence: u32, word: u32) -> u32 {
+    return skin[vertex.words + (VERTEX_NUMBERS + influence * (2u + INFLUENCE_NUMBERS) + word) * LANES];
+}
+
+fn influence_of(vertex: Vertex, influence: u32) -> Influence {
+    return Influence(influence_word(vertex, influence, 0u), bitcast<f32>(influence_word(vertex, influence, 1u)));
+}
+
+fn influence_number(vertex: Vertex, influence: u32, number: u32) -> f32 {
+    return bitcast<f32>(influence_word(vertex, influence, 2u + number));
+}
+
+fn influence_vector(vertex: Vertex, influence: u32, first: u32) -> vec3<f32> {
+    return vec3(
+        influence_number(vertex, influence, first),
+        influence_number(vertex, influence, first + 1u),
+        influence_number(vertex, influence, first + 2u),
+    );
+}
+
+fn own_word(vertex: Vertex, number: u32) -> u32 {
+    return skin[vertex.words + number * LANES];
+}
+
+fn shared_vector(vertex: Vertex, vector: u32) -> vec4<f32> {
+    return poses[vertex.pose + 1u + call.joints * (JOINT_VECTORS + 3u * call.stretches) + vector];
+}
+
+fn shared_frame(vertex: Vertex, first: u32) -> Frame {
+    return Frame(shared_vector(vertex, first), shared_vector(vertex, first + 1u), shared_vector(vertex, first + 2u));
+}
+
+fn joint_vector(vertex: Vertex, joint: u32, vector: u32) -> vec4<f32> {
+    return poses[vertex.pose + 1u + joint * JOINT_VECTORS + vector];
+}
+
+fn joint_frame(vertex: Vertex, joint: u32, first: u32) -> Frame {
+    return Frame(
+        joint_vector(vertex, joint, first),
+        joint_vector(vertex, joint, first + 1u),
+        joint_vector(vertex, joint, first + 2u),
+    );
+}
+
+// Phase one of two: the stretches, blended linearly.
+fn stretch_of(vertex: Vertex) -> Frame {
+    if call.stretches == 0u {
+        return IDENTITY;
+    }
+    var sum = ZERO;
+    for (var i = 0u; i < vertex.influences; i++) {
+        let influence = influence_of(vertex, i);
+        let first = vertex.pose + 1u + call.joints * JOINT_VECTORS + influence.joint * 3u;
+        sum = add_scaled(sum, Frame(poses[first], poses[first + 1u], poses[first + 2u]), influence.weight);
+    }
+    return sum;
+}
+
+// What phase two did, after phase one, in the world of the palette.
+fn after_stretch(frame: Frame, stretch: Frame, vertex: Vertex) -> Frame {
+    let factors = poses[vertex.pose];
+    var whole = frame;
+    if call.stretches != 0u {
+        whole = after(frame, stretch);
+    }
+    return Frame(whole.x * factors.x, whole.y * factors.y, whole.z * factors.z);
+}

@@ -1,0 +1,34 @@
+// Direct delta mush v3 (§3.5.3): matrices blended by ψ; the delta keeps its length.
+
+// How much a blend of rotations is scaled in all directions, and how much a delta may be scaled before its direction is nothing but rounding.
+const MOST_STRETCHED = 16.0;
+const NO_DIRECTION = 1e4;
+
+fn frame_of(vertex: Vertex) -> Frame {
+    let stretch = stretch_of(vertex);
+    if is_alone(vertex) {
+        return after_stretch(joint_frame(vertex, influence_of(vertex, 0u).joint, 1u), stretch, vertex);
+    }
+    let center = transform_point(stretch, own_vector(vertex, 0u));
+    let delta = transform_vector(stretch, own_vector(vertex, 3u));
+    var blend = ZERO;
+    for (var i = 0u; i < vertex.influences; i++) {
+        let joint = joint_frame(vertex, influence_of(vertex, i).joint, 1u);
+        blend = add_scaled(blend, joint, influence_number(vertex, i, 3u));
+    }
+    let turned = transform_vector(blend, delta);
+    // Without a delta there is nothing to scale, and where rotations cancel out there is no direction left to scale along.
+    var factor = 1.0;
+    if length(delta) < NO_DIRECTION * length(turned) {
+        factor = length(delta) / length(turned);
+    }
+    let even = min(factor, MOST_STRETCHED);
+    var rotation = transpose(mat3x3(blend.x.xyz, blend.y.xyz, blend.z.xyz)) * even;
+    if factor > even {
+        // Along the delta only: nothing else that the frame carries must blow up with it.
+        let along = delta / dot(delta, delta);
+        let rest = turned * (factor - even);
+        rotation += mat3x3(rest * along.x, rest * along.y, rest * along.z);
+    }
+    return after_stretch(turned_about(center, rotation, gathered_middle(vertex, stretch, center)), stretch, vertex);
+}

@@ -1,0 +1,94 @@
+// The rotation nearest to a matrix, `argmax tr(RᵀM)`: never a reflection.
+
+// Gaps, for a matrix of unit norm, from which on the closed form has all the digits that single precision has.
+const WIDE_GAP = 0.2;
+// And below which it has none.
+const HARDLY_TOLD = 0.01;
+
+fn cofactors(m: mat3x3<f32>) -> mat3x3<f32> {
+    return mat3x3(cross(m[1], m[2]), cross(m[2], m[0]), cross(m[0], m[1]));
+}
+
+fn sum_of_squares(m: mat3x3<f32>) -> f32 {
+    return dot(m[0], m[0]) + dot(m[1], m[1]) + dot(m[2], m[2]);
+}
+
+// The largest root λ of `λ⁴ − 2λ² − 8 det λ + 1 − 4‖cof‖²` is the sum of the singular values of a matrix of unit norm, the last with the sign of the determinant; with it the rotation has a closed
+// form. `about` is a rotation to start from where it does not hold.
+fn nearest_rotation(matrix: mat3x3<f32>, about: mat3x3<f32>) -> mat3x3<f32> {
+    let squares = sum_of_squares(matrix);
+    if !(squares > 1e-30 && squares < 1e30) {
+        return about;
+    }
+    let m = matrix * inverseSqrt(squares);
+    let c = cofactors(m);
+    let determinant = dot(m[0], c[0]);
+    let cofactor_squares = sum_of_squares(c);
+    // Above all roots: exact for a ball, and for all that is flat.
+    let most = max(determinant, determinant * sqrt(3.0));
+    var lambda = sqrt(1.0 + 2.0 * sqrt(max(cofactor_squares + 2.0 * most, 0.0)));
+    // Halley's method.
+    for (var i = 0; i < 3; i++) {
+        let square = lambda * lambda;
+        let value = (square - 2.0) * square + (1.0 - 4.0 * cofactor_squares - 8.0 * determinant * lambda);
+        let slope = (square - 1.0) * lambda - 2.0 * determinant;
+        let denominator = 8.0 * slope * slope - value * (3.0 * square - 1.0);
+        if abs(denominator) < 1e-20 {
+            break;
+        }
+        lambda -= 2.0 * value * slope / denominator;
+    }
+    let half = 0.5 * (lambda * lambda - 1.0);
+    let gap = half * lambda - determinant;
+    let closed = (m * (half + 1.0) + c * lambda - m * (transpose(m) * m)) * (1.0 / gap);
+    if gap > WIDE_GAP {
+        return closed;
+    }
+    // Where the closed form has lost some digits, it is still the better start.
+    if gap > HARDLY_TOLD {
+        return refined_rotation(m, straightened(closed));
+    }
+    return refined_rotation(m, about);
+}
+
+// Unit and perpendicular columns near those of a matrix.
+fn straightened(m: mat3x3<f32>) -> mat3x3<f32> {
+    let x = normalize(m[0]);
+    let z = normalize(cross(x, m[1]));
+    return mat3x3(x, cross(z, x), z);
+}
+
+// Newton's method on rotations, for matrices that hardly tell one: from `R`, the best small turn `θ` solves `(tr S − S) θ = axial(RᵀM)`, with `S` the symmetric part of `RᵀM`.
+fn refined_rotation(m: mat3x3<f32>, start: mat3x3<f32>) -> mat3x3<f32> {
+    var rotation = start;
+    for (var i = 0; i < 40; i++) {
+        let fit = transpose(rotation) * m;
+        let axial = vec3(fit[1].z - fit[2].y, fit[2].x - fit[0].z, fit[0].y - fit[1].x) * 0.5;
+        let trace = fit[0].x + fit[1].y + fit[2].z;
+        // A little is added so that directions which the matrix does not tell stay as they are, and so that every step climbs.
+        let ground = max(1e-6, 2e-6 - trace);
+        let s = (fit + transpose(fit)) * -0.5;
+        let hessian = mat3x3(
+            s[0] + vec3(trace + ground, 0.0, 0.0),
+            s[1] + vec3(0.0, trace + ground, 0.0),
+            s[2] + vec3(0.0, 0.0, trace + ground),
+        );
+        let inverse = cofactors(hessian);
+        let volume = dot(hessian[0], inverse[0]);
+        var turn = axial;
+        // The sum of pairs of singular values: all positive near the best rotation. Elsewhere, along the slope.
+        let minors = hessian[0].x * hessian[1].y - hessian[0].y * hessian[1].x;
+        if volume > 1e-12 && minors > 0.0 && hessian[0].x > 0.0 {
+            turn = transpose(inverse) * axial / volume;
+        }
+        let size = length(turn);
+        if size > 1.0 {
+            turn = turn / size;
+        }
+        rotation = rotation * rotation_of(vec4(turn * 0.5, 1.0));
+        if size < 1e-7 {
+            break;
+        }
+    }
+    return rotation;
+}

@@ -1,0 +1,123 @@
+//! A GPU, and why there may be none.
+
+use supple::deform::DeformError;
+use thiserror::Error;
+
+/// Why something could not be done on the GPU.
+#[derive(Debug, Error)]
+pub enum GpuError {
+    /// No GPU, or no driver for it.
+    #[error(
+        "no GPU can be used here: {why}. On Linux this needs a Vulkan driver and its loader libvulkan.so.1; Mesa's lavapipe (package mesa-vulkan-drivers) is one that runs on the CPU"
+    )]
+    NoAdapter {
+        /// What was tried.
+        why: String,
+    },
+    /// A GPU that does not give what is needed.
+    #[error("the GPU '{adapter}' cannot be used: {why}")]
+    NoDevice {
+        /// Which.
+        adapter: String,
+        /// What it said.
+        why: String,
+    },
+    /// A method that has no shader.
+    #[error("the method has no shader: its frames are computed on the CPU alone")]
+    NoShader,
+    /// Tangents of a surface that has none.
+    #[error("the rest surface has no tangents")]
+    NoTangents,
+    /// More than fits into one buffer.
+    #[error("{what} take {bytes} bytes, but a buffer on '{adapter}' holds at most {most}")]
+    TooLarge {
+        /// What does not fit.
+        what: &'static str,
+        /// How much it is.
+        bytes: u64,
+        /// How much would be fine.
+        most: u64,
+        /// Where.
+        adapter: String,
+    },
+    /// More instances than were made room for.
+    #[error("{found} poses, but there is room for {room} instances")]
+    Instances {
+        /// How many poses were given.
+        found: usize,
+        /// How many there may be.
+        room: usize,
+    },
+    /// What was asked of the GPU did not come back.
+    #[error("the GPU did not give back the surface: {0}")]
+    Lost(String),
+    /// The pose does not fit.
+    #[error(transparent)]
+    Deform(#[from] DeformError),
+}
+
+/// A GPU with a queue of work.
+#[derive(Clone, Debug)]
+pub struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    name: String,
+}
+
+impl Gpu {
+    /// The fastest one that is there.
+    pub fn new() -> Result<Gpu, GpuError> {
+        let instance =
+            wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..Default::default()
+        };
+        let adapter = pollster::block_on(instance.request_adapter(&options));
+        let adapter = adapter.map_err(|why| GpuError::NoAdapter {
+            why: why.to_string(),
+        })?;
+        let name = adapter.get_info().name;
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("supple"),
+            required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
+            required_limits: adapter.limits(),
+            ..Default::default()
+        };
+        let device = pollster::block_on(adapter.request_device(&descriptor));
+        let (device, queue) = device.map_err(|why| GpuError::NoDevice {
+            adapter: name.clone(),
+            why: why.to_string(),
+        })?;
+        Ok(Gpu {
+            device,
+            queue,
+            name,
+        })
+    }
+
+    /// A device that a renderer has already.
+    pub fn of(device: wgpu::Device, queue: wgpu::Queue) -> Gpu {
+        let name = device.adapter_info().name;
+        Gpu {
+            device,
+            queue,
+            name,
+        }
+    }
+
+    /// What the GPU is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The device, for command encoders and buffers.
+    pub fn device(&self) -> &wgpu::Device {
+        &self.device
+    }
+
+    /// The queue, for what was encoded.
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.queue
+    }
+}

@@ -1,0 +1,30 @@
+//! The skinning methods of Supple on the GPU.
+//!
+//! What is computed once per pose stays on the CPU ([`supple::deform::PoseStream`]): a few vectors per joint. The rest, one frame per vertex, is a function in WGSL, in a file of its own for each
+//! kernel (`shaders/`), which a compute pass calls here and a vertex shader may call elsewhere: [`shader`] puts the text together.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let (skin, palettes): (supple::Skin, Vec<supple::Palette>) = todo!();
+//! use supple_gpu::{Attributes, Gpu, GpuSkin};
+//!
+//! let gpu = Gpu::new()?;
+//! let mut crowd = GpuSkin::new(&gpu, &skin, Attributes::default(), palettes.len())?;
+//! // Every frame:
+//! crowd.pose(&gpu, &palettes)?;
+//! let mut encoder = gpu.device().create_command_encoder(&Default::default());
+//! crowd.encode(&mut encoder);
+//! gpu.queue().submit([encoder.finish()]);
+//! // `crowd.positions()` is a vertex buffer now.
+//! # Ok(())
+//! # }
+//! ```
+
+mod device;
+mod packing;
+mod shader;
+mod skin;
+
+pub use device::{Gpu, GpuError};
+pub use shader::{LANES, kernels, shader};
+pub use skin::{Attributes, GpuSkin, Surface};

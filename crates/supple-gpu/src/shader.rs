@@ -1,0 +1,122 @@
+//! The shaders, put together from their parts.
+
+use crate::skin::Attributes;
+use std::fmt::Write;
+use supple::deform::{Antipodality, Kernel, StreamLayout};
+
+/// How many vertices make up a slice, whose words lie side by side: a workgroup.
+pub const LANES: usize = 64;
+
+const FRAME: &str = include_str!("../shaders/frame.wgsl");
+const DATA: &str = include_str!("../shaders/data.wgsl");
+const BLEND: &str = include_str!("../shaders/blend.wgsl");
+const QUATERNION: &str = include_str!("../shaders/quaternion.wgsl");
+const DUAL_QUATERNIONS: &str = include_str!("../shaders/dual_quaternions.wgsl");
+const ROTATIONS: &str = include_str!("../shaders/rotations.wgsl");
+const PATCHES: &str = include_str!("../shaders/patches.wgsl");
+const NEAREST_ROTATION: &str = include_str!("../shaders/nearest_rotation.wgsl");
+const COMPUTE: &str = include_str!("../shaders/compute.wgsl");
+
+/// All kernels that there is a shader for.
+pub fn kernels() -> impl Iterator<Item = Kernel> {
+    let all = [
+        Kernel::Linear,
+        Kernel::AnimationSpace,
+        Kernel::DualQuaternion,
+        Kernel::LinearDualBlend,
+        Kernel::CentersOfRotation,
+        Kernel::MushNearest,
+        Kernel::MushQuaternions,
+        Kernel::MushMatrices,
+        Kernel::MushCenters,
+        Kernel::Spherical,
+        Kernel::SwingTwist,
+        Kernel::StretchTwist,
+    ];
+    all.into_iter()
+}
+
+/// What the frame of a kernel is made of, in order: what it calls, then itself.
+fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
+    Some(match kernel {
+        Kernel::Linear => &[BLEND, include_str!("../shaders/linear.wgsl")],
+        Kernel::AnimationSpace => &[include_str!("../shaders/animation_space.wgsl")],
+        Kernel::DualQuaternion => &[
+            QUATERNION,
+            DUAL_QUATERNIONS,
+            include_str!("../shaders/dual_quaternion.wgsl"),
+        ],
+        Kernel::LinearDualBlend => &[
+            BLEND,
+            QUATERNION,
+            DUAL_QUATERNIONS,
+            include_str!("../shaders/linear_dual_blend.wgsl"),
+        ],
+        Kernel::CentersOfRotation => &[
+            BLEND,
+            QUATERNION,
+            ROTATIONS,
+            include_str!("../shaders/centers_of_rotation.wgsl"),
+        ],
+        Kernel::MushNearest => &[
+            QUATERNION,
+            NEAREST_ROTATION,
+            PATCHES,
+            include_str!("../shaders/direct_delta_mush_v0.wgsl"),
+        ],
+        Kernel::MushQuaternions => &[
+            QUATERNION,
+            ROTATIONS,
+            PATCHES,
+            include_str!("../shaders/direct_delta_mush_v2.wgsl"),
+        ],
+        Kernel::MushMatrices => &[
+            PATCHES,
+            include_str!("../shaders/direct_delta_mush_v3.wgsl"),
+        ],
+        Kernel::MushCenters => &[
+            BLEND,
+            QUATERNION,
+            ROTATIONS,
+            PATCHES,
+            include_str!("../shaders/direct_delta_mush_v4.wgsl"),
+        ],
+        Kernel::Spherical => &[QUATERNION, include_str!("../shaders/spherical.wgsl")],
+        Kernel::SwingTwist => &[
+            BLEND,
+            QUATERNION,
+            include_str!("../shaders/swing_twist.wgsl"),
+        ],
+        Kernel::StretchTwist => &[QUATERNION, include_str!("../shaders/stretch_twist.wgsl")],
+        _ => return None,
+    })
+}
+
+/// A shader module whose entry point `deform` deforms surfaces by a method; none if there is no shader for it.
+pub fn shader(layout: &StreamLayout, attributes: Attributes) -> Option<String> {
+    let mut text = String::new();
+    let StreamLayout {
+        per_vertex,
+        per_influence,
+        per_joint,
+        ..
+    } = layout;
+    let per_vertex_sign = layout.antipodality == Antipodality::PerVertex;
+    let Attributes { normals, tangents } = attributes;
+    let rest = attributes.rest_numbers();
+    let constants = write!(
+        text,
+        "const LANES = {LANES}u;\nconst VERTEX_NUMBERS = {per_vertex}u;\nconst INFLUENCE_NUMBERS = {per_influence}u;\nconst JOINT_VECTORS = {per_joint}u;\n\
+         const SIGNS_PER_VERTEX = {per_vertex_sign};\nconst REST_NUMBERS = {rest}u;\nconst WITH_NORMALS = {normals};\nconst WITH_TANGENTS = {tangents};\n"
+    );
+    constants.ok()?;
+    for part in [FRAME, DATA]
+        .iter()
+        .chain(parts(layout.kernel)?)
+        .chain([&COMPUTE])
+    {
+        text.push('\n');
+        text.push_str(part);
+    }
+    Some(text)
+}

@@ -1,0 +1,404 @@
+//! A skin in the memory of a GPU.
+
+use crate::device::{Gpu, GpuError};
+use crate::packing::Slices;
+use crate::shader::{LANES, shader};
+use glam::{Vec3, Vec4};
+use supple::deform::{PoseStream, Workspace};
+use supple::{Palette, Skin};
+use wgpu::BufferUsages;
+
+/// What is deformed beside positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// Unit normals.
+    pub normals: bool,
+    /// Unit tangents, with the side of the bitangent.
+    pub tangents: bool,
+}
+
+impl Default for Attributes {
+    fn default() -> Attributes {
+        Attributes {
+            normals: true,
+            tangents: false,
+        }
+    }
+}
+
+impl Attributes {
+    /// Where normals start among the numbers of a rest vertex.
+    pub(crate) const NORMAL: usize = 3;
+    /// And where tangents do.
+    pub(crate) const TANGENT: usize = 6;
+
+    /// The numbers of a rest vertex.
+    pub(crate) fn rest_numbers(self) -> usize {
+        match self {
+            Attributes { tangents: true, .. } => 10,
+            Attributes { normals: true, .. } => 6,
+            _ => 3,
+        }
+    }
+}
+
+/// What a shader is told about a call.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+struct Call {
+    vertices: u32,
+    joints: u32,
+    pose_stride: u32,
+    stretches: u32,
+}
+
+/// A deformed surface that was read back, instance after instance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surface {
+    /// Where the vertices are.
+    pub positions: Vec<Vec3>,
+    /// Empty if they were not asked for.
+    pub normals: Vec<Vec3>,
+    /// Empty if they were not asked for.
+    pub tangents: Vec<Vec4>,
+}
+
+/// A character prepared for one method, in the memory of a GPU, with room for some instances.
+///
+/// Pipelines and buffers are made once; a frame writes poses, and deforms all instances by one dispatch.
+#[derive(Debug)]
+pub struct GpuSkin {
+    skin: Skin,
+    attributes: Attributes,
+    pipeline: wgpu::ComputePipeline,
+    bindings: [wgpu::BindGroup; 2],
+    call: wgpu::Buffer,
+    poses: wgpu::Buffer,
+    positions: wgpu::Buffer,
+    normals: wgpu::Buffer,
+    tangents: wgpu::Buffer,
+    room: usize,
+    instances: usize,
+    workspace: Workspace,
+    streams: Vec<PoseStream>,
+    vectors: Vec<[f32; 4]>,
+}
+
+/// The rows of a stretch.
+const STRETCH: usize = 3;
+
+impl GpuSkin {
+    /// Brings a skin onto a GPU, with room for `instances` at once.
+    pub fn new(
+        gpu: &Gpu,
+        skin: &Skin,
+        attributes: Attributes,
+        instances: usize,
+    ) -> Result<GpuSkin, GpuError> {
+        let layout = skin.stream_layout().ok_or(GpuError::NoShader)?;
+        let source = shader(&layout, attributes).ok_or(GpuError::NoShader)?;
+        if attributes.tangents && skin.rest().tangents.is_none() {
+            return Err(GpuError::NoTangents);
+        }
+        let slices = Slices::of(skin, &layout, attributes);
+        let vertices = instances * skin.vertex_count();
+        let joints = skin.joint_count();
+        let pose = 1 + joints * (layout.per_joint + STRETCH) + layout.shared;
+        let makes = Makes { gpu };
+        let filled = |what, bytes: &[u8]| makes.filled(what, bytes);
+        let output = |what, wanted: bool, numbers: usize| {
+            let bytes = if wanted { vertices * numbers * 4 } else { 0 };
+            let usage = BufferUsages::STORAGE | BufferUsages::VERTEX | BufferUsages::COPY_SRC;
+            makes.empty(what, bytes as u64, usage)
+        };
+        let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+        let call = makes.empty("parameters", size_of::<Call>() as u64, uniform)?;
+        let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let poses = makes.empty("poses", (instances * pose * 16) as u64, storage)?;
+        let starts = filled("slices", bytemuck::cast_slice(&slices.starts))?;
+        let words = filled(
+            "weights and baked numbers",
+            bytemuck::cast_slice(&slices.words),
+        )?;
+        let table = filled("table", bytemuck::cast_slice(&skin.stream_table()))?;
+        let rest = filled("rest surface", bytemuck::cast_slice(&slices.rest))?;
+        let positions = output("positions", true, 3)?;
+        let normals = output("normals", attributes.normals, 3)?;
+        let tangents = output("tangents", attributes.tangents, 4)?;
+
+        let device = gpu.device();
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("supple"),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let layouts = [skin_layout(device), surface_layout(device)];
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("supple"),
+            bind_group_layouts: &[Some(&layouts[0]), Some(&layouts[1])],
+            immediate_size: 0,
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("supple deform"),
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some("deform"),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let bind = |group: usize, buffers: &[&wgpu::Buffer]| {
+            let entries: Vec<_> = buffers
+                .iter()
+                .enumerate()
+                .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                    binding: binding as u32,
+                    resource: buffer.as_entire_binding(),
+                })
+                .collect();
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("supple"),
+                layout: &layouts[group],
+                entries: &entries,
+            })
+        };
+        let bindings = [
+            bind(0, &[&call, &poses, &starts, &words, &table]),
+            bind(1, &[&rest, &positions, &normals, &tangents]),
+        ];
+        Ok(GpuSkin {
+            skin: skin.clone(),
+            attributes,
+            pipeline,
+            bindings,
+            call,
+            poses,
+            positions,
+            normals,
+            tangents,
+            room: instances,
+            instances: 0,
+            workspace: Workspace::default(),
+            streams: vec![PoseStream::default(); instances],
+            vectors: Vec::new(),
+        })
+    }
+
+    /// Brings poses onto the GPU, one for each instance, for the next dispatch.
+    pub fn pose(&mut self, gpu: &Gpu, palettes: &[Palette]) -> Result<(), GpuError> {
+        if palettes.len() > self.room {
+            return Err(GpuError::Instances {
+                found: palettes.len(),
+                room: self.room,
+            });
+        }
+        for (palette, stream) in palettes.iter().zip(&mut self.streams) {
+            self.skin
+                .stream_pose(palette, &mut self.workspace, stream)?;
+        }
+        let streams = &self.streams[..palettes.len()];
+        let stretches = streams.iter().any(|stream| !stream.stretches.is_empty());
+        let joints = self.skin.joint_count();
+        self.vectors.clear();
+        for stream in streams {
+            let [x, y, z] = stream.factors;
+            self.vectors.push([x, y, z, 0.0]);
+            self.vectors.extend_from_slice(&stream.joints);
+            if stretches {
+                for joint in 0..joints {
+                    let identity = supple::Affine::IDENTITY;
+                    let stretch = stream.stretches.get(joint).unwrap_or(&identity);
+                    self.vectors.extend(stretch.rows.map(|row| row.to_array()));
+                }
+            }
+            self.vectors.extend_from_slice(&stream.shared);
+        }
+        let call = Call {
+            vertices: self.skin.vertex_count() as u32,
+            joints: joints as u32,
+            pose_stride: (self.vectors.len() / streams.len().max(1)) as u32,
+            stretches: u32::from(stretches),
+        };
+        gpu.queue()
+            .write_buffer(&self.call, 0, bytemuck::bytes_of(&call));
+        gpu.queue()
+            .write_buffer(&self.poses, 0, bytemuck::cast_slice(&self.vectors));
+        self.instances = palettes.len();
+        Ok(())
+    }
+
+    /// Deforms all instances whose poses were given last.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("supple deform"),
+            timestamp_writes: None,
+        });
+        self.dispatch(&mut pass);
+    }
+
+    /// The same within a pass.
+    pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>) {
+        let slices = self.skin.vertex_count().div_ceil(LANES) as u32;
+        if slices == 0 || self.instances == 0 {
+            return;
+        }
+        // As even as it goes, so that few groups have nothing to do.
+        let layers = slices.div_ceil(MOST_GROUPS);
+        pass.set_pipeline(&self.pipeline);
+        for (group, bindings) in self.bindings.iter().enumerate() {
+            pass.set_bind_group(group as u32, bindings, &[]);
+        }
+        pass.dispatch_workgroups(slices.div_ceil(layers), self.instances as u32, layers);
+    }
+
+    /// The deformed positions: three numbers per vertex, instance after instance.
+    pub fn positions(&self) -> &wgpu::Buffer {
+        &self.positions
+    }
+
+    /// The deformed normals, if they were asked for: three numbers per vertex.
+    pub fn normals(&self) -> Option<&wgpu::Buffer> {
+        self.attributes.normals.then_some(&self.normals)
+    }
+
+    /// The deformed tangents, if they were asked for: four numbers per vertex.
+    pub fn tangents(&self) -> Option<&wgpu::Buffer> {
+        self.attributes.tangents.then_some(&self.tangents)
+    }
+
+    /// Poses, deforms and reads back: for files, pictures and tests. A renderer leaves the surface where it is.
+    pub fn deform(&mut self, gpu: &Gpu, palettes: &[Palette]) -> Result<Surface, GpuError> {
+        self.pose(gpu, palettes)?;
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        self.encode(&mut encoder);
+        gpu.queue().submit([encoder.finish()]);
+        let vertices = palettes.len() * self.skin.vertex_count();
+        let read = |buffer: &wgpu::Buffer, numbers: usize| read(gpu, buffer, vertices * numbers);
+        let vectors = |numbers: Vec<f32>| {
+            let vectors = numbers.as_chunks::<3>().0.iter();
+            vectors.copied().map(Vec3::from_array).collect()
+        };
+        let mut surface = Surface {
+            positions: vectors(read(&self.positions, 3)?),
+            ..Surface::default()
+        };
+        if self.attributes.normals {
+            surface.normals = vectors(read(&self.normals, 3)?);
+        }
+        if self.attributes.tangents {
+            let numbers = read(&self.tangents, 4)?;
+            let tangents = numbers.as_chunks::<4>().0.iter();
+            surface.tangents = tangents.copied().map(Vec4::from_array).collect();
+        }
+        Ok(surface)
+    }
+}
+
+/// The most workgroups in a dimension that every GPU takes.
+const MOST_GROUPS: u32 = 65_535;
+
+/// The first group of bindings, which compute passes and vertex shaders read alike: parameters, poses, slices, words, table.
+fn skin_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    use wgpu::BufferBindingType::{Storage, Uniform};
+    let read = Storage { read_only: true };
+    let stages = wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::VERTEX;
+    bind_group_layout(device, stages, &[Uniform, read, read, read, read])
+}
+
+/// The second one, for compute passes: the rest surface, and what becomes of positions, normals and tangents.
+fn surface_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    use wgpu::BufferBindingType::Storage;
+    let (read, write) = (Storage { read_only: true }, Storage { read_only: false });
+    let stages = wgpu::ShaderStages::COMPUTE;
+    bind_group_layout(device, stages, &[read, write, write, write])
+}
+
+fn bind_group_layout(
+    device: &wgpu::Device,
+    visibility: wgpu::ShaderStages,
+    buffers: &[wgpu::BufferBindingType],
+) -> wgpu::BindGroupLayout {
+    let entries = buffers.iter().enumerate();
+    let entries = entries.map(|(binding, &ty)| wgpu::BindGroupLayoutEntry {
+        binding: binding as u32,
+        visibility,
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    });
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("supple"),
+        entries: &entries.collect::<Vec<_>>(),
+    })
+}
+
+/// Makes buffers that fit.
+struct Makes<'a> {
+    gpu: &'a Gpu,
+}
+
+impl Makes<'_> {
+    /// A binding must not be empty, so the least is one vector.
+    fn empty(
+        &self,
+        what: &'static str,
+        bytes: u64,
+        usage: BufferUsages,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let limits = self.gpu.device().limits();
+        let most = limits
+            .max_buffer_size
+            .min(limits.max_storage_buffer_binding_size);
+        if bytes > most {
+            return Err(GpuError::TooLarge {
+                what,
+                bytes,
+                most,
+                adapter: self.gpu.name().to_owned(),
+            });
+        }
+        Ok(self.gpu.device().create_buffer(&wgpu::BufferDescriptor {
+            label: Some(what),
+            size: bytes.max(16),
+            usage,
+            mapped_at_creation: false,
+        }))
+    }
+
+    fn filled(&self, what: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let buffer = self.empty(what, bytes.len() as u64, usage)?;
+        self.gpu.queue().write_buffer(&buffer, 0, bytes);
+        Ok(buffer)
+    }
+}
+
+/// The first numbers of a buffer.
+fn read(gpu: &Gpu, buffer: &wgpu::Buffer, numbers: usize) -> Result<Vec<f32>, GpuError> {
+    if numbers == 0 {
+        return Ok(Vec::new());
+    }
+    let lost = |why: &dyn std::fmt::Display| GpuError::Lost(why.to_string());
+    let bytes = (numbers * 4) as u64;
+    let copy = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+        label: Some("read back"),
+        size: bytes,
+        usage: BufferUsages::COPY_DST | BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, bytes);
+    gpu.queue().submit([encoder.finish()]);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    copy.map_async(wgpu::MapMode::Read, .., move |outcome| {
+        // Nobody waits any more if the device was lost meanwhile.
+        let _ = sender.send(outcome);
+    });
+    let waited = gpu.device().poll(wgpu::PollType::wait_indefinitely());
+    waited.map_err(|why| lost(&why))?;
+    let outcome = receiver.recv().map_err(|why| lost(&why))?;
+    outcome.map_err(|why| lost(&why))?;
+    let view = copy.get_mapped_range(..).map_err(|why| lost(&why))?;
+    Ok(bytemuck::pod_collect_to_vec(&view))
+}

@@ -1,0 +1,172 @@
+//! Every shader against the CPU's version of the same method.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::*;
+use glam::{DAffine3, DVec3, Vec3, Vec4};
+use supple::characters::{self, Character};
+use supple::{Affine, Asset, Mesh, Method, Output, Rig, Workspace};
+use supple_gpu::{Attributes, GpuError, GpuSkin, Surface};
+
+fn assert_same(asset: &Asset, method: &Method, per_clip: usize, what: &str) {
+    let Some(gpu) = gpu() else { return };
+    let skin = bake(&asset.rig, method);
+    let poses = poses(asset, per_clip);
+    let found = on_gpu(gpu, &skin, &poses);
+    let vertices = skin.vertex_count();
+    for (pose, palette) in poses.iter().enumerate() {
+        let expected = on_cpu(&skin, palette);
+        let own = pose * vertices..(pose + 1) * vertices;
+        let (off, vertex) = farthest(&found.positions[own.clone()], &expected.positions);
+        let off = off / extent(&expected.positions);
+        assert!(
+            off <= CLOSE,
+            "{what}, {method}, pose {pose}, vertex {vertex}: off by {off:e} of the extent"
+        );
+        let (off, vertex) = farthest(&found.normals[own], &expected.normals);
+        assert!(
+            off <= 100.0 * CLOSE,
+            "{what}, {method}, pose {pose}, normal {vertex}: off by {off:e}"
+        );
+    }
+}
+
+#[test]
+fn every_method_deforms_built_in_characters_as_the_cpu_does() {
+    for character in Character::ALL {
+        let asset = characters::build(*character, 2000).unwrap();
+        for method in methods() {
+            assert_same(&asset, &method, 3, &format!("{character:?}"));
+        }
+    }
+}
+
+/// Joints that stretch, shear and mirror; each instance its own.
+#[test]
+fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
+    let Some(gpu) = gpu() else { return };
+    let asset = characters::build(Character::Arm, 2000).unwrap();
+    let plain = poses(&asset, 1).pop().unwrap();
+    let stretch = |sides: [f64; 3], every: usize| {
+        let mut palette = plain.clone();
+        let factors = DAffine3::from_scale(DVec3::from_array(sides));
+        for (joint, map) in palette.posed_from_bind.iter_mut().enumerate() {
+            if joint % every == 0 {
+                *map = Affine::from_f64(&(map.to_f64() * factors));
+            }
+        }
+        palette
+    };
+    let palettes = [
+        plain.clone(),
+        stretch([1.3, 0.8, 1.1], 2),
+        stretch([-1.0, 1.0, 1.0], 1),
+        stretch([2.5, 2.5, 2.5], 1),
+    ];
+    for method in methods() {
+        let skin = bake(&asset.rig, &method);
+        let found = on_gpu(gpu, &skin, &palettes);
+        for (instance, palette) in palettes.iter().enumerate() {
+            let expected = on_cpu(&skin, palette);
+            let own = instance * skin.vertex_count()..(instance + 1) * skin.vertex_count();
+            let (off, vertex) = farthest(&found.positions[own], &expected.positions);
+            let off = off / extent(&expected.positions);
+            assert!(
+                off <= CLOSE,
+                "{method}, instance {instance}, vertex {vertex}: off by {off:e} of the extent"
+            );
+        }
+    }
+}
+
+/// Rest pose and rigid motion, of the GPU alone.
+#[test]
+fn at_rest_all_is_as_bound_and_rigid_motions_move_rigidly() {
+    let Some(gpu) = gpu() else { return };
+    let asset = characters::build(Character::Figure, 2000).unwrap();
+    let poses = poses(&asset, 1);
+    for method in methods() {
+        let skin = bake(&asset.rig, &method);
+        let rest = &asset.rig.mesh().positions();
+        let posed = poses.last().unwrap().clone();
+        let (elsewhere, motion) = moved(&posed);
+        let palettes = [poses[0].clone(), posed, elsewhere];
+        let found = on_gpu(gpu, &skin, &palettes).positions;
+        let [at_rest, posed, elsewhere] = [0, 1, 2].map(|instance| {
+            let first = instance * skin.vertex_count();
+            &found[first..first + skin.vertex_count()]
+        });
+        let size = extent(rest);
+        let off = farthest(at_rest, rest).0 / size;
+        assert!(off <= CLOSE, "{method} at rest: {off:e}");
+        let expected: Vec<_> = posed
+            .iter()
+            .map(|place| motion.transform_point3(place.as_dvec3()).as_vec3())
+            .collect();
+        let off = farthest(elsewhere, &expected).0 / size;
+        assert!(off <= CLOSE, "{method} elsewhere: {off:e}");
+    }
+}
+
+#[test]
+fn tangents_come_along() {
+    let Some(gpu) = gpu() else { return };
+    let asset = characters::build(Character::Tentacle, 2000).unwrap();
+    let mesh = asset.rig.mesh();
+    let across = |normal: &Vec3| normal.any_orthonormal_vector().extend(-1.0);
+    let tangents = mesh.normals().iter().map(across).collect();
+    let mesh = Mesh::new(
+        mesh.positions().to_vec(),
+        Some(mesh.normals().to_vec()),
+        Some(tangents),
+        mesh.triangles().to_vec(),
+    )
+    .unwrap();
+    let skeleton = asset.rig.skeleton().clone();
+    let rig = Rig::new(mesh, skeleton, asset.rig.weights().clone()).unwrap();
+    let palette = poses(&asset, 1).pop().unwrap();
+    let skin = bake(&rig, &Method::Linear);
+    let attributes = Attributes {
+        normals: true,
+        tangents: true,
+    };
+    let mut on_gpu = GpuSkin::new(gpu, &skin, attributes, 1).unwrap();
+    let found = on_gpu.deform(gpu, &[palette.clone()]).unwrap().tangents;
+    let mut expected = vec![Vec4::ZERO; skin.vertex_count()];
+    let output = Output {
+        positions: &mut vec![Vec3::ZERO; skin.vertex_count()],
+        normals: None,
+        tangents: Some(&mut expected),
+    };
+    let workspace = &mut Workspace::default();
+    skin.deform(&palette, workspace, output).unwrap();
+    for (vertex, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert!(
+            found.distance(*expected) < 1e-4,
+            "{vertex}: {found} for {expected}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_told() {
+    let Some(gpu) = gpu() else { return };
+    let asset = characters::build(Character::Bar, 2000).unwrap();
+    let log_matrix = bake(&asset.rig, &"log-matrix".parse().unwrap());
+    let attributes = Attributes::default();
+    let refused = GpuSkin::new(gpu, &log_matrix, attributes, 1);
+    assert!(matches!(refused, Err(GpuError::NoShader)));
+    let linear = bake(&asset.rig, &Method::Linear);
+    let tangents = Attributes {
+        tangents: true,
+        ..attributes
+    };
+    let refused = GpuSkin::new(gpu, &linear, tangents, 1);
+    assert!(matches!(refused, Err(GpuError::NoTangents)));
+    let mut one = GpuSkin::new(gpu, &linear, attributes, 1).unwrap();
+    let refused = one.deform(gpu, &poses(&asset, 1));
+    assert!(matches!(refused, Err(GpuError::Instances { room: 1, .. })));
+    assert_eq!(one.deform(gpu, &[]).unwrap(), Surface::default());
+}

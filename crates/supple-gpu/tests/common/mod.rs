@@ -1,0 +1,120 @@
+//! What the test files share.
+
+#![allow(dead_code, reason = "no test uses all of it")]
+
+use glam::{DAffine3, DQuat, DVec3, Vec3};
+use std::io::Write;
+use std::sync::OnceLock;
+use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Workspace};
+use supple_gpu::{Attributes, Gpu, GpuSkin, Surface};
+
+/// Of the extent of what comes out: how far GPU and CPU may be apart.
+pub const CLOSE: f32 = 2e-5;
+
+/// The GPU, or Mesa's lavapipe. Without any there is nothing to test, which is said; on a build server that is a failure instead.
+pub fn gpu() -> Option<&'static Gpu> {
+    static GPU: OnceLock<Option<Gpu>> = OnceLock::new();
+    let found = GPU.get_or_init(|| match Gpu::new() {
+        Ok(gpu) => Some(gpu),
+        Err(why) => {
+            assert!(std::env::var_os("CI").is_none(), "{why}");
+            // Straight to the terminal: the test runner keeps what passing tests print to itself.
+            let _ = writeln!(std::io::stderr(), "skipped: {why}");
+            None
+        }
+    });
+    found.as_ref()
+}
+
+/// Every method that has a shader.
+pub fn methods() -> Vec<Method> {
+    let names = [
+        "rigid",
+        "linear",
+        "dual-quaternion",
+        "dual-quaternion:per-joint",
+        "linear-dual-blend",
+        "spherical",
+        "swing-twist",
+        "stretch-twist",
+        "cor",
+        "ddm",
+        "ddm-v2",
+        "ddm-v3",
+        "ddm-v4",
+        "ddm-v5",
+        "animation-space",
+    ];
+    names.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+pub fn bake(rig: &Rig, method: &Method) -> Skin {
+    Skin::bake(rig, method, Normals::Transported).unwrap()
+}
+
+pub fn on_cpu(skin: &Skin, palette: &Palette) -> Surface {
+    let vertices = skin.vertex_count();
+    let mut surface = Surface {
+        positions: vec![Vec3::ZERO; vertices],
+        normals: vec![Vec3::ZERO; vertices],
+        tangents: Vec::new(),
+    };
+    let output = Output {
+        positions: &mut surface.positions,
+        normals: Some(&mut surface.normals),
+        tangents: None,
+    };
+    let workspace = &mut Workspace::default();
+    skin.deform(palette, workspace, output).unwrap();
+    surface
+}
+
+pub fn on_gpu(gpu: &Gpu, skin: &Skin, palettes: &[Palette]) -> Surface {
+    let attributes = Attributes::default();
+    let mut on_gpu = GpuSkin::new(gpu, skin, attributes, palettes.len()).unwrap();
+    on_gpu.deform(gpu, palettes).unwrap()
+}
+
+/// Poses of all clips, some of each; the rest pose first.
+pub fn poses(asset: &Asset, per_clip: usize) -> Vec<Palette> {
+    let skeleton = asset.rig.skeleton();
+    let mut poses = vec![skeleton.palette(&skeleton.rest_pose())];
+    for clip in &asset.clips {
+        for step in 1..=per_clip {
+            // Not at quarters of a clip: there two joints may be half a turn apart, and rounding alone says which way is shorter.
+            let share = step as f64 / (per_clip + 1) as f64 + 0.0137;
+            let pose = asset.pose_at(clip, clip.start() + share * clip.duration());
+            poses.push(skeleton.palette(&pose));
+        }
+    }
+    poses
+}
+
+/// The largest side of the box around points.
+pub fn extent(points: &[Vec3]) -> f32 {
+    let low = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+    let high = points.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+    (high - low).max_element()
+}
+
+/// The largest distance, and where it is.
+pub fn farthest(found: &[Vec3], expected: &[Vec3]) -> (f32, usize) {
+    assert_eq!(found.len(), expected.len());
+    let distances = found.iter().zip(expected).map(|(a, b)| a.distance(*b));
+    let all = distances.enumerate().map(|(vertex, off)| (off, vertex));
+    all.fold(
+        (0.0, 0),
+        |most, one| if one.0 <= most.0 { most } else { one },
+    )
+}
+
+/// A turn and a step of everything.
+pub fn moved(palette: &Palette) -> (Palette, DAffine3) {
+    let turn = DQuat::from_axis_angle(DVec3::new(0.6, -0.48, 0.64), 1.9);
+    let motion = DAffine3::from_rotation_translation(turn, DVec3::new(0.4, -0.7, 1.1));
+    let mut moved = palette.clone();
+    for map in &mut moved.posed_from_bind {
+        *map = supple::Affine::from_f64(&(motion * map.to_f64()));
+    }
+    (moved, motion)
+}
