@@ -39,7 +39,7 @@ pub(crate) fn file_help() -> String {
             character.summary()
         );
     }
-    help + "@figure:40000 has about that many vertices, from 2,000 to 1,000,000"
+    help + "@figure:40000 has about that many vertices, from 2,000 to 4,000,000"
 }
 
 /// Load a rigged character, pose it, deform it, look at it.

@@ -48,6 +48,12 @@ pub enum GpuError {
         /// How many there may be.
         room: usize,
     },
+    /// A GPU that does not tell how long something took.
+    #[error("the GPU '{adapter}' has no clock that could be read (timestamp queries)")]
+    NoClock {
+        /// Which.
+        adapter: String,
+    },
     /// What was asked of the GPU did not come back.
     #[error("the GPU did not give back the surface: {0}")]
     Lost(String),

@@ -24,7 +24,9 @@ mod device;
 mod packing;
 mod shader;
 mod skin;
+mod timing;
 
 pub use device::{Gpu, GpuError};
 pub use shader::{LANES, kernels, shader};
 pub use skin::{Attributes, GpuSkin, Surface};
+pub use timing::{time_copy, time_frame};

@@ -77,6 +77,8 @@ pub struct GpuSkin {
     positions: wgpu::Buffer,
     normals: wgpu::Buffer,
     tangents: wgpu::Buffer,
+    /// What each instance reads.
+    read_bytes: u64,
     room: usize,
     instances: usize,
     workspace: Workspace,
@@ -174,6 +176,9 @@ impl GpuSkin {
             positions,
             normals,
             tangents,
+            read_bytes: (size_of_val(&slices.starts[..])
+                + size_of_val(&slices.words[..])
+                + size_of_val(&slices.rest[..])) as u64,
             room: instances,
             instances: 0,
             workspace: Workspace::default(),
@@ -249,6 +254,16 @@ impl GpuSkin {
         pass.dispatch_workgroups(slices.div_ceil(layers), self.instances as u32, layers);
     }
 
+    /// The bytes that a dispatch moves, for the instances whose poses were given last: what is read of the rest surface and of what was baked, and what is written. Poses are few.
+    pub fn bytes(&self) -> u64 {
+        let written = [&self.positions, &self.normals, &self.tangents];
+        let wanted = [true, self.attributes.normals, self.attributes.tangents];
+        let written = written.iter().zip(wanted).filter(|(_, wanted)| *wanted);
+        let room: u64 = written.map(|(buffer, _)| buffer.size()).sum();
+        let instances = self.instances as u64;
+        room / self.room.max(1) as u64 * instances + self.read_bytes * instances
+    }
+
     /// The deformed positions: three numbers per vertex, instance after instance.
     pub fn positions(&self) -> &wgpu::Buffer {
         &self.positions
@@ -293,7 +308,7 @@ impl GpuSkin {
 }
 
 /// The most workgroups in a dimension that every GPU takes.
-const MOST_GROUPS: u32 = 65_535;
+pub(crate) const MOST_GROUPS: u32 = 65_535;
 
 /// The first group of bindings, which compute passes and vertex shaders read alike: parameters, poses, slices, words, table.
 fn skin_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
@@ -379,8 +394,17 @@ fn read(gpu: &Gpu, buffer: &wgpu::Buffer, numbers: usize) -> Result<Vec<f32>, Gp
     if numbers == 0 {
         return Ok(Vec::new());
     }
+    let bytes = read_bytes(gpu, buffer, (numbers * 4) as u64)?;
+    Ok(bytemuck::pod_collect_to_vec(&bytes))
+}
+
+/// The first bytes of a buffer, when all that was submitted is done.
+pub(crate) fn read_bytes(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    bytes: u64,
+) -> Result<Vec<u8>, GpuError> {
     let lost = |why: &dyn std::fmt::Display| GpuError::Lost(why.to_string());
-    let bytes = (numbers * 4) as u64;
     let copy = gpu.device().create_buffer(&wgpu::BufferDescriptor {
         label: Some("read back"),
         size: bytes,
@@ -400,5 +424,5 @@ fn read(gpu: &Gpu, buffer: &wgpu::Buffer, numbers: usize) -> Result<Vec<f32>, Gp
     let outcome = receiver.recv().map_err(|why| lost(&why))?;
     outcome.map_err(|why| lost(&why))?;
     let view = copy.get_mapped_range(..).map_err(|why| lost(&why))?;
-    Ok(bytemuck::pod_collect_to_vec(&view))
+    Ok(view.to_vec())
 }

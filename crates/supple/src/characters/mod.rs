@@ -53,7 +53,7 @@ pub enum Character {
 /// The fewest vertices that a character can be built with.
 pub const MIN_VERTICES: usize = 2_000;
 /// The most vertices that a character can be built with.
-pub const MAX_VERTICES: usize = 1_000_000;
+pub const MAX_VERTICES: usize = 4_000_000;
 
 impl Character {
     /// Every character.

@@ -1,0 +1,134 @@
+//! How long work takes on the GPU, by its own clock.
+
+use crate::device::{Gpu, GpuError};
+use crate::skin::{GpuSkin, MOST_GROUPS, read_bytes};
+use std::time::Duration;
+use wgpu::BufferUsages;
+
+/// The bytes of a moment of the GPU's clock.
+const MOMENT: u64 = 8;
+
+/// What must be done between two moments.
+struct Stopwatch {
+    moments: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+}
+
+impl Stopwatch {
+    fn new(gpu: &Gpu) -> Result<Stopwatch, GpuError> {
+        let device = gpu.device();
+        if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
+            return Err(GpuError::NoClock {
+                adapter: gpu.name().to_owned(),
+            });
+        }
+        Ok(Stopwatch {
+            moments: device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some("moments"),
+                ty: wgpu::QueryType::Timestamp,
+                count: 2,
+            }),
+            resolved: device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("moments"),
+                size: 2 * MOMENT,
+                usage: BufferUsages::QUERY_RESOLVE | BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            }),
+        })
+    }
+
+    /// How long a pass takes.
+    fn time(
+        &self,
+        gpu: &Gpu,
+        record: impl FnOnce(&mut wgpu::ComputePass<'_>),
+    ) -> Result<Duration, GpuError> {
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("timed"),
+            timestamp_writes: Some(wgpu::ComputePassTimestampWrites {
+                query_set: &self.moments,
+                beginning_of_pass_write_index: Some(0),
+                end_of_pass_write_index: Some(1),
+            }),
+        });
+        record(&mut pass);
+        drop(pass);
+        encoder.resolve_query_set(&self.moments, 0..2, &self.resolved, 0);
+        gpu.queue().submit([encoder.finish()]);
+        let bytes = read_bytes(gpu, &self.resolved, 2 * MOMENT)?;
+        let moments: Vec<u64> = bytemuck::pod_collect_to_vec(&bytes);
+        let ticks = moments[1].saturating_sub(moments[0]) as f64;
+        let nanoseconds = ticks * f64::from(gpu.queue().get_timestamp_period());
+        Ok(Duration::from_nanos(nanoseconds as u64))
+    }
+
+    /// The best of several rounds.
+    fn best(
+        &self,
+        gpu: &Gpu,
+        rounds: usize,
+        record: impl Fn(&mut wgpu::ComputePass<'_>),
+    ) -> Result<Duration, GpuError> {
+        let mut best = Duration::MAX;
+        for _ in 0..rounds {
+            best = best.min(self.time(gpu, &record)?);
+        }
+        Ok(best)
+    }
+}
+
+/// How long one dispatch of a skin takes in the poses that were given last: the best of several.
+pub fn time_frame(gpu: &Gpu, skin: &GpuSkin, rounds: usize) -> Result<Duration, GpuError> {
+    Stopwatch::new(gpu)?.best(gpu, rounds, |pass| skin.dispatch(pass))
+}
+
+/// How long copying so many bytes takes: reading them, and writing them elsewhere.
+pub fn time_copy(gpu: &Gpu, bytes: u64, rounds: usize) -> Result<Duration, GpuError> {
+    let device = gpu.device();
+    let bytes = bytes.next_multiple_of(16).max(16);
+    let buffer = || {
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("copy"),
+            size: bytes,
+            usage: BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        })
+    };
+    let (from, to) = (buffer(), buffer());
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("copy"),
+        source: wgpu::ShaderSource::Wgsl(include_str!("../shaders/copy.wgsl").into()),
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("copy"),
+        layout: None,
+        module: &module,
+        entry_point: Some("copy_all"),
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("copy"),
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &[
+            wgpu::BindGroupEntry {
+                binding: 0,
+                resource: from.as_entire_binding(),
+            },
+            wgpu::BindGroupEntry {
+                binding: 1,
+                resource: to.as_entire_binding(),
+            },
+        ],
+    });
+    /// Vectors that a workgroup of the shader copies.
+    const GROUP: u64 = 256;
+    let groups = (bytes / 16).div_ceil(GROUP) as u32;
+    let rows = groups.div_ceil(MOST_GROUPS);
+    Stopwatch::new(gpu)?.best(gpu, rounds, |pass| {
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);
+    })
+}
