@@ -8,7 +8,7 @@ use supple::mush::{Mush, MushOptions};
 use supple::{Method, Normals, Palette, Rig, Skin};
 use supple_gpu::{Attributes, Gpu, GpuSkin, time_copy, time_frame};
 
-const ROUNDS: usize = 30;
+const ROUNDS: usize = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let vertices = std::env::args()

@@ -2,6 +2,7 @@
 fn frame_of(vertex: Vertex) -> Frame {
     let stretch = stretch_of(vertex);
     let center = transform_point(stretch, own_vector(vertex, 0u));
-    let carried = transform_point(blended_frame(vertex, 1u), center);
-    return after_stretch(turned_about(center, blended_rotation(vertex), carried), stretch, vertex);
+    let turn = blended_turn(vertex);
+    let carried = transform_point(turn.blend, center);
+    return after_stretch(turned_about(center, turn.rotation, carried), stretch, vertex);
 }

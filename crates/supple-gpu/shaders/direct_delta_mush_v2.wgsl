@@ -6,5 +6,5 @@ fn frame_of(vertex: Vertex) -> Frame {
     }
     let center = transform_point(stretch, own_vector(vertex, 0u));
     let middle = gathered_middle(vertex, stretch, center);
-    return after_stretch(turned_about(center, shared_rotation(vertex), middle), stretch, vertex);
+    return after_stretch(turned_about(center, blended_turn(vertex).rotation, middle), stretch, vertex);
 }

@@ -1,25 +1,26 @@
-// `⊕ s_j q_j` of the quaternions that start each joint, with shares that are weights.
-fn blended_rotation(vertex: Vertex) -> mat3x3<f32> {
-    var sum = vec4<f32>();
-    for (var i = 0u; i < vertex.influences; i++) {
-        let influence = influence_of(vertex, i);
-        let rotation = joint_vector(vertex, influence.joint, 0u);
-        sum += rotation * (influence.weight * sign_beside(sum, rotation));
-    }
-    if !SIGNS_PER_VERTEX && dot(sum, sum) < CANCELLED {
-        sum = joint_vector(vertex, influence_of(vertex, 0u).joint, 0u);
-    }
-    return rotation_of(sum);
+// Where blended rotations and linear blending meet: joints are read once for both.
+struct Turn {
+    rotation: mat3x3<f32>,
+    blend: Frame,
 }
 
-// The same with shares that are the last number of each influence.
-fn shared_rotation(vertex: Vertex) -> mat3x3<f32> {
+// `⊕ s_j q_j` of the quaternions that start each joint, and `Σ w_j T_j` of the matrices that follow them. The shares of rotations are the weights, or the last number of each influence.
+fn blended_turn(vertex: Vertex) -> Turn {
     var sum = vec4<f32>();
+    var blend = ZERO;
     for (var i = 0u; i < vertex.influences; i++) {
         let influence = influence_of(vertex, i);
+        var share = influence.weight;
+        if INFLUENCE_NUMBERS > 0u {
+            share = influence_number(vertex, i, INFLUENCE_NUMBERS - 1u);
+        }
         let rotation = joint_vector(vertex, influence.joint, 0u);
-        let share = influence_number(vertex, i, INFLUENCE_NUMBERS - 1u);
         sum += rotation * (share * sign_beside(sum, rotation));
+        blend = add_scaled(blend, joint_frame(vertex, influence.joint, 1u), influence.weight);
     }
-    return rotation_of(sum);
+    if !SIGNS_PER_VERTEX && dot(sum, sum) < CANCELLED {
+        // Only signs from elsewhere can cancel out; then the heaviest joint decides.
+        sum = joint_vector(vertex, influence_of(vertex, 0u).joint, 0u);
+    }
+    return Turn(rotation_of(sum), blend);
 }

@@ -53,7 +53,6 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
             include_str!("../shaders/linear_dual_blend.wgsl"),
         ],
         Kernel::CentersOfRotation => &[
-            BLEND,
             QUATERNION,
             ROTATIONS,
             include_str!("../shaders/centers_of_rotation.wgsl"),
@@ -75,7 +74,6 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
             include_str!("../shaders/direct_delta_mush_v3.wgsl"),
         ],
         Kernel::MushCenters => &[
-            BLEND,
             QUATERNION,
             ROTATIONS,
             PATCHES,

@@ -8,6 +8,12 @@ use wgpu::BufferUsages;
 /// The bytes of a moment of the GPU's clock.
 const MOMENT: u64 = 8;
 
+/// How long a GPU is kept busy at a time.
+const BUSY: Duration = Duration::from_millis(30);
+
+/// The most dispatches of one pass.
+const MOST_RUNS: f64 = 1000.0;
+
 /// What must be done between two moments.
 struct Stopwatch {
     moments: wgpu::QuerySet,
@@ -63,16 +69,19 @@ impl Stopwatch {
         Ok(Duration::from_nanos(nanoseconds as u64))
     }
 
-    /// The best of several rounds.
+    /// The best of several rounds, each of as many runs as it takes for a GPU to come out of its rest: one that has little to do keeps its clock low.
     fn best(
         &self,
         gpu: &Gpu,
         rounds: usize,
         record: impl Fn(&mut wgpu::ComputePass<'_>),
     ) -> Result<Duration, GpuError> {
+        let alone = self.time(gpu, &record)?;
+        let runs = BUSY.div_duration_f64(alone).clamp(1.0, MOST_RUNS) as u32;
         let mut best = Duration::MAX;
         for _ in 0..rounds {
-            best = best.min(self.time(gpu, &record)?);
+            let all = self.time(gpu, |pass| (0..runs).for_each(|_| record(pass)))?;
+            best = best.min(all / runs);
         }
         Ok(best)
     }

@@ -133,7 +133,10 @@ fn tangents_come_along() {
         tangents: true,
     };
     let mut on_gpu = GpuSkin::new(gpu, &skin, attributes, 1).unwrap();
-    let found = on_gpu.deform(gpu, &[palette.clone()]).unwrap().tangents;
+    let found = on_gpu
+        .deform(gpu, std::slice::from_ref(&palette))
+        .unwrap()
+        .tangents;
     let mut expected = vec![Vec4::ZERO; skin.vertex_count()];
     let output = Output {
         positions: &mut vec![Vec3::ZERO; skin.vertex_count()],

@@ -61,5 +61,14 @@ fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
             .write()
             .unwrap();
         assert!(written.contains("void main()"), "{method}");
+        let mut written = String::new();
+        let (options, pipeline) = Default::default();
+        back::hlsl::Writer::new(&mut written, &options, &pipeline)
+            .write(&module, &info, None)
+            .unwrap();
+        assert!(written.contains("void deform("), "{method}");
+        let (options, pipeline) = Default::default();
+        let (written, _) = back::msl::write_string(&module, &info, &options, &pipeline).unwrap();
+        assert!(written.contains("kernel void deform("), "{method}");
     }
 }
