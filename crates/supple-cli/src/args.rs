@@ -243,6 +243,20 @@ Examples:
   supple handles @bar --at -0.4,0,0 --at 0,0,0 --at 0.4,0,0 --edge 0-1 --edge 1-2 -o bar.glb")]
     Handles(HandleArguments),
 
+    /// Write methods as shaders, to lift into an engine
+    #[command(after_help = "\
+For each method a file in each language, with all that it needs: METHOD.wgsl, and the same as .glsl
+(4.30), .hlsl and .metal. Each begins with what it reads and writes, binding by binding. What is
+computed once per pose stays on the CPU: Skin::stream_pose of the library gives the vectors of the
+joints, Skin::stream_vertex the numbers of the vertices. On wgpu, the crate supple-gpu does all of
+this.
+
+Examples:
+  supple shaders -m linear -o shaders
+  supple shaders -m cor,ddm --tangents -o shaders
+  supple shaders -o shaders                  all that there are")]
+    Shaders(ShaderArguments),
+
     /// How long things take on this machine: baking centers of rotation and direct delta mush,
     /// computing weights, brush strokes, frames
     #[command(after_help = "\
@@ -649,6 +663,22 @@ fn parse_edge(text: &str) -> Result<[usize; 2], String> {
     let ends = text.split_once('-');
     let ends = ends.and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
     ends.ok_or_else(|| "expected the numbers of two handles, such as 0-1".to_owned())
+}
+
+#[derive(Args)]
+pub(crate) struct ShaderArguments {
+    /// The methods, with commas; all that have a shader if none is named
+    #[arg(short, long = "methods", value_name = "METHODS", value_delimiter = ',', value_parser = MethodParser)]
+    pub(crate) methods: Vec<Method>,
+    /// Deform positions alone
+    #[arg(long, conflicts_with = "tangents")]
+    pub(crate) positions_only: bool,
+    /// Deform tangents, too
+    #[arg(long)]
+    pub(crate) tangents: bool,
+    /// The folder to write into; it is made if it is not there
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Args)]

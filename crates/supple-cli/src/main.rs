@@ -17,6 +17,7 @@ mod posing;
 mod progress;
 mod reaching;
 mod render;
+mod shaders;
 mod source;
 mod twist;
 mod weight_quality;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         },
         Command::Handles(options) => handles::run(&options),
         Command::Twist(options) => twist::run(&options),
+        Command::Shaders(options) => shaders::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => completions(shell),
     };

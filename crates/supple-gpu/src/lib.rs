@@ -21,12 +21,14 @@
 //! ```
 
 mod device;
+mod export;
 mod packing;
 mod shader;
 mod skin;
 mod timing;
 
 pub use device::{Gpu, GpuError};
+pub use export::{ExportError, Language, description, translate};
 pub use shader::{LANES, kernels, shader};
 pub use skin::{Attributes, GpuSkin, Surface};
 pub use timing::{time_copy, time_frame};

@@ -5,11 +5,9 @@
 mod common;
 
 use common::*;
-use naga::valid::{Capabilities, ValidationFlags, Validator};
-use naga::{back, front};
 use std::collections::HashSet;
 use supple::characters::{self, Character};
-use supple_gpu::{Attributes, kernels, shader};
+use supple_gpu::{Attributes, Language, description, kernels, shader, translate};
 
 /// Every shader there is, by the method that it is for.
 fn shaders() -> Vec<(String, String)> {
@@ -38,37 +36,40 @@ fn every_kernel_has_a_method_that_is_tested() {
 
 #[test]
 fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
+    let entry_points = [
+        "fn deform(",
+        "void main()",
+        "void deform(",
+        "kernel void deform(",
+    ];
     for (method, text) in shaders() {
-        let module = front::wgsl::parse_str(&text)
-            .unwrap_or_else(|error| panic!("{method}: {}", error.emit_to_string(&text)));
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
-        let info = validator
-            .validate(&module)
-            .unwrap_or_else(|error| panic!("{method}: {}", error.emit_to_string(&text)));
-        let glsl = back::glsl::Options {
-            version: back::glsl::Version::Desktop(430),
-            ..Default::default()
-        };
-        let pipeline = back::glsl::PipelineOptions {
-            shader_stage: naga::ShaderStage::Compute,
-            entry_point: "deform".into(),
-            multiview: None,
-        };
-        let mut written = String::new();
-        let policies = naga::proc::BoundsCheckPolicies::default();
-        back::glsl::Writer::new(&mut written, &module, &info, &glsl, &pipeline, policies)
-            .unwrap()
-            .write()
-            .unwrap();
-        assert!(written.contains("void main()"), "{method}");
-        let mut written = String::new();
-        let (options, pipeline) = Default::default();
-        back::hlsl::Writer::new(&mut written, &options, &pipeline)
-            .write(&module, &info, None)
-            .unwrap();
-        assert!(written.contains("void deform("), "{method}");
-        let (options, pipeline) = Default::default();
-        let (written, _) = back::msl::write_string(&module, &info, &options, &pipeline).unwrap();
-        assert!(written.contains("kernel void deform("), "{method}");
+        for (language, entry_point) in Language::ALL.into_iter().zip(entry_points) {
+            let written = translate(&text, language).unwrap();
+            assert!(written.contains(entry_point), "{method} as {language:?}");
+        }
+    }
+    let error = translate("fn deform() { 1 }", Language::Glsl).unwrap_err();
+    assert!(error.to_string().contains(".glsl"), "{error}");
+}
+
+/// What the comments say is what the shader declares: every binding once, in order.
+#[test]
+fn every_binding_is_described() {
+    let asset = characters::build(Character::Bar, 2000).unwrap();
+    for method in methods() {
+        let layout = bake(&asset.rig, &method).stream_layout().unwrap();
+        let attributes = Attributes::default();
+        let text = shader(&layout, attributes).unwrap();
+        let described = description(&method.to_string(), &layout, attributes);
+        let bindings = described.lines().filter(|line| {
+            let words: Vec<_> = line.split_whitespace().collect();
+            matches!(words[..], [_, number, "uniform" | "storage", ..] if number.parse::<u32>().is_ok())
+        });
+        assert_eq!(
+            bindings.count(),
+            text.matches("@binding(").count(),
+            "{described}"
+        );
+        assert!(described.lines().all(|line| line.starts_with("//")));
     }
 }

@@ -8,6 +8,7 @@ mod deform;
 mod handles;
 mod pictures;
 mod pose;
+mod shaders;
 mod twist;
 mod weights;
 mod weights_edit;

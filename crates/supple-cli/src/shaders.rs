@@ -1,0 +1,65 @@
+//! `supple shaders`: methods as shaders, for other engines.
+
+use crate::args::ShaderArguments;
+use crate::failure::Failure;
+use crate::print;
+use crate::source::Source;
+use std::fmt::Write;
+use supple::{Method, Normals, Skin};
+use supple_gpu::{Attributes, Language, description, shader, translate};
+
+/// What a shader reads depends on the method alone, so any character will do.
+const ANY_CHARACTER: &str = "@bar:2000";
+
+pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
+    let attributes = Attributes {
+        normals: !options.positions_only,
+        tangents: options.tangents,
+    };
+    let all = options.methods.is_empty();
+    let methods = if all {
+        Method::ALL
+    } else {
+        &options.methods[..]
+    };
+    let rig = Source::open(ANY_CHARACTER.as_ref())?.asset.rig;
+    let mut texts = Vec::new();
+    for method in methods {
+        let layout = Skin::bake(&rig, method, Normals::Transported)?.stream_layout();
+        let text = layout.and_then(|layout| Some((layout, shader(&layout, attributes)?)));
+        let Some((layout, wgsl)) = text else {
+            if all {
+                continue;
+            }
+            let message = format!("the method '{method}' has no shader");
+            return Err(Failure::new(message).hint("without -m, all that have one are written"));
+        };
+        let before = description(&method.to_string(), &layout, attributes);
+        for language in Language::ALL {
+            let text =
+                translate(&wgsl, language).map_err(|error| Failure::new(error.to_string()))?;
+            // A colon is not for file names.
+            let name = method.to_string().replace(':', "-");
+            let file = format!("{name}.{}", language.ending());
+            texts.push((options.out.join(file), with_description(&before, &text)));
+        }
+    }
+    std::fs::create_dir_all(&options.out).map_err(|error| Failure::writing(&options.out, error))?;
+    let mut written = String::new();
+    for (path, text) in &texts {
+        let content = |file: &mut dyn std::io::Write| file.write_all(text.as_bytes());
+        supple_io::write_whole(path, content).map_err(|error| Failure::writing(path, error))?;
+        let _ = writeln!(written, "{}", path.display());
+    }
+    print(&written)
+}
+
+/// A version must stay in the first line of GLSL.
+fn with_description(description: &str, text: &str) -> String {
+    match text.split_once('\n') {
+        Some((version, rest)) if version.starts_with("#version") => {
+            format!("{version}\n{description}\n{rest}")
+        }
+        _ => format!("{description}\n{text}"),
+    }
+}

@@ -1,0 +1,55 @@
+//! `supple shaders` as its users meet it.
+
+use super::common::{fails, folder, listing, succeeds};
+
+#[test]
+fn a_method_is_written_in_every_language() {
+    let folder = folder();
+    let told = succeeds(
+        &["shaders", "-m", "cor,ddm", "-o", "made/here"],
+        folder.path(),
+    );
+    let files = listing(&folder.path().join("made/here"));
+    assert_eq!(files.len(), 8);
+    for file in &files {
+        let name = file
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("UTF-8");
+        assert!(told.contains(name), "{told}");
+        let text = std::fs::read_to_string(file).expect("readable");
+        assert!(text.contains("// Group 0, what is read:"), "{name}");
+        assert!(
+            text.contains("deform") || text.contains("void main()"),
+            "{name}"
+        );
+    }
+    let glsl = std::fs::read_to_string(folder.path().join("made/here/cor.glsl")).expect("readable");
+    assert!(glsl.starts_with("#version 430"), "{}", &glsl[..40]);
+}
+
+#[test]
+fn all_methods_with_a_shader_are_written_without_any_named() {
+    let folder = folder();
+    succeeds(&["shaders", "--tangents", "-o", "all"], folder.path());
+    let files = listing(&folder.path().join("all"));
+    for name in [
+        "linear.wgsl",
+        "ddm-v4.metal",
+        "swing-twist.hlsl",
+        "spherical.glsl",
+    ] {
+        assert!(files.iter().any(|file| file.ends_with(name)), "{files:?}");
+    }
+}
+
+#[test]
+fn a_method_without_a_shader_is_told() {
+    let folder = folder();
+    let (status, error) = fails(
+        &["shaders", "-m", "log-matrix", "-o", "none"],
+        folder.path(),
+    );
+    assert_eq!(status, 1);
+    assert!(error.contains("'log-matrix' has no shader"), "{error}");
+}

@@ -1,0 +1,228 @@
+//! Shaders for people who use another engine: what they read, in words, and the same in other languages.
+
+use crate::shader::LANES;
+use crate::skin::Attributes;
+use naga::back;
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use supple::deform::{Kernel, StreamLayout};
+use thiserror::Error;
+
+/// A language that shaders can be had in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Language {
+    /// WebGPU's, which they are written in.
+    Wgsl,
+    /// OpenGL's, version 4.30.
+    Glsl,
+    /// Direct3D's.
+    Hlsl,
+    /// Metal's.
+    Metal,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Language; 4] = [
+        Language::Wgsl,
+        Language::Glsl,
+        Language::Hlsl,
+        Language::Metal,
+    ];
+
+    /// What its files end in.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Language::Wgsl => "wgsl",
+            Language::Glsl => "glsl",
+            Language::Hlsl => "hlsl",
+            Language::Metal => "metal",
+        }
+    }
+}
+
+/// Why a shader could not be translated.
+#[derive(Debug, Error)]
+#[error("the shader cannot be had in .{}: {why}", .language.ending())]
+pub struct ExportError {
+    language: Language,
+    why: String,
+}
+
+/// A shader in another language; the text in WGSL is that of [`crate::shader`].
+pub fn translate(wgsl: &str, language: Language) -> Result<String, ExportError> {
+    let because = |why: String| ExportError { language, why };
+    let module = naga::front::wgsl::parse_str(wgsl);
+    let module = module.map_err(|error| because(error.emit_to_string(wgsl)))?;
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+    let info = validator.validate(&module);
+    let info = info.map_err(|error| because(error.emit_to_string(wgsl)))?;
+    match language {
+        Language::Wgsl => Ok(wgsl.to_owned()),
+        Language::Glsl => to_glsl(&module, &info).map_err(|error| because(error.to_string())),
+        Language::Hlsl => {
+            let mut text = String::new();
+            let (options, pipeline) = Default::default();
+            let written =
+                back::hlsl::Writer::new(&mut text, &options, &pipeline).write(&module, &info, None);
+            written.map_err(|error| because(error.to_string()))?;
+            Ok(text)
+        }
+        Language::Metal => {
+            let (options, pipeline) = Default::default();
+            let written = back::msl::write_string(&module, &info, &options, &pipeline);
+            let (text, _) = written.map_err(|error| because(error.to_string()))?;
+            Ok(text)
+        }
+    }
+}
+
+fn to_glsl(module: &naga::Module, info: &ModuleInfo) -> Result<String, back::glsl::Error> {
+    let options = back::glsl::Options {
+        version: back::glsl::Version::Desktop(430),
+        ..Default::default()
+    };
+    let pipeline = back::glsl::PipelineOptions {
+        shader_stage: naga::ShaderStage::Compute,
+        entry_point: "deform".to_owned(),
+        multiview: None,
+    };
+    let mut text = String::new();
+    let policies = naga::proc::BoundsCheckPolicies::default();
+    back::glsl::Writer::new(&mut text, module, info, &options, &pipeline, policies)?.write()?;
+    Ok(text)
+}
+
+/// The numbers that a kernel reads, in words.
+struct Contents {
+    vertex: &'static str,
+    influence: &'static str,
+    joint: &'static str,
+    shared: &'static str,
+}
+
+fn contents(kernel: Kernel) -> Contents {
+    const MATRIX: &str = "the rows of its matrix (posed from bind)";
+    const TURN: &str =
+        "its rotation as a quaternion (x, y, z, w), and the rows of its rigid motion";
+    let plain = Contents {
+        vertex: "none",
+        influence: "none",
+        joint: MATRIX,
+        shared: "none",
+    };
+    match kernel {
+        Kernel::AnimationSpace => Contents {
+            influence: "what the joint's own rest position differs by (3)",
+            ..plain
+        },
+        Kernel::DualQuaternion => Contents {
+            joint: "the real and the dual part of its rigid motion (x, y, z, w)",
+            ..plain
+        },
+        Kernel::LinearDualBlend => Contents {
+            vertex: "the share of dual quaternions (1)",
+            joint: "the rows of its matrix, the real and the dual part of its rigid motion",
+            ..plain
+        },
+        Kernel::CentersOfRotation => Contents {
+            vertex: "its center of rotation (3)",
+            joint: TURN,
+            ..plain
+        },
+        Kernel::MushNearest => Contents {
+            vertex: "the middle of its patch (3), the size of the patch (1)",
+            influence: "lever (3) and moments xx, xy, xz, yy, yz, zz (6), in sizes of the patch",
+            joint: TURN,
+            ..plain
+        },
+        Kernel::MushQuaternions => Contents {
+            vertex: "the middle of its patch (3)",
+            influence: "lever (3), share of the rotation (1)",
+            joint: TURN,
+            ..plain
+        },
+        Kernel::MushMatrices => Contents {
+            vertex: "the middle of its patch (3), the delta from there to the vertex (3)",
+            influence: "lever (3), share of the rotation (1)",
+            joint: TURN,
+            ..plain
+        },
+        Kernel::MushCenters => Contents {
+            vertex: "the middle of its patch (3)",
+            influence: "share of the rotation (1)",
+            joint: TURN,
+            ..plain
+        },
+        Kernel::Spherical => Contents {
+            vertex: "which of the shared vectors is its center (1, u32)",
+            joint: TURN,
+            shared: "the centers of all sets of joints",
+            ..plain
+        },
+        Kernel::SwingTwist => Contents {
+            shared: "for every hinge: the rows of the joint above and of the swing, both seen from the pivot; axis and angle; pivot",
+            ..plain
+        },
+        Kernel::StretchTwist => Contents {
+            influence: "the place along the bone, from 0 to 1 (1)",
+            joint: "the rows of its bone, seen from its head; axis and twist; stretch; head",
+            ..plain
+        },
+        _ => plain,
+    }
+}
+
+/// What a shader reads and writes, as comments that may stand before its text.
+pub fn description(name: &str, layout: &StreamLayout, attributes: Attributes) -> String {
+    let Contents {
+        vertex,
+        influence,
+        joint,
+        shared,
+    } = contents(layout.kernel);
+    let written = |wanted: bool, what: &str| match wanted {
+        true => what.to_owned(),
+        false => "nothing: any buffer will do".to_owned(),
+    };
+    let normals = written(attributes.normals, "normals, 3 f32 per vertex");
+    let tangents = written(attributes.tangents, "tangents, 4 f32 per vertex");
+    let rest = match (attributes.normals, attributes.tangents) {
+        (_, true) => "position (3), normal (3), tangent (4)",
+        (true, false) => "position (3), normal (3)",
+        (false, false) => "position (3)",
+    };
+    let table = match layout.kernel {
+        Kernel::SwingTwist => {
+            "u32: for each joint above times joints plus the joint below, the hinge between them counted from one, 0 if there is none"
+        }
+        _ => "nothing: any buffer will do",
+    };
+    let per_joint = layout.per_joint;
+    format!(
+        "// Skinning by Supple: {name}.
+//
+// Entry point `deform`, in workgroups of {LANES}; dispatch (vertices / {LANES} rounded up, instances, 1). The function `frame_of` gives the frame of a vertex, and can be called from a vertex shader, too.
+//
+// Group 0, what is read:
+//   0  uniform  four u32: vertices, joints, vectors from one pose to the next, 1 if stretches are given
+//   1  storage  poses as vec4<f32>, for every instance one after the other:
+//                 1 vector, what the rows of every frame are multiplied by: 1, 1, 1, 0 unless the world is scaled or mirrored
+//                 {per_joint} vectors for every joint: {joint}
+//                 if stretches are given, 3 vectors for every joint: the rows of what it is stretched by first
+//                 shared vectors: {shared}
+//   2  storage  two u32 for every slice of {LANES} vertices: its first word, and the most influences that one of them has
+//   3  storage  words of 32 bits; word by word, the {LANES} vertices of a slice side by side:
+//                 numbers of the vertex: {vertex}
+//                 for every influence, heaviest first: joint (u32), weight (f32), and: {influence}
+//                 zeros where a vertex has fewer influences than the slice
+//   4  storage  {table}
+//
+// Group 1, the surface:
+//   0  storage  f32, number by number, the {LANES} vertices of a slice side by side: {rest}
+//   1  storage  written: positions, 3 f32 per vertex, instance after instance
+//   2  storage  written: {normals}
+//   3  storage  written: {tangents}
+"
+    )
+}
