@@ -676,6 +676,9 @@ pub(crate) struct ShaderArguments {
     /// Deform tangents, too
     #[arg(long)]
     pub(crate) tangents: bool,
+    /// For weights, baked numbers and the rest surface in 16 bits
+    #[arg(long)]
+    pub(crate) short: bool,
     /// The folder to write into; it is made if it is not there
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: PathBuf,

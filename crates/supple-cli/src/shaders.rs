@@ -6,15 +6,20 @@ use crate::print;
 use crate::source::Source;
 use std::fmt::Write;
 use supple::{Method, Normals, Skin};
-use supple_gpu::{Attributes, Language, description, shader, translate};
+use supple_gpu::{Format, Language, description, shader, translate};
 
 /// What a shader reads depends on the method alone, so any character will do.
 const ANY_CHARACTER: &str = "@bar:2000";
 
 pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
-    let attributes = Attributes {
+    let format = Format {
         normals: !options.positions_only,
         tangents: options.tangents,
+        ..if options.short {
+            Format::SHORT
+        } else {
+            Format::default()
+        }
     };
     let all = options.methods.is_empty();
     let methods = if all {
@@ -26,7 +31,7 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
     let mut texts = Vec::new();
     for method in methods {
         let layout = Skin::bake(&rig, method, Normals::Transported)?.stream_layout();
-        let text = layout.and_then(|layout| Some((layout, shader(&layout, attributes)?)));
+        let text = layout.and_then(|layout| Some((layout, shader(&layout, format)?)));
         let Some((layout, wgsl)) = text else {
             if all {
                 continue;
@@ -34,7 +39,7 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
             let message = format!("the method '{method}' has no shader");
             return Err(Failure::new(message).hint("without -m, all that have one are written"));
         };
-        let before = description(&method.to_string(), &layout, attributes);
+        let before = description(&method.to_string(), &layout, format);
         for language in Language::ALL {
             let text =
                 translate(&wgsl, language).map_err(|error| Failure::new(error.to_string()))?;

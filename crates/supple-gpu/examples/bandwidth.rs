@@ -6,7 +6,7 @@ use supple::characters::{self, Character};
 use supple::deform::{DirectDeltaMush, MushSource};
 use supple::mush::{Mush, MushOptions};
 use supple::{Method, Normals, Palette, Rig, Skin};
-use supple_gpu::{Attributes, Gpu, GpuSkin, time_copy, time_frame};
+use supple_gpu::{Format, Gpu, GpuSkin, time_copy, time_frame};
 
 const ROUNDS: usize = 8;
 
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 other => other,
             };
             let skin = Skin::bake(&rig, &method, Normals::Transported)?;
-            let mut on_gpu = GpuSkin::new(&gpu, &skin, Attributes::default(), instances)?;
+            let mut on_gpu = GpuSkin::new(&gpu, &skin, Format::default(), instances)?;
             on_gpu.pose(&gpu, &palettes)?;
             let time = time_frame(&gpu, &on_gpu, ROUNDS)?;
             let copy = time_copy(&gpu, on_gpu.bytes() / 2, ROUNDS)?;

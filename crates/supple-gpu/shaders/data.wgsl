@@ -1,4 +1,4 @@
-// What a kernel reads. The constants LANES, VERTEX_NUMBERS, INFLUENCE_NUMBERS, JOINT_VECTORS and SIGNS_PER_VERTEX stand before this text.
+// What a kernel reads. Constants for how it is packed stand before this text.
 
 struct Call {
     // Vertices of one instance.
@@ -8,6 +8,10 @@ struct Call {
     pose_stride: u32,
     // 1 if stretches follow the joints of every pose.
     stretches: u32,
+    // The box around the rest surface, for places in 16 bits, and the largest number of an influence.
+    box_low: vec3<f32>,
+    number_range: f32,
+    box_size: vec3<f32>,
 }
 
 @group(0) @binding(0) var<uniform> call: Call;
@@ -16,6 +20,7 @@ struct Call {
 // For every LANES vertices: where their words start, and how many influences the richest of them has.
 @group(0) @binding(2) var<storage, read> slices: array<vec2<u32>>;
 // Word by word, the vertices of a slice side by side, so that neighbours read neighbours: first their own numbers, then, influence by influence, joint, weight and numbers.
+// In 16 bits, joint and weight share a word, and so do two numbers.
 @group(0) @binding(3) var<storage, read> skin: array<u32>;
 // What some kernels look up beside that: for each joint and each other one, the hinge between them, counted from one.
 @group(0) @binding(4) var<storage, read> table: array<u32>;
@@ -47,15 +52,24 @@ fn own_vector(vertex: Vertex, first: u32) -> vec3<f32> {
 }
 
 fn influence_word(vertex: Vertex, influence: u32, word: u32) -> u32 {
-    return skin[vertex.words + (VERTEX_NUMBERS + influence * (2u + INFLUENCE_NUMBERS) + word) * LANES];
+    return skin[vertex.words + (VERTEX_NUMBERS + influence * INFLUENCE_WORDS + word) * LANES];
 }
 
 fn influence_of(vertex: Vertex, influence: u32) -> Influence {
+    if SHORT_WEIGHTS {
+        let word = influence_word(vertex, influence, 0u);
+        return Influence(word & 0xffffu, f32(word >> 16u) / 65535.0);
+    }
     return Influence(influence_word(vertex, influence, 0u), bitcast<f32>(influence_word(vertex, influence, 1u)));
 }
 
 fn influence_number(vertex: Vertex, influence: u32, number: u32) -> f32 {
-    return bitcast<f32>(influence_word(vertex, influence, 2u + number));
+    let first = select(2u, 1u, SHORT_WEIGHTS);
+    if SHORT_NUMBERS {
+        let pair = unpack2x16snorm(influence_word(vertex, influence, first + number / 2u));
+        return pair[number % 2u] * call.number_range;
+    }
+    return bitcast<f32>(influence_word(vertex, influence, first + number));
 }
 
 fn influence_vector(vertex: Vertex, influence: u32, first: u32) -> vec3<f32> {

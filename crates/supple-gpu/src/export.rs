@@ -1,7 +1,7 @@
 //! Shaders for people who use another engine: what they read, in words, and the same in other languages.
 
+use crate::format::{Format, Width};
 use crate::shader::LANES;
-use crate::skin::Attributes;
 use naga::back;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use supple::deform::{Kernel, StreamLayout};
@@ -174,7 +174,7 @@ fn contents(kernel: Kernel) -> Contents {
 }
 
 /// What a shader reads and writes, as comments that may stand before its text.
-pub fn description(name: &str, layout: &StreamLayout, attributes: Attributes) -> String {
+pub fn description(name: &str, layout: &StreamLayout, format: Format) -> String {
     let Contents {
         vertex,
         influence,
@@ -185,12 +185,29 @@ pub fn description(name: &str, layout: &StreamLayout, attributes: Attributes) ->
         true => what.to_owned(),
         false => "nothing: any buffer will do".to_owned(),
     };
-    let normals = written(attributes.normals, "normals, 3 f32 per vertex");
-    let tangents = written(attributes.tangents, "tangents, 4 f32 per vertex");
-    let rest = match (attributes.normals, attributes.tangents) {
-        (_, true) => "position (3), normal (3), tangent (4)",
-        (true, false) => "position (3), normal (3)",
-        (false, false) => "position (3)",
+    let normals = written(format.normals, "normals, 3 f32 per vertex");
+    let tangents = written(format.tangents, "tangents, 4 f32 per vertex");
+    let rest = match (format.rest, format.normals, format.tangents) {
+        (Width::Full, _, true) => "f32: position (3), normal (3), tangent (4)",
+        (Width::Full, true, false) => "f32: position (3), normal (3)",
+        (Width::Full, false, false) => "f32: position (3)",
+        (Width::Short, _, true) => {
+            "place in the box (2 words of two u16: x and y, z and the side of the tangent), normal and tangent on an octahedron (1 word of two i16 each)"
+        }
+        (Width::Short, true, false) => {
+            "place in the box (2 words of two u16: x and y, z and nothing), normal on an octahedron (1 word of two i16)"
+        }
+        (Width::Short, false, false) => {
+            "place in the box (2 words of two u16: x and y, z and nothing)"
+        }
+    };
+    let weights = match format.has_short_weights(layout.kernel) {
+        true => "joint and weight in one word (u16 each, the weight in steps of 1/65535)",
+        false => "joint (u32), weight (f32)",
+    };
+    let numbers = match format.numbers {
+        Width::Short => ", two to a word (i16 each, in steps of 1/32767 of the largest)",
+        Width::Full => "",
     };
     let table = match layout.kernel {
         Kernel::SwingTwist => {
@@ -205,7 +222,7 @@ pub fn description(name: &str, layout: &StreamLayout, attributes: Attributes) ->
 // Entry point `deform`, in workgroups of {LANES}; dispatch (vertices / {LANES} rounded up, instances, 1). The function `frame_of` gives the frame of a vertex, and can be called from a vertex shader, too.
 //
 // Group 0, what is read:
-//   0  uniform  four u32: vertices, joints, vectors from one pose to the next, 1 if stretches are given
+//   0  uniform  four u32: vertices, joints, vectors from one pose to the next, 1 if stretches are given; then twice four f32: the lowest corner of the box around the rest surface and the largest number of an influence; the size of the box, and nothing
 //   1  storage  poses as vec4<f32>, for every instance one after the other:
 //                 1 vector, what the rows of every frame are multiplied by: 1, 1, 1, 0 unless the world is scaled or mirrored
 //                 {per_joint} vectors for every joint: {joint}
@@ -214,12 +231,12 @@ pub fn description(name: &str, layout: &StreamLayout, attributes: Attributes) ->
 //   2  storage  two u32 for every slice of {LANES} vertices: its first word, and the most influences that one of them has
 //   3  storage  words of 32 bits; word by word, the {LANES} vertices of a slice side by side:
 //                 numbers of the vertex: {vertex}
-//                 for every influence, heaviest first: joint (u32), weight (f32), and: {influence}
+//                 for every influence, heaviest first: {weights}, and: {influence}{numbers}
 //                 zeros where a vertex has fewer influences than the slice
 //   4  storage  {table}
 //
 // Group 1, the surface:
-//   0  storage  f32, number by number, the {LANES} vertices of a slice side by side: {rest}
+//   0  storage  word by word, the {LANES} vertices of a slice side by side: {rest}
 //   1  storage  written: positions, 3 f32 per vertex, instance after instance
 //   2  storage  written: {normals}
 //   3  storage  written: {tangents}

@@ -6,10 +6,10 @@
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let (skin, palettes): (supple::Skin, Vec<supple::Palette>) = todo!();
-//! use supple_gpu::{Attributes, Gpu, GpuSkin};
+//! use supple_gpu::{Format, Gpu, GpuSkin};
 //!
 //! let gpu = Gpu::new()?;
-//! let mut crowd = GpuSkin::new(&gpu, &skin, Attributes::default(), palettes.len())?;
+//! let mut crowd = GpuSkin::new(&gpu, &skin, Format::default(), palettes.len())?;
 //! // Every frame:
 //! crowd.pose(&gpu, &palettes)?;
 //! let mut encoder = gpu.device().create_command_encoder(&Default::default());
@@ -22,6 +22,7 @@
 
 mod device;
 mod export;
+mod format;
 mod packing;
 mod shader;
 mod skin;
@@ -29,6 +30,7 @@ mod timing;
 
 pub use device::{Gpu, GpuError};
 pub use export::{ExportError, Language, description, translate};
+pub use format::{Format, Width};
 pub use shader::{LANES, kernels, shader};
-pub use skin::{Attributes, GpuSkin, Surface};
+pub use skin::{GpuSkin, Surface};
 pub use timing::{time_copy, time_frame};

@@ -1,12 +1,11 @@
 //! What was baked, as shaders read it: slices of vertices, word by word.
 
+use crate::format::{Format, Width};
 use crate::shader::LANES;
-use crate::skin::Attributes;
+use glam::{Vec2, Vec3, Vec4};
 use supple::Skin;
 use supple::deform::{StreamLayout, VertexStream};
-
-/// The words of a joint and of a weight.
-const INFLUENCE: usize = 2;
+use supple::mesh::Shape;
 
 /// A skin in slices.
 pub(crate) struct Slices {
@@ -14,74 +13,170 @@ pub(crate) struct Slices {
     pub(crate) starts: Vec<[u32; 2]>,
     pub(crate) words: Vec<u32>,
     /// The rest surface, sliced alike.
-    pub(crate) rest: Vec<f32>,
+    pub(crate) rest: Vec<u32>,
+    /// The box around it.
+    pub(crate) low: Vec3,
+    pub(crate) size: Vec3,
+    /// The largest number of an influence.
+    pub(crate) number_range: f32,
 }
 
 impl Slices {
-    pub(crate) fn of(skin: &Skin, layout: &StreamLayout, attributes: Attributes) -> Slices {
+    pub(crate) fn of(skin: &Skin, layout: &StreamLayout, format: Format) -> Slices {
+        let shape = skin.rest();
+        let places = || shape.positions.iter().copied();
+        let low = places().reduce(Vec3::min).unwrap_or(Vec3::ZERO);
+        let high = places().reduce(Vec3::max).unwrap_or(Vec3::ZERO);
+        let mut vertices = vec![VertexStream::default(); LANES];
+        let mut number_range = 0f32;
+        for vertex in 0..skin.vertex_count() {
+            skin.stream_vertex(vertex, &mut vertices[0]);
+            let numbers = vertices[0].influence_numbers.iter();
+            number_range = numbers.fold(number_range, |most, number| most.max(number.abs()));
+        }
         let mut slices = Slices {
             starts: Vec::new(),
             words: Vec::new(),
             rest: Vec::new(),
+            low,
+            size: high - low,
+            number_range,
         };
-        let mut vertices = vec![VertexStream::default(); LANES];
         for first in (0..skin.vertex_count()).step_by(LANES) {
             let count = LANES.min(skin.vertex_count() - first);
             for (lane, vertex) in vertices[..count].iter_mut().enumerate() {
                 skin.stream_vertex(first + lane, vertex);
             }
-            slices.push(&vertices[..count], layout);
-            slices.push_rest(skin, first..first + count, attributes);
+            slices.push(&vertices[..count], layout, format);
+            slices.push_rest(&shape, first..first + count, format);
         }
         slices
     }
 
-    fn push(&mut self, vertices: &[VertexStream], layout: &StreamLayout) {
+    fn push(&mut self, vertices: &[VertexStream], layout: &StreamLayout, format: Format) {
         let counts = vertices.iter().map(|vertex| vertex.influences.len());
         let influences = counts.max().unwrap_or(0);
         let start = self.words.len();
         self.starts.push([start as u32, influences as u32]);
-        let per_influence = INFLUENCE + layout.per_influence;
+        let per_influence = format.influence_words(layout);
         let words = (layout.per_vertex + influences * per_influence) * LANES;
         self.words.resize(start + words, 0);
+        let per_range = self.number_range.recip();
         let words = &mut self.words[start..];
+        let short_weights = format.has_short_weights(layout.kernel);
         for (lane, vertex) in vertices.iter().enumerate() {
             let mut put = |place: usize, word: u32| words[place * LANES + lane] = word;
             for (place, number) in vertex.numbers.iter().enumerate() {
                 put(place, number.to_bits());
             }
+            let steps = in_steps(&vertex.influences);
             for (influence, &(joint, weight)) in vertex.influences.iter().enumerate() {
                 let place = layout.per_vertex + influence * per_influence;
-                put(place, u32::from(joint));
-                put(place + 1, weight.to_bits());
-                let numbers = vertex.influence_numbers.iter();
-                let own = numbers.skip(influence * layout.per_influence);
-                for (number, value) in own.take(layout.per_influence).enumerate() {
-                    put(place + INFLUENCE + number, value.to_bits());
+                if short_weights {
+                    put(place, u32::from(joint) | u32::from(steps[influence]) << 16);
+                } else {
+                    put(place, u32::from(joint));
+                    put(place + 1, weight.to_bits());
+                }
+                let place = place + format.weight_words(layout.kernel);
+                let own = influence * layout.per_influence;
+                let numbers = &vertex.influence_numbers[own..own + layout.per_influence];
+                match format.numbers {
+                    Width::Full => {
+                        for (number, value) in numbers.iter().enumerate() {
+                            put(place + number, value.to_bits());
+                        }
+                    }
+                    Width::Short => {
+                        for (pair, values) in numbers.chunks(2).enumerate() {
+                            let second = values.get(1).copied().unwrap_or(0.0);
+                            let values = Vec2::new(values[0], second) * per_range;
+                            put(place + pair, signed_pair(values));
+                        }
+                    }
                 }
             }
         }
     }
 
-    fn push_rest(&mut self, skin: &Skin, vertices: std::ops::Range<usize>, attributes: Attributes) {
+    fn push_rest(&mut self, shape: &Shape<'_>, vertices: std::ops::Range<usize>, format: Format) {
         let start = self.rest.len();
-        self.rest
-            .resize(start + attributes.rest_numbers() * LANES, 0.0);
-        let words = &mut self.rest[start..];
-        let shape = skin.rest();
+        let per_vertex = format.rest_words();
+        self.rest.resize(start + per_vertex * LANES, 0);
         for (lane, vertex) in vertices.enumerate() {
-            let position = shape.positions[vertex].to_array();
-            let normal = attributes.normals.then(|| shape.normals[vertex].to_array());
-            let tangents = shape.tangents.filter(|_| attributes.tangents);
-            let tangent = tangents.map(|tangents| tangents[vertex].to_array());
-            let mut put = |first: usize, numbers: &[f32]| {
-                for (place, number) in numbers.iter().enumerate() {
-                    words[(first + place) * LANES + lane] = *number;
+            let position = shape.positions[vertex];
+            let normal = shape.normals[vertex];
+            let tangent = shape.tangents.map_or(Vec4::ZERO, |all| all[vertex]);
+            let all: [u32; 10] = match format.rest {
+                Width::Full => {
+                    let [x, y, z] = position.to_array().map(f32::to_bits);
+                    let [nx, ny, nz] = normal.to_array().map(f32::to_bits);
+                    let [tx, ty, tz, tw] = tangent.to_array().map(f32::to_bits);
+                    [x, y, z, nx, ny, nz, tx, ty, tz, tw]
+                }
+                Width::Short => {
+                    let place =
+                        (position - self.low) / self.size.max(Vec3::splat(f32::MIN_POSITIVE));
+                    let side = if tangent.w > 0.0 { 1.0 } else { 0.0 };
+                    let pairs = [
+                        share_pair(Vec2::new(place.x, place.y)),
+                        share_pair(Vec2::new(place.z, side)),
+                        signed_pair(folded(normal)),
+                        signed_pair(folded(tangent.truncate())),
+                    ];
+                    let mut all = [0; 10];
+                    all[..4].copy_from_slice(&pairs);
+                    all
                 }
             };
-            put(0, &position);
-            put(Attributes::NORMAL, normal.as_ref().map_or(&[], |n| n));
-            put(Attributes::TANGENT, tangent.as_ref().map_or(&[], |t| t));
+            for (word, value) in all[..per_vertex].iter().enumerate() {
+                self.rest[start + word * LANES + lane] = *value;
+            }
         }
     }
+}
+
+/// Weights in steps of 1/65535 with the same sum, up to half a step: what rounding leaves goes to the heaviest.
+fn in_steps(influences: &[(u16, f32)]) -> Vec<u16> {
+    const STEPS: f64 = 65535.0;
+    let rounded = |weight: f64| (weight * STEPS).round().clamp(0.0, STEPS) as i64;
+    let mut steps: Vec<i64> = influences
+        .iter()
+        .map(|&(_, w)| rounded(f64::from(w)))
+        .collect();
+    let sum: f64 = influences
+        .iter()
+        .map(|&(_, weight)| f64::from(weight))
+        .sum();
+    let left = rounded(sum) - steps.iter().sum::<i64>();
+    if let Some(heaviest) = steps.first_mut() {
+        *heaviest += left;
+    }
+    steps
+        .into_iter()
+        .map(|steps| steps.clamp(0, 65535) as u16)
+        .collect()
+}
+
+/// Numbers from −1 to 1, as `unpack2x16snorm` reads them.
+fn signed_pair(pair: Vec2) -> u32 {
+    let short = |number: f32| (number.clamp(-1.0, 1.0) * 32767.0).round() as i16 as u16;
+    u32::from(short(pair.x)) | u32::from(short(pair.y)) << 16
+}
+
+/// Numbers from 0 to 1, as `unpack2x16unorm` reads them.
+fn share_pair(pair: Vec2) -> u32 {
+    let short = |number: f32| (number.clamp(0.0, 1.0) * 65535.0).round() as u16;
+    u32::from(short(pair.x)) | u32::from(short(pair.y)) << 16
+}
+
+/// The place of a direction on an octahedron that is folded flat.
+fn folded(direction: Vec3) -> Vec2 {
+    let flat = direction / direction.abs().element_sum().max(f32::MIN_POSITIVE);
+    let place = Vec2::new(flat.x, flat.y);
+    if flat.z >= 0.0 {
+        return place;
+    }
+    let over = Vec2::ONE - Vec2::new(place.y, place.x).abs();
+    Vec2::new(over.x.copysign(place.x), over.y.copysign(place.y))
 }

@@ -1,6 +1,6 @@
 //! The shaders, put together from their parts.
 
-use crate::skin::Attributes;
+use crate::format::{Format, Width};
 use std::fmt::Write;
 use supple::deform::{Antipodality, Kernel, StreamLayout};
 
@@ -91,7 +91,7 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
 }
 
 /// A shader module whose entry point `deform` deforms surfaces by a method; none if there is no shader for it.
-pub fn shader(layout: &StreamLayout, attributes: Attributes) -> Option<String> {
+pub fn shader(layout: &StreamLayout, format: Format) -> Option<String> {
     let mut text = String::new();
     let StreamLayout {
         per_vertex,
@@ -100,12 +100,20 @@ pub fn shader(layout: &StreamLayout, attributes: Attributes) -> Option<String> {
         ..
     } = layout;
     let per_vertex_sign = layout.antipodality == Antipodality::PerVertex;
-    let Attributes { normals, tangents } = attributes;
-    let rest = attributes.rest_numbers();
+    let Format {
+        normals, tangents, ..
+    } = format;
+    let words = format.influence_words(layout);
+    let rest = format.rest_words();
+    let short_weights = format.has_short_weights(layout.kernel);
+    let short_numbers = format.numbers == Width::Short;
+    let short_rest = format.rest == Width::Short;
     let constants = write!(
         text,
-        "const LANES = {LANES}u;\nconst VERTEX_NUMBERS = {per_vertex}u;\nconst INFLUENCE_NUMBERS = {per_influence}u;\nconst JOINT_VECTORS = {per_joint}u;\n\
-         const SIGNS_PER_VERTEX = {per_vertex_sign};\nconst REST_NUMBERS = {rest}u;\nconst WITH_NORMALS = {normals};\nconst WITH_TANGENTS = {tangents};\n"
+        "const LANES = {LANES}u;\nconst VERTEX_NUMBERS = {per_vertex}u;\nconst INFLUENCE_NUMBERS = {per_influence}u;\nconst INFLUENCE_WORDS = {words}u;\n\
+         const JOINT_VECTORS = {per_joint}u;\nconst SIGNS_PER_VERTEX = {per_vertex_sign};\nconst SHORT_WEIGHTS = {short_weights};\n\
+         const SHORT_NUMBERS = {short_numbers};\nconst SHORT_REST = {short_rest};\nconst REST_WORDS = {rest}u;\nconst WITH_NORMALS = {normals};\n\
+         const WITH_TANGENTS = {tangents};\n"
     );
     constants.ok()?;
     for part in [FRAME, DATA]

@@ -1,46 +1,13 @@
 //! A skin in the memory of a GPU.
 
 use crate::device::{Gpu, GpuError};
+use crate::format::Format;
 use crate::packing::Slices;
 use crate::shader::{LANES, shader};
 use glam::{Vec3, Vec4};
 use supple::deform::{PoseStream, Workspace};
 use supple::{Palette, Skin};
 use wgpu::BufferUsages;
-
-/// What is deformed beside positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attributes {
-    /// Unit normals.
-    pub normals: bool,
-    /// Unit tangents, with the side of the bitangent.
-    pub tangents: bool,
-}
-
-impl Default for Attributes {
-    fn default() -> Attributes {
-        Attributes {
-            normals: true,
-            tangents: false,
-        }
-    }
-}
-
-impl Attributes {
-    /// Where normals start among the numbers of a rest vertex.
-    pub(crate) const NORMAL: usize = 3;
-    /// And where tangents do.
-    pub(crate) const TANGENT: usize = 6;
-
-    /// The numbers of a rest vertex.
-    pub(crate) fn rest_numbers(self) -> usize {
-        match self {
-            Attributes { tangents: true, .. } => 10,
-            Attributes { normals: true, .. } => 6,
-            _ => 3,
-        }
-    }
-}
 
 /// What a shader is told about a call.
 #[repr(C)]
@@ -50,6 +17,10 @@ struct Call {
     joints: u32,
     pose_stride: u32,
     stretches: u32,
+    low: [f32; 3],
+    number_range: f32,
+    size: [f32; 3],
+    padding: u32,
 }
 
 /// A deformed surface that was read back, instance after instance.
@@ -69,10 +40,12 @@ pub struct Surface {
 #[derive(Debug)]
 pub struct GpuSkin {
     skin: Skin,
-    attributes: Attributes,
+    format: Format,
     pipeline: wgpu::ComputePipeline,
     bindings: [wgpu::BindGroup; 2],
     call: wgpu::Buffer,
+    /// What is the same in every call.
+    constant: Call,
     poses: wgpu::Buffer,
     positions: wgpu::Buffer,
     normals: wgpu::Buffer,
@@ -94,15 +67,15 @@ impl GpuSkin {
     pub fn new(
         gpu: &Gpu,
         skin: &Skin,
-        attributes: Attributes,
+        format: Format,
         instances: usize,
     ) -> Result<GpuSkin, GpuError> {
         let layout = skin.stream_layout().ok_or(GpuError::NoShader)?;
-        let source = shader(&layout, attributes).ok_or(GpuError::NoShader)?;
-        if attributes.tangents && skin.rest().tangents.is_none() {
+        let source = shader(&layout, format).ok_or(GpuError::NoShader)?;
+        if format.tangents && skin.rest().tangents.is_none() {
             return Err(GpuError::NoTangents);
         }
-        let slices = Slices::of(skin, &layout, attributes);
+        let slices = Slices::of(skin, &layout, format);
         let vertices = instances * skin.vertex_count();
         let joints = skin.joint_count();
         let pose = 1 + joints * (layout.per_joint + STRETCH) + layout.shared;
@@ -125,8 +98,8 @@ impl GpuSkin {
         let table = filled("table", bytemuck::cast_slice(&skin.stream_table()))?;
         let rest = filled("rest surface", bytemuck::cast_slice(&slices.rest))?;
         let positions = output("positions", true, 3)?;
-        let normals = output("normals", attributes.normals, 3)?;
-        let tangents = output("tangents", attributes.tangents, 4)?;
+        let normals = output("normals", format.normals, 3)?;
+        let tangents = output("tangents", format.tangents, 4)?;
 
         let device = gpu.device();
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -168,10 +141,20 @@ impl GpuSkin {
         ];
         Ok(GpuSkin {
             skin: skin.clone(),
-            attributes,
+            format,
             pipeline,
             bindings,
             call,
+            constant: Call {
+                vertices: skin.vertex_count() as u32,
+                joints: joints as u32,
+                pose_stride: 0,
+                stretches: 0,
+                low: slices.low.to_array(),
+                number_range: slices.number_range,
+                size: slices.size.to_array(),
+                padding: 0,
+            },
             poses,
             positions,
             normals,
@@ -217,10 +200,9 @@ impl GpuSkin {
             self.vectors.extend_from_slice(&stream.shared);
         }
         let call = Call {
-            vertices: self.skin.vertex_count() as u32,
-            joints: joints as u32,
             pose_stride: (self.vectors.len() / streams.len().max(1)) as u32,
             stretches: u32::from(stretches),
+            ..self.constant
         };
         gpu.queue()
             .write_buffer(&self.call, 0, bytemuck::bytes_of(&call));
@@ -257,7 +239,7 @@ impl GpuSkin {
     /// The bytes that a dispatch moves, for the instances whose poses were given last: what is read of the rest surface and of what was baked, and what is written. Poses are few.
     pub fn bytes(&self) -> u64 {
         let written = [&self.positions, &self.normals, &self.tangents];
-        let wanted = [true, self.attributes.normals, self.attributes.tangents];
+        let wanted = [true, self.format.normals, self.format.tangents];
         let written = written.iter().zip(wanted).filter(|(_, wanted)| *wanted);
         let room: u64 = written.map(|(buffer, _)| buffer.size()).sum();
         let instances = self.instances as u64;
@@ -271,12 +253,12 @@ impl GpuSkin {
 
     /// The deformed normals, if they were asked for: three numbers per vertex.
     pub fn normals(&self) -> Option<&wgpu::Buffer> {
-        self.attributes.normals.then_some(&self.normals)
+        self.format.normals.then_some(&self.normals)
     }
 
     /// The deformed tangents, if they were asked for: four numbers per vertex.
     pub fn tangents(&self) -> Option<&wgpu::Buffer> {
-        self.attributes.tangents.then_some(&self.tangents)
+        self.format.tangents.then_some(&self.tangents)
     }
 
     /// Poses, deforms and reads back: for files, pictures and tests. A renderer leaves the surface where it is.
@@ -295,10 +277,10 @@ impl GpuSkin {
             positions: vectors(read(&self.positions, 3)?),
             ..Surface::default()
         };
-        if self.attributes.normals {
+        if self.format.normals {
             surface.normals = vectors(read(&self.normals, 3)?);
         }
-        if self.attributes.tangents {
+        if self.format.tangents {
             let numbers = read(&self.tangents, 4)?;
             let tangents = numbers.as_chunks::<4>().0.iter();
             surface.tangents = tangents.copied().map(Vec4::from_array).collect();

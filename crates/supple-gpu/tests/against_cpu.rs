@@ -8,13 +8,13 @@ use common::*;
 use glam::{DAffine3, DVec3, Vec3, Vec4};
 use supple::characters::{self, Character};
 use supple::{Affine, Asset, Mesh, Method, Output, Rig, Workspace};
-use supple_gpu::{Attributes, GpuError, GpuSkin, Surface};
+use supple_gpu::{Format, GpuError, GpuSkin, Surface};
 
 fn assert_same(asset: &Asset, method: &Method, per_clip: usize, what: &str) {
     let Some(gpu) = gpu() else { return };
     let skin = bake(&asset.rig, method);
     let poses = poses(asset, per_clip);
-    let found = on_gpu(gpu, &skin, &poses);
+    let found = on_gpu(gpu, &skin, &poses, Format::default());
     let vertices = skin.vertex_count();
     for (pose, palette) in poses.iter().enumerate() {
         let expected = on_cpu(&skin, palette);
@@ -37,7 +37,7 @@ fn assert_same(asset: &Asset, method: &Method, per_clip: usize, what: &str) {
 fn every_method_deforms_built_in_characters_as_the_cpu_does() {
     for character in Character::ALL {
         let asset = characters::build(*character, 2000).unwrap();
-        for method in methods() {
+        for method in methods(&asset.rig) {
             assert_same(&asset, &method, 3, &format!("{character:?}"));
         }
     }
@@ -65,9 +65,9 @@ fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
         stretch([-1.0, 1.0, 1.0], 1),
         stretch([2.5, 2.5, 2.5], 1),
     ];
-    for method in methods() {
+    for method in methods(&asset.rig) {
         let skin = bake(&asset.rig, &method);
-        let found = on_gpu(gpu, &skin, &palettes);
+        let found = on_gpu(gpu, &skin, &palettes, Format::default());
         for (instance, palette) in palettes.iter().enumerate() {
             let expected = on_cpu(&skin, palette);
             let own = instance * skin.vertex_count()..(instance + 1) * skin.vertex_count();
@@ -87,13 +87,13 @@ fn at_rest_all_is_as_bound_and_rigid_motions_move_rigidly() {
     let Some(gpu) = gpu() else { return };
     let asset = characters::build(Character::Figure, 2000).unwrap();
     let poses = poses(&asset, 1);
-    for method in methods() {
+    for method in methods(&asset.rig) {
         let skin = bake(&asset.rig, &method);
         let rest = &asset.rig.mesh().positions();
         let posed = poses.last().unwrap().clone();
         let (elsewhere, motion) = moved(&posed);
         let palettes = [poses[0].clone(), posed, elsewhere];
-        let found = on_gpu(gpu, &skin, &palettes).positions;
+        let found = on_gpu(gpu, &skin, &palettes, Format::default()).positions;
         let [at_rest, posed, elsewhere] = [0, 1, 2].map(|instance| {
             let first = instance * skin.vertex_count();
             &found[first..first + skin.vertex_count()]
@@ -128,15 +128,10 @@ fn tangents_come_along() {
     let rig = Rig::new(mesh, skeleton, asset.rig.weights().clone()).unwrap();
     let palette = poses(&asset, 1).pop().unwrap();
     let skin = bake(&rig, &Method::Linear);
-    let attributes = Attributes {
-        normals: true,
+    let full = Format {
         tangents: true,
+        ..Format::default()
     };
-    let mut on_gpu = GpuSkin::new(gpu, &skin, attributes, 1).unwrap();
-    let found = on_gpu
-        .deform(gpu, std::slice::from_ref(&palette))
-        .unwrap()
-        .tangents;
     let mut expected = vec![Vec4::ZERO; skin.vertex_count()];
     let output = Output {
         positions: &mut vec![Vec3::ZERO; skin.vertex_count()],
@@ -145,11 +140,42 @@ fn tangents_come_along() {
     };
     let workspace = &mut Workspace::default();
     skin.deform(&palette, workspace, output).unwrap();
-    for (vertex, (found, expected)) in found.iter().zip(&expected).enumerate() {
+    let short = Format {
+        tangents: true,
+        ..Format::SHORT
+    };
+    for (format, close) in [(full, 1e-4), (short, 2e-3)] {
+        let found = on_gpu(gpu, &skin, std::slice::from_ref(&palette), format).tangents;
+        for (vertex, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let off = found.distance(*expected);
+            assert!(off < close, "{format:?}, {vertex}: {found} for {expected}");
+        }
+    }
+}
+
+/// Rounded to 16 bits, not more than that.
+#[test]
+fn in_16_bits_all_is_nearly_the_same_and_takes_half_the_room() {
+    let Some(gpu) = gpu() else { return };
+    let asset = characters::build(Character::Figure, 2000).unwrap();
+    let poses = poses(&asset, 1);
+    for method in methods(&asset.rig) {
+        let skin = bake(&asset.rig, &method);
+        let bytes = |format| {
+            let mut skin = GpuSkin::new(gpu, &skin, format, poses.len()).unwrap();
+            skin.pose(gpu, &poses).unwrap();
+            skin.bytes()
+        };
         assert!(
-            found.distance(*expected) < 1e-4,
-            "{vertex}: {found} for {expected}"
+            bytes(Format::SHORT) * 5 < bytes(Format::default()) * 4,
+            "{method}"
         );
+        let full = on_gpu(gpu, &skin, &poses, Format::default());
+        let short = on_gpu(gpu, &skin, &poses, Format::SHORT);
+        let off = farthest(&short.positions, &full.positions).0 / extent(&full.positions);
+        assert!(off < 2e-4, "{method}: off by {off:e} of the extent");
+        let off = farthest(&short.normals, &full.normals).0;
+        assert!(off < 0.02, "{method}: normals off by {off:e}");
     }
 }
 
@@ -158,17 +184,17 @@ fn what_cannot_be_done_is_told() {
     let Some(gpu) = gpu() else { return };
     let asset = characters::build(Character::Bar, 2000).unwrap();
     let log_matrix = bake(&asset.rig, &"log-matrix".parse().unwrap());
-    let attributes = Attributes::default();
-    let refused = GpuSkin::new(gpu, &log_matrix, attributes, 1);
+    let format = Format::default();
+    let refused = GpuSkin::new(gpu, &log_matrix, format, 1);
     assert!(matches!(refused, Err(GpuError::NoShader)));
     let linear = bake(&asset.rig, &Method::Linear);
-    let tangents = Attributes {
+    let tangents = Format {
         tangents: true,
-        ..attributes
+        ..format
     };
     let refused = GpuSkin::new(gpu, &linear, tangents, 1);
     assert!(matches!(refused, Err(GpuError::NoTangents)));
-    let mut one = GpuSkin::new(gpu, &linear, attributes, 1).unwrap();
+    let mut one = GpuSkin::new(gpu, &linear, format, 1).unwrap();
     let refused = one.deform(gpu, &poses(&asset, 1));
     assert!(matches!(refused, Err(GpuError::Instances { room: 1, .. })));
     assert_eq!(one.deform(gpu, &[]).unwrap(), Surface::default());

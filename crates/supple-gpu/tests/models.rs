@@ -9,6 +9,7 @@ mod files;
 use common::*;
 use supple::deform::{DirectDeltaMush, MushSource};
 use supple::{Asset, Method};
+use supple_gpu::Format;
 use supple_io::gltf;
 
 /// A file with very many clips is asked for some of them, spread over all.
@@ -23,7 +24,7 @@ fn assert_same(asset: &Asset, name: &str) {
     let all = poses(asset, 1);
     let every = all.len().div_ceil(MOST_POSES);
     let poses: Vec<_> = all.into_iter().step_by(every).collect();
-    for method in methods() {
+    for method in methods(&asset.rig) {
         // Baked once for all variants.
         let method = match method {
             Method::DirectDeltaMush(DirectDeltaMush { variant, .. }) => {
@@ -33,7 +34,7 @@ fn assert_same(asset: &Asset, name: &str) {
             other => other,
         };
         let skin = bake(&asset.rig, &method);
-        let found = on_gpu(gpu, &skin, &poses).positions;
+        let found = on_gpu(gpu, &skin, &poses, Format::default()).positions;
         for (pose, palette) in poses.iter().enumerate() {
             let expected = on_cpu(&skin, palette).positions;
             let own = pose * skin.vertex_count()..(pose + 1) * skin.vertex_count();

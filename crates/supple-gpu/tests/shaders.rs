@@ -7,17 +7,24 @@ mod common;
 use common::*;
 use std::collections::HashSet;
 use supple::characters::{self, Character};
-use supple_gpu::{Attributes, Language, description, kernels, shader, translate};
+use supple_gpu::{Format, Language, description, kernels, shader, translate};
 
 /// Every shader there is, by the method that it is for.
 fn shaders() -> Vec<(String, String)> {
     let asset = characters::build(Character::Bar, 2000).unwrap();
     let mut shaders = Vec::new();
-    for method in methods() {
+    for method in methods(&asset.rig) {
         let layout = bake(&asset.rig, &method).stream_layout().unwrap();
         for (normals, tangents) in [(false, false), (true, false), (true, true)] {
-            let text = shader(&layout, Attributes { normals, tangents }).unwrap();
-            shaders.push((method.to_string(), text));
+            for widths in [Format::default(), Format::SHORT] {
+                let format = Format {
+                    normals,
+                    tangents,
+                    ..widths
+                };
+                let text = shader(&layout, format).unwrap();
+                shaders.push((method.to_string(), text));
+            }
         }
     }
     shaders
@@ -27,10 +34,9 @@ fn shaders() -> Vec<(String, String)> {
 fn every_kernel_has_a_method_that_is_tested() {
     let asset = characters::build(Character::Bar, 2000).unwrap();
     let mut kernels: HashSet<_> = kernels().collect();
-    for method in methods() {
+    for method in methods(&asset.rig) {
         kernels.remove(&bake(&asset.rig, &method).stream_layout().unwrap().kernel);
     }
-    kernels.remove(&supple::deform::Kernel::AnimationSpace);
     assert!(kernels.is_empty(), "{kernels:?}");
 }
 
@@ -56,11 +62,11 @@ fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
 #[test]
 fn every_binding_is_described() {
     let asset = characters::build(Character::Bar, 2000).unwrap();
-    for method in methods() {
+    for method in methods(&asset.rig) {
         let layout = bake(&asset.rig, &method).stream_layout().unwrap();
-        let attributes = Attributes::default();
-        let text = shader(&layout, attributes).unwrap();
-        let described = description(&method.to_string(), &layout, attributes);
+        let format = Format::default();
+        let text = shader(&layout, format).unwrap();
+        let described = description(&method.to_string(), &layout, format);
         let bindings = described.lines().filter(|line| {
             let words: Vec<_> = line.split_whitespace().collect();
             matches!(words[..], [_, number, "uniform" | "storage", ..] if number.parse::<u32>().is_ok())

@@ -4,9 +4,10 @@
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use std::io::Write;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use supple::deform::AnimationSpaceWeights;
 use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Workspace};
-use supple_gpu::{Attributes, Gpu, GpuSkin, Surface};
+use supple_gpu::{Format, Gpu, GpuSkin, Surface};
 
 /// Of the extent of what comes out: how far GPU and CPU may be apart.
 pub const CLOSE: f32 = 2e-5;
@@ -26,8 +27,8 @@ pub fn gpu() -> Option<&'static Gpu> {
     found.as_ref()
 }
 
-/// Every method that has a shader.
-pub fn methods() -> Vec<Method> {
+/// Every method that has a shader, for a character.
+pub fn methods(rig: &Rig) -> Vec<Method> {
     let names = [
         "rigid",
         "linear",
@@ -43,9 +44,25 @@ pub fn methods() -> Vec<Method> {
         "ddm-v3",
         "ddm-v4",
         "ddm-v5",
-        "animation-space",
     ];
-    names.iter().map(|name| name.parse().unwrap()).collect()
+    let mut methods: Vec<Method> = names.iter().map(|name| name.parse().unwrap()).collect();
+    // As if learned: two joints carry the vertex a little elsewhere, one as far as the other the opposite way.
+    let linear = AnimationSpaceWeights::linear(rig);
+    let mut learned = AnimationSpaceWeights::default();
+    for vertex in 0..linear.vertex_count() {
+        let several = linear.of(vertex).count() > 1;
+        let influences = linear.of(vertex).enumerate();
+        learned.push(influences.map(|(place, (joint, [x, y, z, share]))| {
+            let off = match (several, place) {
+                (true, 0) => 0.01,
+                (true, 1) => -0.01,
+                _ => 0.0,
+            };
+            (joint, [x + off, y - off, z + 0.5 * off, share])
+        }));
+    }
+    methods.push(Method::AnimationSpace(Some(Arc::new(learned))));
+    methods
 }
 
 pub fn bake(rig: &Rig, method: &Method) -> Skin {
@@ -69,9 +86,8 @@ pub fn on_cpu(skin: &Skin, palette: &Palette) -> Surface {
     surface
 }
 
-pub fn on_gpu(gpu: &Gpu, skin: &Skin, palettes: &[Palette]) -> Surface {
-    let attributes = Attributes::default();
-    let mut on_gpu = GpuSkin::new(gpu, skin, attributes, palettes.len()).unwrap();
+pub fn on_gpu(gpu: &Gpu, skin: &Skin, palettes: &[Palette], format: Format) -> Surface {
+    let mut on_gpu = GpuSkin::new(gpu, skin, format, palettes.len()).unwrap();
     on_gpu.deform(gpu, palettes).unwrap()
 }
 

@@ -1,0 +1,81 @@
+//! What is deformed, and how much room it takes.
+
+use supple::deform::{Kernel, StreamLayout};
+
+/// How many bits a number takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// 32, as it is.
+    #[default]
+    Full,
+    /// 16, rounded.
+    Short,
+}
+
+/// What is deformed beside positions, and how what is read for it is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Format {
+    /// Unit normals.
+    pub normals: bool,
+    /// Unit tangents, with the side of the bitangent.
+    pub tangents: bool,
+    /// Weights: in 16 bits they still sum to one, in steps of 1/65535. Weights of animation space, which are no shares, stay in 32.
+    pub weights: Width,
+    /// What is baked for each influence, such as the matrices of direct delta mush: in 16 bits, in steps of 1/32767 of the largest of them.
+    pub numbers: Width,
+    /// The rest surface: in 16 bits, positions are in steps of 1/65535 of its box, normals and tangents on an octahedron.
+    pub rest: Width,
+}
+
+impl Default for Format {
+    fn default() -> Format {
+        Format {
+            normals: true,
+            tangents: false,
+            weights: Width::Full,
+            numbers: Width::Full,
+            rest: Width::Full,
+        }
+    }
+}
+
+impl Format {
+    /// All that can be in 16 bits.
+    pub const SHORT: Format = Format {
+        normals: true,
+        tangents: false,
+        weights: Width::Short,
+        numbers: Width::Short,
+        rest: Width::Short,
+    };
+
+    pub(crate) fn has_short_weights(self, kernel: Kernel) -> bool {
+        self.weights == Width::Short && kernel != Kernel::AnimationSpace
+    }
+
+    /// The words of joint and weight.
+    pub(crate) fn weight_words(self, kernel: Kernel) -> usize {
+        if self.has_short_weights(kernel) { 1 } else { 2 }
+    }
+
+    /// The words of an influence.
+    pub(crate) fn influence_words(self, layout: &StreamLayout) -> usize {
+        let numbers = match self.numbers {
+            Width::Full => layout.per_influence,
+            Width::Short => layout.per_influence.div_ceil(2),
+        };
+        self.weight_words(layout.kernel) + numbers
+    }
+
+    /// The words of a rest vertex.
+    pub(crate) fn rest_words(self) -> usize {
+        match (self.rest, self.normals, self.tangents) {
+            (Width::Full, _, true) => 10,
+            (Width::Full, true, false) => 6,
+            (Width::Full, false, false) => 3,
+            (Width::Short, _, true) => 4,
+            (Width::Short, true, false) => 3,
+            (Width::Short, false, false) => 2,
+        }
+    }
+}
