@@ -47,9 +47,8 @@ fn rest_tangent(index: u32) -> vec4<f32> {
 }
 
 @compute @workgroup_size(LANES)
-fn deform(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    // More slices than one dimension has room for go on along the third.
-    let index = (group.x + group.z * groups.x) * LANES + lane;
+fn deform(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let index = (group.x + group.z * call.row) * LANES + lane;
     if index >= call.vertices {
         return;
     }

@@ -12,6 +12,8 @@ struct Call {
     box_low: vec3<f32>,
     number_range: f32,
     box_size: vec3<f32>,
+    // Slices along the first dimension of a dispatch; those beyond go on along the third.
+    row: u32,
 }
 
 @group(0) @binding(0) var<uniform> call: Call;
@@ -32,7 +34,7 @@ struct Vertex {
     pose: u32,
 }
 
-// Of an influence that a vertex does not have, all is zero.
+// Of an influence that a vertex does not have, the weight is zero, and so are all numbers.
 struct Influence {
     joint: u32,
     weight: f32,

@@ -63,7 +63,7 @@ fn refined_rotation(m: mat3x3<f32>, start: mat3x3<f32>) -> mat3x3<f32> {
     var rotation = start;
     for (var i = 0; i < 40; i++) {
         let fit = transpose(rotation) * m;
-        let axial = vec3(fit[1].z - fit[2].y, fit[2].x - fit[0].z, fit[0].y - fit[1].x) * 0.5;
+        let axial = vec3(fit[1].z - fit[2].y, fit[2].x - fit[0].z, fit[0].y - fit[1].x);
         let trace = fit[0].x + fit[1].y + fit[2].z;
         // A little is added so that directions which the matrix does not tell stay as they are, and so that every step climbs.
         let ground = max(1e-6, 2e-6 - trace);

@@ -5,14 +5,15 @@ fn is_alone(vertex: Vertex) -> bool {
     return vertex.influences < 2u || influence_of(vertex, 1u).weight == 0.0;
 }
 
-// `q` of eq. (7), where the first numbers of an influence are its lever: `Σ M_j (ω_j p + χ_j, ω_j)`, measured from where the heaviest joint takes the middle.
+// `q` of eq. (7), where the first numbers of an influence are its lever, and the last number of the vertex is the length in which it is measured: `Σ M_j (ω_j p + χ_j, ω_j)`, measured from where the heaviest joint takes the middle.
 fn gathered_middle(vertex: Vertex, stretch: Frame, center: vec3<f32>) -> vec3<f32> {
     let base = transform_point(joint_frame(vertex, influence_of(vertex, 0u).joint, 1u), center);
+    let unit = own_number(vertex, VERTEX_NUMBERS - 1u);
     var sum = vec3<f32>();
     for (var i = 0u; i < vertex.influences; i++) {
         let influence = influence_of(vertex, i);
         let joint = joint_frame(vertex, influence.joint, 1u);
-        let lever = transform_vector(stretch, influence_vector(vertex, i, 0u));
+        let lever = transform_vector(stretch, influence_vector(vertex, i, 0u) * unit);
         sum += transform_vector(joint, lever) + (transform_point(joint, center) - base) * influence.weight;
     }
     return base + sum;

@@ -42,7 +42,7 @@ fn frame_of(vertex: Vertex) -> Frame {
         for (var b = 0u; b < vertex.influences; b++) {
             let below = influence_of(vertex, b);
             let importance = above.weight * below.weight;
-            if importance == 0.0 {
+            if importance == 0.0 || total <= 0.0 {
                 continue;
             }
             let hinge = table[above.joint * call.joints + below.joint];

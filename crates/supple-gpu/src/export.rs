@@ -69,17 +69,52 @@ pub fn translate(wgsl: &str, language: Language) -> Result<String, ExportError> 
             Ok(text)
         }
         Language::Metal => {
-            let (options, pipeline) = Default::default();
+            let resources = bindings(&module).map(|(binding, place)| {
+                let target = back::msl::BindTarget {
+                    buffer: Some(place),
+                    mutable: binding.group == 1 && binding.binding > 0,
+                    ..Default::default()
+                };
+                (binding, target)
+            });
+            let resources = back::msl::EntryPointResources {
+                resources: resources.collect(),
+                sizes_buffer: Some(METAL_SIZES),
+                ..Default::default()
+            };
+            let options = back::msl::Options {
+                fake_missing_bindings: false,
+                per_entry_point_map: [("deform".to_owned(), resources)].into(),
+                ..Default::default()
+            };
+            let pipeline = Default::default();
             let written = back::msl::write_string(&module, &info, &options, &pipeline);
-            let (text, _) = written.map_err(|error| because(error.to_string()))?;
+            let (text, about) = written.map_err(|error| because(error.to_string()))?;
+            for entry_point in about.entry_point_names {
+                entry_point.map_err(|error| because(error.to_string()))?;
+            }
             Ok(text)
         }
     }
 }
 
+/// Bindings, and their places where languages know no groups: those of the first group, then those of the second.
+fn bindings(module: &naga::Module) -> impl Iterator<Item = (naga::ResourceBinding, u8)> {
+    let variables = module.global_variables.iter();
+    let all = variables.filter_map(|(_, variable)| variable.binding);
+    all.map(|binding| (binding, (binding.group * GROUP_0 + binding.binding) as u8))
+}
+
+/// The bindings of the first group.
+const GROUP_0: u32 = 5;
+
+/// Where Metal looks for the sizes of buffers: behind the bindings of both groups.
+const METAL_SIZES: u8 = 9;
+
 fn to_glsl(module: &naga::Module, info: &ModuleInfo) -> Result<String, back::glsl::Error> {
     let options = back::glsl::Options {
         version: back::glsl::Version::Desktop(430),
+        binding_map: bindings(module).collect(),
         ..Default::default()
     };
     let pipeline = back::glsl::PipelineOptions {
@@ -137,14 +172,14 @@ fn contents(kernel: Kernel) -> Contents {
             ..plain
         },
         Kernel::MushQuaternions => Contents {
-            vertex: "the middle of its patch (3)",
-            influence: "lever (3), share of the rotation (1)",
+            vertex: "the middle of its patch (3), a length (1)",
+            influence: "lever (3) in that length, share of the rotation (1)",
             joint: TURN,
             ..plain
         },
         Kernel::MushMatrices => Contents {
-            vertex: "the middle of its patch (3), the delta from there to the vertex (3)",
-            influence: "lever (3), share of the rotation (1)",
+            vertex: "the middle of its patch (3), the delta from there to the vertex (3), the length that it is measured in (1)",
+            influence: "lever (3) in that length, share of the rotation (1)",
             joint: TURN,
             ..plain
         },
@@ -219,10 +254,11 @@ pub fn description(name: &str, layout: &StreamLayout, format: Format) -> String 
     format!(
         "// Skinning by Supple: {name}.
 //
-// Entry point `deform`, in workgroups of {LANES}; dispatch (vertices / {LANES} rounded up, instances, 1). The function `frame_of` gives the frame of a vertex, and can be called from a vertex shader, too.
+// Entry point `deform` (`main` in GLSL), in workgroups of {LANES}; dispatch (slices, instances, 1), with a slice for every {LANES} vertices. More slices than fit go on in further layers: dispatch (row, instances, layers). Where there are
+// no groups (GLSL, Metal), the bindings of the second follow those of the first: 5 to 8; Metal's 9 is for the sizes of all storage buffers in bytes, in this order. The function `frame_of` gives the frame of a vertex, and can be called from a vertex shader, too.
 //
 // Group 0, what is read:
-//   0  uniform  four u32: vertices, joints, vectors from one pose to the next, 1 if stretches are given; then twice four f32: the lowest corner of the box around the rest surface and the largest number of an influence; the size of the box, and nothing
+//   0  uniform  four u32: vertices, joints, vectors from one pose to the next, 1 if stretches are given; then twice four f32: the lowest corner of the box around the rest surface and the largest number of an influence; the size of the box, and as u32 the slices of a row
 //   1  storage  poses as vec4<f32>, for every instance one after the other:
 //                 1 vector, what the rows of every frame are multiplied by: 1, 1, 1, 0 unless the world is scaled or mirrored
 //                 {per_joint} vectors for every joint: {joint}
@@ -232,7 +268,7 @@ pub fn description(name: &str, layout: &StreamLayout, format: Format) -> String 
 //   3  storage  words of 32 bits; word by word, the {LANES} vertices of a slice side by side:
 //                 numbers of the vertex: {vertex}
 //                 for every influence, heaviest first: {weights}, and: {influence}{numbers}
-//                 zeros where a vertex has fewer influences than the slice
+//                 weights and numbers of zero where a vertex has fewer influences than the slice
 //   4  storage  {table}
 //
 // Group 1, the surface:

@@ -96,6 +96,15 @@ impl Slices {
                     }
                 }
             }
+            // Of influences that it does not have, the weight is zero. That takes off its own joint, but not one that is not finite.
+            if let Some(&(own, _)) = vertex.influences.first() {
+                for influence in vertex.influences.len()..influences {
+                    put(
+                        layout.per_vertex + influence * per_influence,
+                        u32::from(own),
+                    );
+                }
+            }
         }
     }
 

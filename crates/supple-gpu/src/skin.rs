@@ -20,7 +20,7 @@ struct Call {
     low: [f32; 3],
     number_range: f32,
     size: [f32; 3],
-    padding: u32,
+    row: u32,
 }
 
 /// A deformed surface that was read back, instance after instance.
@@ -74,6 +74,12 @@ impl GpuSkin {
         let source = shader(&layout, format).ok_or(GpuError::NoShader)?;
         if format.tangents && skin.rest().tangents.is_none() {
             return Err(GpuError::NoTangents);
+        }
+        if instances > MOST_GROUPS as usize {
+            return Err(GpuError::Instances {
+                found: instances,
+                room: MOST_GROUPS as usize,
+            });
         }
         let slices = Slices::of(skin, &layout, format);
         let vertices = instances * skin.vertex_count();
@@ -153,7 +159,7 @@ impl GpuSkin {
                 low: slices.low.to_array(),
                 number_range: slices.number_range,
                 size: slices.size.to_array(),
-                padding: 0,
+                row: row(skin.vertex_count()),
             },
             poses,
             positions,
@@ -224,16 +230,15 @@ impl GpuSkin {
     /// The same within a pass.
     pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>) {
         let slices = self.skin.vertex_count().div_ceil(LANES) as u32;
-        if slices == 0 || self.instances == 0 {
+        let row = self.constant.row;
+        if row == 0 || self.instances == 0 {
             return;
         }
-        // As even as it goes, so that few groups have nothing to do.
-        let layers = slices.div_ceil(MOST_GROUPS);
         pass.set_pipeline(&self.pipeline);
         for (group, bindings) in self.bindings.iter().enumerate() {
             pass.set_bind_group(group as u32, bindings, &[]);
         }
-        pass.dispatch_workgroups(slices.div_ceil(layers), self.instances as u32, layers);
+        pass.dispatch_workgroups(row, self.instances as u32, slices.div_ceil(row));
     }
 
     /// The bytes that a dispatch moves, for the instances whose poses were given last: what is read of the rest surface and of what was baked, and what is written. Poses are few.
@@ -292,6 +297,12 @@ impl GpuSkin {
 /// The most workgroups in a dimension that every GPU takes.
 pub(crate) const MOST_GROUPS: u32 = 65_535;
 
+/// How many slices go along the first dimension of a dispatch. As even as it goes, so that few groups have nothing to do.
+fn row(vertices: usize) -> u32 {
+    let slices = vertices.div_ceil(LANES) as u32;
+    slices.div_ceil(slices.div_ceil(MOST_GROUPS).max(1))
+}
+
 /// The first group of bindings, which compute passes and vertex shaders read alike: parameters, poses, slices, words, table.
 fn skin_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     use wgpu::BufferBindingType::{Storage, Uniform};
@@ -331,13 +342,13 @@ fn bind_group_layout(
 }
 
 /// Makes buffers that fit.
-struct Makes<'a> {
-    gpu: &'a Gpu,
+pub(crate) struct Makes<'a> {
+    pub(crate) gpu: &'a Gpu,
 }
 
 impl Makes<'_> {
     /// A binding must not be empty, so the least is one vector.
-    fn empty(
+    pub(crate) fn empty(
         &self,
         what: &'static str,
         bytes: u64,
@@ -346,7 +357,9 @@ impl Makes<'_> {
         let limits = self.gpu.device().limits();
         let most = limits
             .max_buffer_size
-            .min(limits.max_storage_buffer_binding_size);
+            .min(limits.max_storage_buffer_binding_size)
+            // Shaders count in 32 bits.
+            .min(u64::from(u32::MAX));
         if bytes > most {
             return Err(GpuError::TooLarge {
                 what,

@@ -1,15 +1,18 @@
 //! How long work takes on the GPU, by its own clock.
 
 use crate::device::{Gpu, GpuError};
-use crate::skin::{GpuSkin, MOST_GROUPS, read_bytes};
-use std::time::Duration;
+use crate::skin::{GpuSkin, MOST_GROUPS, Makes, read_bytes};
+use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
 /// The bytes of a moment of the GPU's clock.
 const MOMENT: u64 = 8;
 
-/// How long a GPU is kept busy at a time.
-const BUSY: Duration = Duration::from_millis(30);
+/// How long a GPU is given something to do before it is timed.
+const WAKING: Duration = Duration::from_millis(500);
+
+/// How long it is then kept busy at a time.
+const BUSY: Duration = Duration::from_millis(100);
 
 /// The most dispatches of one pass.
 const MOST_RUNS: f64 = 1000.0;
@@ -69,19 +72,26 @@ impl Stopwatch {
         Ok(Duration::from_nanos(nanoseconds as u64))
     }
 
-    /// The best of several rounds, each of as many runs as it takes for a GPU to come out of its rest: one that has little to do keeps its clock low.
+    /// The best of several rounds, each of many runs, after some that are not timed: a GPU that has little to do keeps its clock low.
     fn best(
         &self,
         gpu: &Gpu,
         rounds: usize,
         record: impl Fn(&mut wgpu::ComputePass<'_>),
     ) -> Result<Duration, GpuError> {
-        let alone = self.time(gpu, &record)?;
-        let runs = BUSY.div_duration_f64(alone).clamp(1.0, MOST_RUNS) as u32;
+        let busy = |runs: u32| -> Result<Duration, GpuError> {
+            let all = self.time(gpu, |pass| (0..runs).for_each(|_| record(pass)))?;
+            Ok(all / runs)
+        };
+        let enough = |one: Duration| BUSY.div_duration_f64(one).clamp(1.0, MOST_RUNS) as u32;
+        let mut runs = enough(busy(1)?);
+        let start = Instant::now();
+        while start.elapsed() < WAKING {
+            runs = enough(busy(runs)?);
+        }
         let mut best = Duration::MAX;
         for _ in 0..rounds {
-            let all = self.time(gpu, |pass| (0..runs).for_each(|_| record(pass)))?;
-            best = best.min(all / runs);
+            best = best.min(busy(runs)?);
         }
         Ok(best)
     }
@@ -96,15 +106,8 @@ pub fn time_frame(gpu: &Gpu, skin: &GpuSkin, rounds: usize) -> Result<Duration, 
 pub fn time_copy(gpu: &Gpu, bytes: u64, rounds: usize) -> Result<Duration, GpuError> {
     let device = gpu.device();
     let bytes = bytes.next_multiple_of(16).max(16);
-    let buffer = || {
-        device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("copy"),
-            size: bytes,
-            usage: BufferUsages::STORAGE,
-            mapped_at_creation: false,
-        })
-    };
-    let (from, to) = (buffer(), buffer());
+    let buffer = || Makes { gpu }.empty("copied bytes", bytes, BufferUsages::STORAGE);
+    let (from, to) = (buffer()?, buffer()?);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("copy"),
         source: wgpu::ShaderSource::Wgsl(include_str!("../shaders/copy.wgsl").into()),

@@ -52,6 +52,21 @@ fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
         for (language, entry_point) in Language::ALL.into_iter().zip(entry_points) {
             let written = translate(&text, language).unwrap();
             assert!(written.contains(entry_point), "{method} as {language:?}");
+            let places = match language {
+                Language::Wgsl => "@binding(",
+                Language::Glsl => "binding = ",
+                Language::Hlsl => " : register(",
+                _ => " [[buffer(",
+            };
+            let declared = text.matches("@binding(").count();
+            let found = written.matches(places).count();
+            // What a kernel does not read may be left out; Metal has one more, for the sizes of buffers.
+            let sizes = usize::from(language == Language::Metal);
+            let expected = declared - 1 + sizes..=declared + sizes;
+            assert!(
+                expected.contains(&found),
+                "{method} as {language:?}: {found}"
+            );
         }
     }
     let error = translate("fn deform() { 1 }", Language::Glsl).unwrap_err();

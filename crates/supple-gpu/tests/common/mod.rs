@@ -117,6 +117,8 @@ pub fn extent(points: &[Vec3]) -> f32 {
 pub fn farthest(found: &[Vec3], expected: &[Vec3]) -> (f32, usize) {
     assert_eq!(found.len(), expected.len());
     let distances = found.iter().zip(expected).map(|(a, b)| a.distance(*b));
+    // What is not a number is farther than all.
+    let distances = distances.map(|off| if off.is_nan() { f32::INFINITY } else { off });
     let all = distances.enumerate().map(|(vertex, off)| (off, vertex));
     all.fold(
         (0.0, 0),

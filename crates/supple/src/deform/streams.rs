@@ -25,9 +25,9 @@ pub enum Kernel {
     CentersOfRotation,
     /// Direct delta mush v0; per vertex the middle of its patch and its size, per influence lever and moments in that size, per joint quaternion and matrix.
     MushNearest,
-    /// v2: per vertex the middle, per influence lever and share of the rotation.
+    /// v2: per vertex the middle and a length, per influence lever in that length and share of the rotation.
     MushQuaternions,
-    /// v3: per vertex the middle and the delta, per influence lever and share of the rotation.
+    /// v3: per vertex the middle, the delta in a length, and that length, per influence lever in it and share of the rotation.
     MushMatrices,
     /// v4: per vertex the middle, per influence the share of the rotation.
     MushCenters,

@@ -139,14 +139,13 @@ pub(super) fn patch_size(parts: &[[f32; 9]]) -> f32 {
 
 /// A lever and moments, measured in a size.
 pub(super) fn measured(part: &[f32; 9], size: f32) -> [f32; 9] {
-    let per_size = size.recip();
     let mut numbers = *part;
     for (place, number) in numbers.iter_mut().enumerate() {
-        *number *= if place < 3 {
-            per_size
-        } else {
-            per_size * per_size
-        };
+        *number /= size;
+        // One after the other: the square of a small size is zero.
+        if place >= 3 {
+            *number /= size;
+        }
     }
     numbers
 }

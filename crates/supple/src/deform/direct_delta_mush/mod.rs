@@ -189,6 +189,8 @@ pub(super) struct MushSkin<V> {
     weights: Weights,
     frame: BakedFrame,
     signs: Signs,
+    /// The joint that holds most of the surface.
+    main_joint: usize,
     /// The same numbers for many vertices at once, where the variant has a way.
     lanes: Option<(Arc<Packing>, LanePatches)>,
     variant: PhantomData<V>,
@@ -224,6 +226,7 @@ impl<V: Variant> MushSkin<V> {
             weights: mush.weights().clone(),
             frame,
             signs: Signs::bake(rig, Antipodality::PerVertex),
+            main_joint: main_joint(mush.weights(), rig.skeleton().joints().len()),
             lanes: None,
             variant: PhantomData,
         };
@@ -268,6 +271,18 @@ impl<V: Variant> MushSkin<V> {
     }
 }
 
+/// The joint with the largest sum of weights.
+fn main_joint(weights: &Weights, joints: usize) -> usize {
+    let mut sums = vec![0.0; joints];
+    for vertex in 0..weights.vertex_count() {
+        for influence in weights.of(vertex) {
+            sums[influence.joint] += f64::from(influence.weight);
+        }
+    }
+    let heaviest = (0..joints).max_by(|&a, &b| sums[a].total_cmp(&sums[b]));
+    heaviest.unwrap_or(0)
+}
+
 /// The joints of a pose.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PosedJoints {
@@ -275,7 +290,7 @@ pub(super) struct PosedJoints {
     matrices: Vec<Affine>,
     /// The matrices column by column: a sum of columns needs no dot products.
     columns: Vec<[Vec4; 4]>,
-    /// The mean of the matrices: about where everything goes. None if not all numbers are finite: then no weight of zero takes them off, and vertices go one by one.
+    /// What the joint does that holds most of the surface: about where everything goes. None if not all numbers are finite: then no weight of zero takes them off, and vertices go one by one.
     about: Option<Affine>,
     /// The frame of every vertex where all joints move alike.
     common: Option<Affine>,
@@ -311,10 +326,10 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
                 columns.w_axis,
             ]);
         }
-        let share = (posed.matrices.len() as f32).recip();
-        let matrices = posed.matrices.iter();
-        let mean = matrices.fold(Affine::ZERO, |sum, matrix| sum.add_scaled(matrix, share));
-        posed.about = mean.rows.iter().all(|row| row.is_finite()).then_some(mean);
+        let mut rows = posed.matrices.iter().flat_map(|matrix| &matrix.rows);
+        let finite = rows.all(|row| row.is_finite());
+        posed.about = posed.matrices.get(self.main_joint).copied();
+        posed.about = posed.about.filter(|_| finite);
     }
 
     #[inline]
@@ -357,8 +372,8 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
     }
 
     fn stream_layout(&self) -> Option<StreamLayout> {
-        let size = usize::from(V::IN_LANES.is_some());
-        let per_vertex = V::PER_VERTEX + size;
+        // Where there are levers, also the length that they are measured in.
+        let per_vertex = V::PER_VERTEX + usize::from(V::PER_JOINT > 1);
         V::KERNEL.map(|kernel| StreamLayout::of(kernel, per_vertex, V::PER_JOINT, 4))
     }
 
@@ -375,13 +390,10 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
             let parts = parts.iter().flat_map(|part| measured(part, size));
             stream.influence_numbers.extend(parts);
         } else {
-            // Of every part, the last is a share, and what is before it a lever.
-            let numbers = parts.iter().enumerate();
-            let numbers = numbers.map(|(place, number)| match (place + 1) % V::PER_JOINT {
-                0 => *number,
-                _ => number * unit,
-            });
-            stream.influence_numbers.extend(numbers);
+            if V::PER_JOINT > 1 {
+                stream.numbers.push(unit);
+            }
+            stream.influence_numbers.extend(parts);
         }
     }
 
