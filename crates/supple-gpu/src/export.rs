@@ -241,8 +241,10 @@ pub fn description(name: &str, layout: &StreamLayout, format: Format) -> String 
         false => "joint (u32), weight (f32)",
     };
     let numbers = match format.numbers {
-        Width::Short => ", two to a word (i16 each, in steps of 1/32767 of the largest)",
-        Width::Full => "",
+        Width::Short if layout.per_influence > 0 => {
+            ", two to a word (i16 each, in steps of 1/32767 of the largest)"
+        }
+        _ => "",
     };
     let table = match layout.kernel {
         Kernel::SwingTwist => {

@@ -4,20 +4,20 @@
 //! kernel (`shaders/`), which a compute pass calls here and a vertex shader may call elsewhere: [`shader`] puts the text together.
 //!
 //! ```no_run
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let (skin, palettes): (supple::Skin, Vec<supple::Palette>) = todo!();
-//! use supple_gpu::{Format, Gpu, GpuSkin};
+//! use supple::{Palette, Skin};
+//! use supple_gpu::{Format, Gpu, GpuError, GpuSkin};
 //!
-//! let gpu = Gpu::new()?;
-//! let mut crowd = GpuSkin::new(&gpu, &skin, Format::default(), palettes.len())?;
-//! // Every frame:
-//! crowd.pose(&gpu, &palettes)?;
-//! let mut encoder = gpu.device().create_command_encoder(&Default::default());
-//! crowd.encode(&mut encoder);
-//! gpu.queue().submit([encoder.finish()]);
-//! // `crowd.positions()` is a vertex buffer now.
-//! # Ok(())
-//! # }
+//! fn show(skin: &Skin, palettes: &[Palette]) -> Result<(), GpuError> {
+//!     let gpu = Gpu::new()?;
+//!     let mut crowd = GpuSkin::new(&gpu, skin, Format::default(), palettes.len())?;
+//!     // Every frame:
+//!     crowd.pose(&gpu, palettes)?;
+//!     let mut encoder = gpu.device().create_command_encoder(&Default::default());
+//!     crowd.encode(&mut encoder);
+//!     gpu.queue().submit([encoder.finish()]);
+//!     // `crowd.positions()` is a vertex buffer now.
+//!     Ok(())
+//! }
 //! ```
 
 mod device;
@@ -31,6 +31,6 @@ mod timing;
 pub use device::{Gpu, GpuError};
 pub use export::{ExportError, Language, description, translate};
 pub use format::{Format, Width};
-pub use shader::{LANES, kernels, shader};
+pub use shader::{LANES, shader};
 pub use skin::{GpuSkin, Surface};
 pub use timing::{time_copy, time_frame};

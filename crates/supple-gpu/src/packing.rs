@@ -17,7 +17,7 @@ pub(crate) struct Slices {
     /// The box around it.
     pub(crate) low: Vec3,
     pub(crate) size: Vec3,
-    /// The largest number of an influence.
+    /// The largest number of an influence, whatever its sign; not looked for where numbers are not rounded.
     pub(crate) number_range: f32,
 }
 
@@ -29,7 +29,11 @@ impl Slices {
         let high = places().reduce(Vec3::max).unwrap_or(Vec3::ZERO);
         let mut vertices = vec![VertexStream::default(); LANES];
         let mut number_range = 0f32;
-        for vertex in 0..skin.vertex_count() {
+        let rounded = match format.numbers {
+            Width::Full => 0..0,
+            Width::Short => 0..skin.vertex_count(),
+        };
+        for vertex in rounded {
             skin.stream_vertex(vertex, &mut vertices[0]);
             let numbers = vertices[0].influence_numbers.iter();
             number_range = numbers.fold(number_range, |most, number| most.max(number.abs()));
@@ -69,7 +73,10 @@ impl Slices {
             for (place, number) in vertex.numbers.iter().enumerate() {
                 put(place, number.to_bits());
             }
-            let steps = in_steps(&vertex.influences);
+            let steps = match short_weights {
+                true => in_steps(&vertex.influences),
+                false => Vec::new(),
+            };
             for (influence, &(joint, weight)) in vertex.influences.iter().enumerate() {
                 let place = layout.per_vertex + influence * per_influence;
                 if short_weights {

@@ -17,25 +17,6 @@ const PATCHES: &str = include_str!("../shaders/patches.wgsl");
 const NEAREST_ROTATION: &str = include_str!("../shaders/nearest_rotation.wgsl");
 const COMPUTE: &str = include_str!("../shaders/compute.wgsl");
 
-/// All kernels that there is a shader for.
-pub fn kernels() -> impl Iterator<Item = Kernel> {
-    let all = [
-        Kernel::Linear,
-        Kernel::AnimationSpace,
-        Kernel::DualQuaternion,
-        Kernel::LinearDualBlend,
-        Kernel::CentersOfRotation,
-        Kernel::MushNearest,
-        Kernel::MushQuaternions,
-        Kernel::MushMatrices,
-        Kernel::MushCenters,
-        Kernel::Spherical,
-        Kernel::SwingTwist,
-        Kernel::StretchTwist,
-    ];
-    all.into_iter()
-}
-
 /// What the frame of a kernel is made of, in order: what it calls, then itself.
 fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
     Some(match kernel {

@@ -169,7 +169,7 @@ fn is_doubtful(gap: f64) -> bool {
     gap <= UNDETERMINED || gap.is_nan()
 }
 
-/// A step of Newton's method after which the next one would be lost in rounding.
+/// A step of Newton's or Halley's method after which the next one would be lost in rounding.
 const CLOSE_ENOUGH: f64 = 1e-10;
 
 /// The matrix whose product with the transpose is the determinant.
@@ -428,7 +428,7 @@ pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> Rot
 /// Gaps from which on single precision leaves the closed form all the digits that its matrix has, for a matrix of unit norm.
 const WIDE_GAP: f32 = 0.2;
 
-/// The norms of matrices that single precision has room for: what is made of them goes up to their eighth power.
+/// The squares of norms that single precision has room for: what is made of matrices goes up to the seventh power of their norms.
 const USUAL_SQUARES: [f32; 2] = [1e-4, 1e4];
 
 /// The same in single precision, of as many matrices as there are lanes, and in which lanes that does not do, as bits. Matrices had better be of about unit norm.

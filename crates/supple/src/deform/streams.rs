@@ -40,6 +40,24 @@ pub enum Kernel {
     StretchTwist,
 }
 
+impl Kernel {
+    /// All of them.
+    pub const ALL: &[Kernel] = &[
+        Kernel::Linear,
+        Kernel::AnimationSpace,
+        Kernel::DualQuaternion,
+        Kernel::LinearDualBlend,
+        Kernel::CentersOfRotation,
+        Kernel::MushNearest,
+        Kernel::MushQuaternions,
+        Kernel::MushMatrices,
+        Kernel::MushCenters,
+        Kernel::Spherical,
+        Kernel::SwingTwist,
+        Kernel::StretchTwist,
+    ];
+}
+
 /// How the streams of a skin are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamLayout {
