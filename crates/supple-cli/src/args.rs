@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::bake::Bakeable;
+use crate::failure::Failure;
 use crate::mush::MushArguments;
 use crate::reaching::ReachArguments;
 use crate::weights_edit::WeightsEdit;
@@ -698,17 +699,44 @@ pub(crate) struct BenchOptions {
     /// (minutes), and tell how far from them the bakes are; without FILE, also bake 200,000 vertices
     #[arg(long)]
     pub(crate) exact: bool,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
     /// One JSON array with an object per row, for programs
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl BenchOptions {
-    /// What is timed, in order.
-    pub(crate) fn topics(&self) -> impl Iterator<Item = Topic> {
+    /// What is timed, in order: on the GPU there are only frames.
+    pub(crate) fn topics(&self) -> Result<Vec<Topic>, Failure> {
         let all = Topic::value_variants().iter().copied();
-        all.filter(|topic| self.only.is_empty() || self.only.contains(topic))
+        let wanted = all.filter(|topic| self.only.is_empty() || self.only.contains(topic));
+        if self.device.device == Device::Cpu {
+            return Ok(wanted.collect());
+        }
+        if !self.only.is_empty() && self.only != [Topic::Frames] {
+            return Err(Failure::usage("only frames are timed on the GPU")
+                .hint("leave out --only, or take --device cpu"));
+        }
+        Ok(vec![Topic::Frames])
     }
+}
+
+/// Where surfaces are deformed.
+#[derive(Args)]
+pub(crate) struct DeviceOption {
+    /// Where surfaces are deformed
+    #[arg(long, value_name = "DEVICE", value_enum, default_value_t = Device::Cpu)]
+    pub(crate) device: Device,
+}
+
+/// A processor.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Device {
+    /// By the processor, on all of its threads
+    Cpu,
+    /// By shaders, on the fastest GPU that is there (Vulkan, Metal or Direct3D 12)
+    Gpu,
 }
 
 /// What can be timed.

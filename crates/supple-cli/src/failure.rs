@@ -10,6 +10,7 @@ use supple::inverse_kinematics::ReachError;
 use supple::mush::MushError;
 use supple::rig::RigError;
 use supple::weights::WeightsError;
+use supple_gpu::GpuError;
 use supple_io::gltf::SaveError;
 use supple_io::{LoadError, check_writable};
 
@@ -72,6 +73,12 @@ impl Failure {
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Failure {
         Failure::new(error.to_string())
+    }
+}
+
+impl From<GpuError> for Failure {
+    fn from(error: GpuError) -> Failure {
+        Failure::new(error.to_string()).hint("--device cpu needs no GPU")
     }
 }
 

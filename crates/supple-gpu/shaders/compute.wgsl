@@ -2,14 +2,14 @@
 
 // The rest surface, laid out as the skin is: position, normal, and where there are tangents those. In 16 bits, positions are places in the box (the fourth number is the side of the tangent), and
 // directions lie on an octahedron.
-@group(1) @binding(0) var<storage, read> rest: array<u32>;
+@group(1) @binding(0) var<storage, read> rest: array<vec2<u32>>;
 // Three numbers per vertex, three, and four; instance after instance.
 @group(1) @binding(1) var<storage, read_write> positions: array<f32>;
 @group(1) @binding(2) var<storage, read_write> normals: array<f32>;
-@group(1) @binding(3) var<storage, read_write> tangents: array<f32>;
+@group(1) @binding(3) var<storage, read_write> tangents: array<vec4<f32>>;
 
 fn rest_word(index: u32, word: u32) -> u32 {
-    return rest[(index / LANES * REST_WORDS + word) * LANES + index % LANES];
+    return rest[(index / LANES * (REST_WORDS / 2u) + word / 2u) * LANES + index % LANES][word % 2u];
 }
 
 fn rest_vector(index: u32, first: u32) -> vec3<f32> {
@@ -53,23 +53,28 @@ fn deform(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
         return;
     }
     let instance = group.y;
+    // What is known from the start is fetched first.
+    let rest_at = rest_position(index);
+    var rest_across = vec3<f32>();
+    if WITH_NORMALS {
+        rest_across = rest_normal(index);
+    }
     let frame = frame_of(vertex_of(index, instance));
     let at = instance * call.vertices + index;
-    let position = transform_point(frame, rest_position(index));
+    let position = transform_point(frame, rest_at);
+    var normal = vec3<f32>();
+    if WITH_NORMALS {
+        normal = transform_normal(frame, rest_across);
+    }
     positions[3u * at] = position.x;
     positions[3u * at + 1u] = position.y;
     positions[3u * at + 2u] = position.z;
     if WITH_NORMALS {
-        let normal = transform_normal(frame, rest_normal(index));
         normals[3u * at] = normal.x;
         normals[3u * at + 1u] = normal.y;
         normals[3u * at + 2u] = normal.z;
     }
     if WITH_TANGENTS {
-        let tangent = transform_tangent(frame, rest_tangent(index));
-        tangents[4u * at] = tangent.x;
-        tangents[4u * at + 1u] = tangent.y;
-        tangents[4u * at + 2u] = tangent.z;
-        tangents[4u * at + 3u] = tangent.w;
+        tangents[at] = transform_tangent(frame, rest_tangent(index));
     }
 }

@@ -19,17 +19,23 @@ struct Call {
 @group(0) @binding(0) var<uniform> call: Call;
 // For every instance: the factors of the world, the joints, what they are stretched by, and what all share.
 @group(0) @binding(1) var<storage, read> poses: array<vec4<f32>>;
-// For every LANES vertices: where their words start, and how many influences the richest of them has.
+// For every LANES vertices: where their further influences start, in pairs of words, and how many influences the richest of them has.
 @group(0) @binding(2) var<storage, read> slices: array<vec2<u32>>;
-// Word by word, the vertices of a slice side by side, so that neighbours read neighbours: first their own numbers, then, influence by influence, joint, weight and numbers.
+// Pair of words by pair of words, the vertices of a slice side by side, so that neighbours read neighbours. What every vertex has comes first, slice after slice, where it is found without being
+// looked up: its own numbers, and its heaviest influences with joint, weight and numbers. After all of that, the further influences of each slice.
 // In 16 bits, joint and weight share a word, and so do two numbers.
-@group(0) @binding(3) var<storage, read> skin: array<u32>;
+@group(0) @binding(3) var<storage, read> skin: array<vec2<u32>>;
 // What some kernels look up beside that: for each joint and each other one, the hinge between them, counted from one.
 @group(0) @binding(4) var<storage, read> table: array<u32>;
 
+// What every vertex has, in pairs.
+const FIRST_PAIRS = (VERTEX_WORDS + FIRST_INFLUENCES * INFLUENCE_WORDS) / 2u;
+
 // A vertex of an instance.
 struct Vertex {
-    words: u32,
+    // Where its first pair is, and where it would be if its further influences followed it.
+    first: u32,
+    further: u32,
     influences: u32,
     pose: u32,
 }
@@ -42,11 +48,17 @@ struct Influence {
 
 fn vertex_of(index: u32, instance: u32) -> Vertex {
     let slice = slices[index / LANES];
-    return Vertex(slice.x + index % LANES, slice.y, instance * call.pose_stride);
+    let lane = index % LANES;
+    let first = index / LANES * (FIRST_PAIRS * LANES) + lane;
+    return Vertex(first, slice.x + lane - FIRST_PAIRS * LANES, slice.y, instance * call.pose_stride);
+}
+
+fn own_word(vertex: Vertex, word: u32) -> u32 {
+    return skin[vertex.first + word / 2u * LANES][word % 2u];
 }
 
 fn own_number(vertex: Vertex, number: u32) -> f32 {
-    return bitcast<f32>(skin[vertex.words + number * LANES]);
+    return bitcast<f32>(own_word(vertex, number));
 }
 
 fn own_vector(vertex: Vertex, first: u32) -> vec3<f32> {
@@ -54,7 +66,9 @@ fn own_vector(vertex: Vertex, first: u32) -> vec3<f32> {
 }
 
 fn influence_word(vertex: Vertex, influence: u32, word: u32) -> u32 {
-    return skin[vertex.words + (VERTEX_NUMBERS + influence * INFLUENCE_WORDS + word) * LANES];
+    let place = VERTEX_WORDS + influence * INFLUENCE_WORDS + word;
+    let first = select(vertex.further, vertex.first, influence < FIRST_INFLUENCES);
+    return skin[first + place / 2u * LANES][place % 2u];
 }
 
 fn influence_of(vertex: Vertex, influence: u32) -> Influence {
@@ -63,6 +77,24 @@ fn influence_of(vertex: Vertex, influence: u32) -> Influence {
         return Influence(word & 0xffffu, f32(word >> 16u) / 65535.0);
     }
     return Influence(influence_word(vertex, influence, 0u), bitcast<f32>(influence_word(vertex, influence, 1u)));
+}
+
+// Two influences at once, of which the second may be none: fetched together, so that memory always has something to do.
+struct Pair {
+    joints: vec2<u32>,
+    weights: vec2<f32>,
+}
+
+// From an even one on.
+fn pair_of(vertex: Vertex, first: u32) -> Pair {
+    let a = influence_of(vertex, first);
+    if first + 1u < FIRST_INFLUENCES {
+        let b = influence_of(vertex, first + 1u);
+        return Pair(vec2(a.joint, b.joint), vec2(a.weight, b.weight));
+    }
+    let last = vertex.influences - 1u;
+    let b = influence_of(vertex, min(first + 1u, last));
+    return Pair(vec2(a.joint, b.joint), vec2(a.weight, select(0.0, b.weight, first < last)));
 }
 
 fn influence_number(vertex: Vertex, influence: u32, number: u32) -> f32 {
@@ -80,10 +112,6 @@ fn influence_vector(vertex: Vertex, influence: u32, first: u32) -> vec3<f32> {
         influence_number(vertex, influence, first + 1u),
         influence_number(vertex, influence, first + 2u),
     );
-}
-
-fn own_word(vertex: Vertex, number: u32) -> u32 {
-    return skin[vertex.words + number * LANES];
 }
 
 fn shared_vector(vertex: Vertex, vector: u32) -> vec4<f32> {

@@ -4,20 +4,32 @@ struct DualQuaternion {
     dual: vec4<f32>,
 }
 
+fn joint_motion(vertex: Vertex, joint: u32, first: u32) -> DualQuaternion {
+    return DualQuaternion(joint_vector(vertex, joint, first), joint_vector(vertex, joint, first + 1u));
+}
+
+fn with_motion(sum: DualQuaternion, next: DualQuaternion, weight: f32) -> DualQuaternion {
+    let signed = weight * sign_beside(sum.real, next.real);
+    return DualQuaternion(sum.real + next.real * signed, sum.dual + next.dual * signed);
+}
+
+fn with_pair_of_motions(sum: DualQuaternion, vertex: Vertex, influence: u32, first: u32) -> DualQuaternion {
+    let pair = pair_of(vertex, influence);
+    let a = joint_motion(vertex, pair.joints.x, first);
+    let b = joint_motion(vertex, pair.joints.y, first);
+    return with_motion(with_motion(sum, a, pair.weights.x), b, pair.weights.y);
+}
+
 // `⊕ w_j q_j` of the parts that start with a vector of each joint.
 fn blended_motion(vertex: Vertex, first: u32) -> DualQuaternion {
-    var sum = DualQuaternion(vec4<f32>(), vec4<f32>());
-    for (var i = 0u; i < vertex.influences; i++) {
-        let influence = influence_of(vertex, i);
-        let real = joint_vector(vertex, influence.joint, first);
-        let weight = influence.weight * sign_beside(sum.real, real);
-        sum.real += real * weight;
-        sum.dual += joint_vector(vertex, influence.joint, first + 1u) * weight;
+    var sum = with_pair_of_motions(DualQuaternion(vec4<f32>(), vec4<f32>()), vertex, 0u, first);
+    for (var i = 2u; i < vertex.influences; i += 2u) {
+        sum = with_pair_of_motions(sum, vertex, i, first);
     }
     if !SIGNS_PER_VERTEX && dot(sum.real, sum.real) < CANCELLED {
         // Only signs from elsewhere can cancel out; then the heaviest joint decides.
         let heaviest = influence_of(vertex, 0u).joint;
-        return DualQuaternion(joint_vector(vertex, heaviest, first), joint_vector(vertex, heaviest, first + 1u));
+        return joint_motion(vertex, heaviest, first);
     }
     return sum;
 }

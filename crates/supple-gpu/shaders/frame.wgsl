@@ -42,7 +42,11 @@ fn turned_about(center: vec3<f32>, rotation: mat3x3<f32>, carried: vec3<f32>) ->
 
 // A vector of unit length; one without a direction stays where it was.
 fn unit_or(vector: vec3<f32>, otherwise: vec3<f32>) -> vec3<f32> {
-    // By its largest number first, so that squares neither vanish nor overflow.
+    let squares = dot(vector, vector);
+    if squares > 1e-30 && squares < 1e30 {
+        return vector * inverseSqrt(squares);
+    }
+    // Else by its largest number first, so that squares neither vanish nor overflow.
     let size = max(abs(vector.x), max(abs(vector.y), abs(vector.z)));
     if !(size > 1e-37 && size < 3e38) {
         return otherwise;

@@ -140,6 +140,7 @@ fn contents(kernel: Kernel) -> Contents {
     const MATRIX: &str = "the rows of its matrix (posed from bind)";
     const TURN: &str =
         "its rotation as a quaternion (x, y, z, w), and the rows of its rigid motion";
+    const MOTION: &str = "its rotation as a quaternion (x, y, z, w), and its shift (x, y, z, 0)";
     let plain = Contents {
         vertex: "none",
         influence: "none",
@@ -162,7 +163,7 @@ fn contents(kernel: Kernel) -> Contents {
         },
         Kernel::CentersOfRotation => Contents {
             vertex: "its center of rotation (3)",
-            joint: TURN,
+            joint: MOTION,
             ..plain
         },
         Kernel::MushNearest => Contents {
@@ -191,7 +192,7 @@ fn contents(kernel: Kernel) -> Contents {
         },
         Kernel::Spherical => Contents {
             vertex: "which of the shared vectors is its center (1, u32)",
-            joint: TURN,
+            joint: MOTION,
             shared: "the centers of all sets of joints",
             ..plain
         },
@@ -266,15 +267,15 @@ pub fn description(name: &str, layout: &StreamLayout, format: Format) -> String 
 //                 {per_joint} vectors for every joint: {joint}
 //                 if stretches are given, 3 vectors for every joint: the rows of what it is stretched by first
 //                 shared vectors: {shared}
-//   2  storage  two u32 for every slice of {LANES} vertices: its first word, and the most influences that one of them has
-//   3  storage  words of 32 bits; word by word, the {LANES} vertices of a slice side by side:
+//   2  storage  two u32 for every slice of {LANES} vertices: its first pair of words, and the most influences that one of them has
+//   3  storage  pairs of words of 32 bits; pair by pair, the {LANES} vertices of a slice side by side; each item takes whole pairs (an influence in one word does not):
 //                 numbers of the vertex: {vertex}
 //                 for every influence, heaviest first: {weights}, and: {influence}{numbers}
 //                 weights and numbers of zero where a vertex has fewer influences than the slice
 //   4  storage  {table}
 //
 // Group 1, the surface:
-//   0  storage  word by word, the {LANES} vertices of a slice side by side: {rest}
+//   0  storage  pairs of words; pair by pair, the {LANES} vertices of a slice side by side: {rest}
 //   1  storage  written: positions, 3 f32 per vertex, instance after instance
 //   2  storage  written: {normals}
 //   3  storage  written: {tangents}

@@ -58,24 +58,53 @@ impl Format {
         if self.has_short_weights(kernel) { 1 } else { 2 }
     }
 
-    /// The words of an influence.
+    /// The words of an influence: one, or pairs.
     pub(crate) fn influence_words(self, layout: &StreamLayout) -> usize {
         let numbers = match self.numbers {
             Width::Full => layout.per_influence,
             Width::Short => layout.per_influence.div_ceil(2),
         };
-        self.weight_words(layout.kernel) + numbers
+        match self.weight_words(layout.kernel) + numbers {
+            1 => 1,
+            words => in_pairs(words),
+        }
+    }
+
+    /// How many influences every vertex has room for where they are found without being looked up: a pair, or one where it is large and room for nothing would cost much.
+    pub(crate) fn first_influences(self, layout: &StreamLayout) -> usize {
+        match self.influence_words(layout) {
+            ..=PAIR => 2,
+            _ => 1,
+        }
+    }
+
+    /// The words of what is found like that.
+    pub(crate) fn first_words(self, layout: &StreamLayout) -> usize {
+        vertex_words(layout) + self.first_influences(layout) * self.influence_words(layout)
     }
 
     /// The words of a rest vertex.
     pub(crate) fn rest_words(self) -> usize {
-        match (self.rest, self.normals, self.tangents) {
+        in_pairs(match (self.rest, self.normals, self.tangents) {
             (Width::Full, _, true) => 10,
             (Width::Full, true, false) => 6,
             (Width::Full, false, false) => 3,
             (Width::Short, _, true) => 4,
             (Width::Short, true, false) => 3,
             (Width::Short, false, false) => 2,
-        }
+        })
     }
+}
+
+/// Memory is read in pairs of words: half as many reads as with single ones, each for two.
+pub(crate) const PAIR: usize = 2;
+
+/// So many words in whole pairs.
+pub(crate) fn in_pairs(words: usize) -> usize {
+    words.next_multiple_of(PAIR)
+}
+
+/// The words of a vertex beside its influences.
+pub(crate) fn vertex_words(layout: &StreamLayout) -> usize {
+    in_pairs(layout.per_vertex)
 }

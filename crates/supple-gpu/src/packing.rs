@@ -1,17 +1,21 @@
 //! What was baked, as shaders read it: slices of vertices, word by word.
 
-use crate::format::{Format, Width};
+use crate::format::{Format, PAIR, Width, in_pairs, vertex_words};
 use crate::shader::LANES;
 use glam::{Vec2, Vec3, Vec4};
 use supple::Skin;
 use supple::deform::{StreamLayout, VertexStream};
+use supple::exec;
 use supple::mesh::Shape;
 
 /// A skin in slices.
 pub(crate) struct Slices {
-    /// Where the words of each start, and how many influences its richest vertex has.
+    /// Where the further influences of each start, in pairs of words, and how many influences its richest vertex has.
     pub(crate) starts: Vec<[u32; 2]>,
-    pub(crate) words: Vec<u32>,
+    /// What every vertex has, slice after slice.
+    first: Vec<u32>,
+    /// Further influences.
+    further: Vec<u32>,
     /// The rest surface, sliced alike.
     pub(crate) rest: Vec<u32>,
     /// The box around it.
@@ -27,58 +31,90 @@ impl Slices {
         let places = || shape.positions.iter().copied();
         let low = places().reduce(Vec3::min).unwrap_or(Vec3::ZERO);
         let high = places().reduce(Vec3::max).unwrap_or(Vec3::ZERO);
-        let mut vertices = vec![VertexStream::default(); LANES];
-        let mut number_range = 0f32;
-        let rounded = match format.numbers {
-            Width::Full => 0..0,
-            Width::Short => 0..skin.vertex_count(),
-        };
-        for vertex in rounded {
-            skin.stream_vertex(vertex, &mut vertices[0]);
-            let numbers = vertices[0].influence_numbers.iter();
-            number_range = numbers.fold(number_range, |most, number| most.max(number.abs()));
-        }
-        let mut slices = Slices {
+        let empty = Slices {
             starts: Vec::new(),
-            words: Vec::new(),
+            first: Vec::new(),
+            further: Vec::new(),
             rest: Vec::new(),
             low,
             size: high - low,
-            number_range,
+            number_range: match format.numbers {
+                Width::Full => 0.0,
+                Width::Short => largest_number(skin),
+            },
         };
-        for first in (0..skin.vertex_count()).step_by(LANES) {
-            let count = LANES.min(skin.vertex_count() - first);
-            for (lane, vertex) in vertices[..count].iter_mut().enumerate() {
-                skin.stream_vertex(first + lane, vertex);
+        let slice_count = skin.vertex_count().div_ceil(LANES);
+        let parts = exec::map_chunks(slice_count, |slices| {
+            let mut part = Slices {
+                starts: Vec::with_capacity(slices.len()),
+                first: Vec::new(),
+                further: Vec::new(),
+                rest: Vec::new(),
+                ..empty
+            };
+            let mut vertices = vec![VertexStream::default(); LANES];
+            for slice in slices {
+                let first = slice * LANES;
+                let count = LANES.min(skin.vertex_count() - first);
+                for (lane, vertex) in vertices[..count].iter_mut().enumerate() {
+                    skin.stream_vertex(first + lane, vertex);
+                }
+                part.push(&vertices[..count], layout, format);
+                part.push_rest(&shape, first..first + count, format);
             }
-            slices.push(&vertices[..count], layout, format);
-            slices.push_rest(&shape, first..first + count, format);
-        }
-        slices
+            part
+        });
+        let first: usize = parts.iter().map(|part| part.first.len()).sum();
+        parts.into_iter().fold(empty, |mut all, part| {
+            let before = ((first + all.further.len()) / PAIR) as u32;
+            let starts = part.starts.iter();
+            all.starts
+                .extend(starts.map(|&[start, influences]| [before + start, influences]));
+            all.first.extend_from_slice(&part.first);
+            all.further.extend_from_slice(&part.further);
+            all.rest.extend_from_slice(&part.rest);
+            all
+        })
+    }
+
+    /// All words of the skin, as shaders read them.
+    pub(crate) fn words(&self) -> Vec<u32> {
+        [&self.first[..], &self.further[..]].concat()
     }
 
     fn push(&mut self, vertices: &[VertexStream], layout: &StreamLayout, format: Format) {
         let counts = vertices.iter().map(|vertex| vertex.influences.len());
         let influences = counts.max().unwrap_or(0);
-        let start = self.words.len();
-        self.starts.push([start as u32, influences as u32]);
+        let start = self.further.len();
+        self.starts.push([(start / PAIR) as u32, influences as u32]);
         let per_influence = format.influence_words(layout);
-        let words = (layout.per_vertex + influences * per_influence) * LANES;
-        self.words.resize(start + words, 0);
+        let first_influences = format.first_influences(layout);
+        let first_words = format.first_words(layout);
+        let further_influences = influences.saturating_sub(first_influences);
+        let further = in_pairs(further_influences * per_influence) * LANES;
+        self.further.resize(start + further, 0);
+        let first = self.first.len();
+        self.first.resize(first + first_words * LANES, 0);
+        let further = &mut self.further[start..];
+        let first = &mut self.first[first..];
         let per_range = self.number_range.recip();
-        let words = &mut self.words[start..];
         let short_weights = format.has_short_weights(layout.kernel);
         for (lane, vertex) in vertices.iter().enumerate() {
-            let mut put = |place: usize, word: u32| words[place * LANES + lane] = word;
+            let mut put = |place: usize, word: u32| match place.checked_sub(first_words) {
+                None => first[place_of(place, lane)] = word,
+                Some(place) => further[place_of(place, lane)] = word,
+            };
             for (place, number) in vertex.numbers.iter().enumerate() {
                 put(place, number.to_bits());
             }
+            let place_of_influence =
+                |influence: usize| vertex_words(layout) + influence * per_influence;
             let steps = match short_weights {
                 true => in_steps(&vertex.influences),
                 false => Vec::new(),
             };
             for (influence, &(joint, weight)) in vertex.influences.iter().enumerate() {
-                let place = layout.per_vertex + influence * per_influence;
+                let place = place_of_influence(influence);
                 if short_weights {
                     put(place, u32::from(joint) | u32::from(steps[influence]) << 16);
                 } else {
@@ -105,11 +141,8 @@ impl Slices {
             }
             // Of influences that it does not have, the weight is zero. That takes off its own joint, but not one that is not finite.
             if let Some(&(own, _)) = vertex.influences.first() {
-                for influence in vertex.influences.len()..influences {
-                    put(
-                        layout.per_vertex + influence * per_influence,
-                        u32::from(own),
-                    );
+                for influence in vertex.influences.len()..influences.max(first_influences) {
+                    put(place_of_influence(influence), u32::from(own));
                 }
             }
         }
@@ -145,11 +178,31 @@ impl Slices {
                     all
                 }
             };
-            for (word, value) in all[..per_vertex].iter().enumerate() {
-                self.rest[start + word * LANES + lane] = *value;
+            for (word, value) in all.iter().take(per_vertex).enumerate() {
+                self.rest[start + place_of(word, lane)] = *value;
             }
         }
     }
+}
+
+/// Where a word of a vertex is within its slice: pair by pair, the vertices side by side.
+fn place_of(word: usize, lane: usize) -> usize {
+    (word / PAIR * LANES + lane) * PAIR + word % PAIR
+}
+
+/// The largest number of an influence, whatever its sign.
+fn largest_number(skin: &Skin) -> f32 {
+    let parts = exec::map_chunks(skin.vertex_count(), |vertices| {
+        let mut stream = VertexStream::default();
+        let mut most = 0f32;
+        for vertex in vertices {
+            skin.stream_vertex(vertex, &mut stream);
+            let numbers = stream.influence_numbers.iter();
+            most = numbers.fold(most, |most, number| most.max(number.abs()));
+        }
+        most
+    });
+    parts.into_iter().fold(0.0, f32::max)
 }
 
 /// Weights in steps of 1/65535 with the same sum, up to half a step: what rounding leaves goes to the heaviest.

@@ -1,6 +1,6 @@
 //! The shaders, put together from their parts.
 
-use crate::format::{Format, Width};
+use crate::format::{Format, Width, vertex_words};
 use std::fmt::Write;
 use supple::deform::{Antipodality, Kernel, StreamLayout};
 
@@ -13,6 +13,7 @@ const BLEND: &str = include_str!("../shaders/blend.wgsl");
 const QUATERNION: &str = include_str!("../shaders/quaternion.wgsl");
 const DUAL_QUATERNIONS: &str = include_str!("../shaders/dual_quaternions.wgsl");
 const ROTATIONS: &str = include_str!("../shaders/rotations.wgsl");
+const MOTIONS: &str = include_str!("../shaders/motions.wgsl");
 const PATCHES: &str = include_str!("../shaders/patches.wgsl");
 const NEAREST_ROTATION: &str = include_str!("../shaders/nearest_rotation.wgsl");
 const COMPUTE: &str = include_str!("../shaders/compute.wgsl");
@@ -35,7 +36,7 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
         ],
         Kernel::CentersOfRotation => &[
             QUATERNION,
-            ROTATIONS,
+            MOTIONS,
             include_str!("../shaders/centers_of_rotation.wgsl"),
         ],
         Kernel::MushNearest => &[
@@ -60,7 +61,11 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
             PATCHES,
             include_str!("../shaders/direct_delta_mush_v4.wgsl"),
         ],
-        Kernel::Spherical => &[QUATERNION, include_str!("../shaders/spherical.wgsl")],
+        Kernel::Spherical => &[
+            QUATERNION,
+            MOTIONS,
+            include_str!("../shaders/spherical.wgsl"),
+        ],
         Kernel::SwingTwist => &[
             BLEND,
             QUATERNION,
@@ -84,14 +89,16 @@ pub fn shader(layout: &StreamLayout, format: Format) -> Option<String> {
     let Format {
         normals, tangents, ..
     } = format;
+    let vertex_words = vertex_words(layout);
     let words = format.influence_words(layout);
+    let first_influences = format.first_influences(layout);
     let rest = format.rest_words();
     let short_weights = format.has_short_weights(layout.kernel);
     let short_numbers = format.numbers == Width::Short;
     let short_rest = format.rest == Width::Short;
     let constants = write!(
         text,
-        "const LANES = {LANES}u;\nconst VERTEX_NUMBERS = {per_vertex}u;\nconst INFLUENCE_NUMBERS = {per_influence}u;\nconst INFLUENCE_WORDS = {words}u;\n\
+        "const LANES = {LANES}u;\nconst VERTEX_NUMBERS = {per_vertex}u;\nconst VERTEX_WORDS = {vertex_words}u;\nconst INFLUENCE_NUMBERS = {per_influence}u;\nconst INFLUENCE_WORDS = {words}u;\nconst FIRST_INFLUENCES = {first_influences}u;\n\
          const JOINT_VECTORS = {per_joint}u;\nconst SIGNS_PER_VERTEX = {per_vertex_sign};\nconst SHORT_WEIGHTS = {short_weights};\n\
          const SHORT_NUMBERS = {short_numbers};\nconst SHORT_REST = {short_rest};\nconst REST_WORDS = {rest}u;\nconst WITH_NORMALS = {normals};\n\
          const WITH_TANGENTS = {tangents};\n"

@@ -96,11 +96,9 @@ impl GpuSkin {
         let call = makes.empty("parameters", size_of::<Call>() as u64, uniform)?;
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let poses = makes.empty("poses", (instances * pose * 16) as u64, storage)?;
+        let packed = slices.words();
         let starts = filled("slices", bytemuck::cast_slice(&slices.starts))?;
-        let words = filled(
-            "weights and baked numbers",
-            bytemuck::cast_slice(&slices.words),
-        )?;
+        let words = filled("weights and baked numbers", bytemuck::cast_slice(&packed))?;
         let table = filled("table", bytemuck::cast_slice(&skin.stream_table()))?;
         let rest = filled("rest surface", bytemuck::cast_slice(&slices.rest))?;
         let positions = output("positions", true, 3)?;
@@ -166,7 +164,7 @@ impl GpuSkin {
             normals,
             tangents,
             read_bytes: (size_of_val(&slices.starts[..])
-                + size_of_val(&slices.words[..])
+                + size_of_val(&packed[..])
                 + size_of_val(&slices.rest[..])) as u64,
             room: instances,
             instances: 0,

@@ -1,16 +1,17 @@
 //! `supple bench`: how long things take on this machine.
 //!
-//! A frame of every direct method; baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants; computing weights and editing them; keeping a surface rigid. Every figure is the best of several runs: what the machine can
+//! A frame of every direct method, here or on the GPU; baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants; computing weights and editing them; keeping a surface rigid. Every figure is the best of several runs: what the machine can
 //! do, not what else it did.
 
 mod arap;
 mod centers;
 mod frames;
+mod gpu;
 mod mush;
 mod scenes;
 mod weights;
 
-use crate::args::{BenchOptions, Topic};
+use crate::args::{BenchOptions, Device, Topic};
 use crate::failure::Failure;
 use crate::progress;
 use crate::source::Source;
@@ -35,8 +36,19 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
         None => None,
     };
     let mut timed = Timed::default();
-    for topic in options.topics() {
+    let on_gpu = options.device.device == Device::Gpu;
+    for topic in options.topics()? {
         match (topic, &opened) {
+            (Topic::Frames, Some((file, (source, _)))) if on_gpu => timed.add(
+                &gpu::time_file(source, &methods, |method| tell_method(file, method))?,
+                gpu::Row::to_json,
+                gpu::table,
+            ),
+            (Topic::Frames, None) if on_gpu => timed.add(
+                &gpu::time_characters(&methods, tell_method)?,
+                gpu::Row::to_json,
+                gpu::table,
+            ),
             (Topic::Frames, Some((file, (source, _)))) => timed.add(
                 &frames::time_file(source, &methods, |method| tell_method(file, method))?,
                 frames::Row::to_json,

@@ -286,6 +286,26 @@ pub const CARRIED: [&str; 3] = ["figure:10000", "figure:40000", "figure:1000000"
 /// The most influences that a vertex has in those.
 pub const INFLUENCES: [usize; 2] = [4, 8];
 
+/// The characters whose frames are timed on the GPU, and how many instances of each.
+pub const ON_GPU: [(&str, usize); 2] = [("figure:4000000", 1), ("figure:10000", 1000)];
+
+/// With how many influences: direct delta mush gathers from more joints than others blend.
+pub fn influences_on_gpu(method: &Method) -> usize {
+    let [few, many] = INFLUENCES;
+    match method {
+        Method::DirectDeltaMush(_) => many,
+        _ => few,
+    }
+}
+
+/// Weights of which every vertex has so many, so that nothing is gained by vertices that have fewer. Direct delta mush starts from those of the character, and finds its own.
+pub fn weights_on_gpu(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
+    if most > INFLUENCES[0] {
+        return limited(rig, most);
+    }
+    limited_weights(&crowded_weights(rig)?, most, rig.skeleton().joints().len())
+}
+
 /// The methods whose frames are timed: all but those that solve for the whole surface in every pose.
 pub fn direct_methods() -> Vec<Method> {
     let solves = |method: &Method| matches!(method, Method::DeltaMush(_) | Method::Arap(_));
@@ -295,9 +315,13 @@ pub fn direct_methods() -> Vec<Method> {
 
 /// Weights of which vertices keep the heaviest.
 pub fn limited(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
-    let mut builder = WeightsBuilder::new(rig.skeleton().joints().len())?;
-    for vertex in 0..rig.mesh().vertex_count() {
-        let row = rig.weights().of(vertex).take(most);
+    limited_weights(rig.weights(), most, rig.skeleton().joints().len())
+}
+
+fn limited_weights(weights: &Weights, most: usize, joints: usize) -> Result<Weights, WeightsError> {
+    let mut builder = WeightsBuilder::new(joints)?;
+    for vertex in 0..weights.vertex_count() {
+        let row = weights.of(vertex).take(most);
         builder.push(row.map(|influence| (influence.joint, influence.weight)), 0)?;
     }
     Ok(builder.finish().0)

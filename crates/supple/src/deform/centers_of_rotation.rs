@@ -237,7 +237,7 @@ impl BlendsMotions for CenterSkin {
     fn stream_layout(&self) -> Option<StreamLayout> {
         Some(StreamLayout {
             antipodality: self.signs.antipodality(),
-            ..StreamLayout::of(Kernel::CentersOfRotation, 3, 0, 4)
+            ..StreamLayout::of(Kernel::CentersOfRotation, 3, 0, 2)
         })
     }
 
@@ -248,8 +248,7 @@ impl BlendsMotions for CenterSkin {
 
     fn stream_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {
         for (rotation, matrix) in posed.rotations.iter().zip(&posed.matrices) {
-            stream.joints.push(rotation.to_array());
-            stream.push_rows(matrix);
+            stream.push_motion(rotation.to_array(), matrix.transform_point(Vec3::ZERO));
         }
     }
 

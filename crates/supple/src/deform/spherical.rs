@@ -112,7 +112,7 @@ impl BlendsMotions for SphericalSkin {
     fn stream_layout(&self) -> Option<StreamLayout> {
         Some(StreamLayout {
             shared: self.sets.len(),
-            ..StreamLayout::of(Kernel::Spherical, 1, 0, 4)
+            ..StreamLayout::of(Kernel::Spherical, 1, 0, 2)
         })
     }
 
@@ -123,8 +123,8 @@ impl BlendsMotions for SphericalSkin {
 
     fn stream_joints(&self, motions: &RigidMotions, centers: &Vec<DVec3>, stream: &mut PoseStream) {
         for motion in &motions.motions {
-            stream.joints.push(motion.rotation.as_quat().to_array());
-            stream.push_rows(&motion.to_affine());
+            let rotation = motion.rotation.as_quat();
+            stream.push_motion(rotation.to_array(), motion.translation.as_vec3());
         }
         let centers = centers.iter().map(|center| center.as_vec3().extend(0.0));
         stream

@@ -8,6 +8,7 @@ use super::{DeformError, Skin, Workspace};
 use crate::mesh::Shape;
 use crate::pose::Palette;
 use crate::transform::Affine;
+use glam::Vec3;
 
 /// A formula for the frame of a vertex: several methods may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,7 +22,7 @@ pub enum Kernel {
     DualQuaternion,
     /// Between linear and dual quaternion blending; per vertex the share of the latter, per joint matrix and dual quaternion.
     LinearDualBlend,
-    /// Rotation about a baked center; per vertex the center, per joint quaternion and matrix.
+    /// Rotation about a baked center; per vertex the center, per joint quaternion and shift.
     CentersOfRotation,
     /// Direct delta mush v0; per vertex the middle of its patch and its size, per influence lever and moments in that size, per joint quaternion and matrix.
     MushNearest,
@@ -31,7 +32,7 @@ pub enum Kernel {
     MushMatrices,
     /// v4: per vertex the middle, per influence the share of the rotation.
     MushCenters,
-    /// Rotation about a center that joints agree on; per vertex which center, per joint quaternion and matrix; the centers are shared.
+    /// Rotation about a center that joints agree on; per vertex which center, per joint quaternion and shift; the centers are shared.
     Spherical,
     /// Linear blending, and what twists about bones add to it; per joint its matrix. For each two joints, the table says which hinge is between them, counted from one; a hinge shares eight vectors: the
     /// frames of the joint above and of the swing, axis and angle, pivot.
@@ -142,6 +143,11 @@ impl PoseStream {
         self.stretches.clear();
         self.joints.clear();
         self.shared.clear();
+    }
+
+    pub(super) fn push_motion(&mut self, rotation: [f32; 4], shift: Vec3) {
+        self.joints.push(rotation);
+        self.joints.push(shift.extend(0.0).to_array());
     }
 
     pub(super) fn push_rows(&mut self, matrix: &Affine) {
