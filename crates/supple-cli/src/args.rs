@@ -16,6 +16,7 @@ use supple::deform::UnknownMethod;
 use supple::twist::TwistOf;
 use supple::weights::bind::BindMethod;
 use supple::{Method, Normals};
+use supple_gpu::Gpu;
 use supple_render::View;
 
 /// What FILE may be.
@@ -319,6 +320,8 @@ pub(crate) struct DeformOptions {
     pub(crate) weights: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) normals: NormalsOption,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
     /// Where to write; the ending chooses the format
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
@@ -671,6 +674,9 @@ pub(crate) struct ShaderArguments {
     /// The methods, with commas; all that have a shader if none is named
     #[arg(short, long = "methods", value_name = "METHODS", value_delimiter = ',', value_parser = MethodParser)]
     pub(crate) methods: Vec<Method>,
+    /// Who deforms
+    #[arg(long, value_name = "STAGE", value_enum, default_value_t = ShaderStage::Compute)]
+    pub(crate) stage: ShaderStage,
     /// Deform positions alone
     #[arg(long, conflicts_with = "tangents")]
     pub(crate) positions_only: bool,
@@ -683,6 +689,15 @@ pub(crate) struct ShaderArguments {
     /// The folder to write into; it is made if it is not there
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: PathBuf,
+}
+
+/// Who calls the frame of a vertex.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShaderStage {
+    /// A compute pass, into buffers
+    Compute,
+    /// A vertex shader, straight into a picture
+    Vertex,
 }
 
 #[derive(Args)]
@@ -728,6 +743,16 @@ pub(crate) struct DeviceOption {
     /// Where surfaces are deformed
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = Device::Cpu)]
     pub(crate) device: Device,
+}
+
+impl DeviceOption {
+    /// The GPU, if one was asked for.
+    pub(crate) fn gpu(&self) -> Result<Option<Gpu>, Failure> {
+        match self.device {
+            Device::Cpu => Ok(None),
+            Device::Gpu => Ok(Some(Gpu::new()?)),
+        }
+    }
 }
 
 /// A processor.

@@ -17,6 +17,7 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
         .mush
         .check(std::slice::from_ref(&options.method.method))?;
     Failure::unless_writable(&options.out)?;
+    let gpu = options.device.gpu()?;
     let source = Source::open(&options.file)?;
     let mut pose = posing::wanted_pose(&source.asset, &options.moment)?;
     options.reach.apply_and_tell_misses(&source, &mut pose)?;
@@ -25,8 +26,8 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
         None => options.method.method.clone(),
     };
     source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
-    let mut player = Player::new(&source.asset, &method, options.normals.normals)?;
-    posing::tell_of_handles(&source.asset, &method, player.arap_report());
+    let normals = options.normals.normals;
+    let mut player = posing::player(&source.asset, &method, normals, gpu.as_ref())?;
     player.start_afresh();
     player.pose(&pose)?;
     if let Some(path) = &options.palette {

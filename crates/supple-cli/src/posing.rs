@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::wording::{many, printable};
 use supple::arap::ArapReport;
 use supple::clip::Clip;
-use supple::{Asset, Method, Player, Pose};
+use supple::{Asset, Method, Normals, Player, Pose};
+use supple_gpu::{Gpu, GpuError, GpuLoop};
 
 /// The clip that the user asked for: by name, or by number. None without a wish.
 pub(crate) fn wanted_clip<'a>(
@@ -64,6 +65,26 @@ pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failur
     };
     let frame_time = moment.frame.map(|frame| f64::from(frame) / moment.fps);
     Ok(asset.pose_at(clip, moment.time.or(frame_time).unwrap_or(0.0)))
+}
+
+/// An asset that plays, deformed by the processor or on a GPU.
+pub(crate) fn player<'a>(
+    asset: &'a Asset,
+    method: &Method,
+    normals: Normals,
+    gpu: Option<&Gpu>,
+) -> Result<Player<'a>, Failure> {
+    let player = Player::new(asset, method, normals)?;
+    tell_of_handles(asset, method, player.arap_report());
+    let Some(gpu) = gpu else {
+        return Ok(player);
+    };
+    let vertex_loop = GpuLoop::new(gpu, player.skin()).map_err(|error| match error {
+        GpuError::NoShader => Failure::new(format!("the method '{method}' has no shader"))
+            .hint("'supple shaders' lists the methods that have one; --device cpu has them all"),
+        other => other.into(),
+    })?;
+    Ok(player.on(Box::new(vertex_loop))?)
 }
 
 /// Tells what a method that keeps the surface rigid cannot do for it: pieces that no joint holds, and joints that hold nothing.

@@ -1,12 +1,12 @@
 //! `supple shaders`: methods as shaders, for other engines.
 
-use crate::args::ShaderArguments;
+use crate::args::{ShaderArguments, ShaderStage};
 use crate::failure::Failure;
 use crate::print;
 use crate::source::Source;
 use std::fmt::Write;
 use supple::{Method, Normals, Skin};
-use supple_gpu::{Format, Language, description, shader, translate};
+use supple_gpu::{Format, Language, Stage, description, shader, translate};
 
 /// What a shader reads depends on the method alone, so any character will do.
 const ANY_CHARACTER: &str = "@bar:2000";
@@ -21,6 +21,10 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
             Format::default()
         }
     };
+    let stage = match options.stage {
+        ShaderStage::Compute => Stage::Compute,
+        ShaderStage::Vertex => Stage::Vertex,
+    };
     let all = options.methods.is_empty();
     let methods = if all {
         Method::ALL
@@ -31,7 +35,7 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
     let mut texts = Vec::new();
     for method in methods {
         let layout = Skin::bake(&rig, method, Normals::Transported)?.stream_layout();
-        let text = layout.and_then(|layout| Some((layout, shader(&layout, format)?)));
+        let text = layout.and_then(|layout| Some((layout, shader(&layout, format, stage)?)));
         let Some((layout, wgsl)) = text else {
             if all {
                 continue;
@@ -39,7 +43,7 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
             let message = format!("the method '{method}' has no shader");
             return Err(Failure::new(message).hint("without -m, all that have one are written"));
         };
-        let before = description(&method.to_string(), &layout, format);
+        let before = description(&method.to_string(), &layout, format, stage);
         for language in Language::ALL {
             let text =
                 translate(&wgsl, language).map_err(|error| Failure::new(error.to_string()))?;

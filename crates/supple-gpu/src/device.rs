@@ -1,5 +1,6 @@
 //! A GPU, and why there may be none.
 
+use supple::Normals;
 use supple::deform::DeformError;
 use thiserror::Error;
 
@@ -25,6 +26,9 @@ pub enum GpuError {
     /// A method that has no shader.
     #[error("the method has no shader: its frames are computed on the CPU alone")]
     NoShader,
+    /// Normals that shaders do not make.
+    #[error("normals on the GPU are 'transported', but '{}' were asked for", .0.name())]
+    Normals(Normals),
     /// Tangents of a surface that has none.
     #[error("the rest surface has no tangents")]
     NoTangents,

@@ -1,7 +1,7 @@
 //! Shaders for people who use another engine: what they read, in words, and the same in other languages.
 
 use crate::format::{Format, Width};
-use crate::shader::LANES;
+use crate::shader::{LANES, Stage};
 use naga::back;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use supple::deform::{Kernel, StreamLayout};
@@ -57,9 +57,13 @@ pub fn translate(wgsl: &str, language: Language) -> Result<String, ExportError> 
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
     let info = validator.validate(&module);
     let info = info.map_err(|error| because(error.emit_to_string(wgsl)))?;
+    let entry_point = module.entry_points.first();
+    let entry_point = entry_point.ok_or_else(|| because("it has no entry point".to_owned()))?;
     match language {
         Language::Wgsl => Ok(wgsl.to_owned()),
-        Language::Glsl => to_glsl(&module, &info).map_err(|error| because(error.to_string())),
+        Language::Glsl => {
+            to_glsl(&module, &info, entry_point).map_err(|error| because(error.to_string()))
+        }
         Language::Hlsl => {
             let mut text = String::new();
             let (options, pipeline) = Default::default();
@@ -69,10 +73,11 @@ pub fn translate(wgsl: &str, language: Language) -> Result<String, ExportError> 
             Ok(text)
         }
         Language::Metal => {
+            let written = entry_point.stage == naga::ShaderStage::Compute;
             let resources = bindings(&module).map(|(binding, place)| {
                 let target = back::msl::BindTarget {
                     buffer: Some(place),
-                    mutable: binding.group == 1 && binding.binding > 0,
+                    mutable: written && binding.group == 1,
                     ..Default::default()
                 };
                 (binding, target)
@@ -83,8 +88,9 @@ pub fn translate(wgsl: &str, language: Language) -> Result<String, ExportError> 
                 ..Default::default()
             };
             let options = back::msl::Options {
+                lang_version: METAL_VERSION,
                 fake_missing_bindings: false,
-                per_entry_point_map: [("deform".to_owned(), resources)].into(),
+                per_entry_point_map: [(entry_point.name.clone(), resources)].into(),
                 ..Default::default()
             };
             let pipeline = Default::default();
@@ -106,20 +112,27 @@ fn bindings(module: &naga::Module) -> impl Iterator<Item = (naga::ResourceBindin
 }
 
 /// The bindings of the first group.
-const GROUP_0: u32 = 5;
+const GROUP_0: u32 = 6;
+
+/// The oldest Metal that knows instances.
+const METAL_VERSION: (u8, u8) = (2, 0);
 
 /// Where Metal looks for the sizes of buffers: behind the bindings of both groups.
 const METAL_SIZES: u8 = 9;
 
-fn to_glsl(module: &naga::Module, info: &ModuleInfo) -> Result<String, back::glsl::Error> {
+fn to_glsl(
+    module: &naga::Module,
+    info: &ModuleInfo,
+    entry_point: &naga::EntryPoint,
+) -> Result<String, back::glsl::Error> {
     let options = back::glsl::Options {
         version: back::glsl::Version::Desktop(430),
         binding_map: bindings(module).collect(),
         ..Default::default()
     };
     let pipeline = back::glsl::PipelineOptions {
-        shader_stage: naga::ShaderStage::Compute,
-        entry_point: "deform".to_owned(),
+        shader_stage: entry_point.stage,
+        entry_point: entry_point.name.clone(),
         multiview: None,
     };
     let mut text = String::new();
@@ -210,7 +223,7 @@ fn contents(kernel: Kernel) -> Contents {
 }
 
 /// What a shader reads and writes, as comments that may stand before its text.
-pub fn description(name: &str, layout: &StreamLayout, format: Format) -> String {
+pub fn description(name: &str, layout: &StreamLayout, format: Format, stage: Stage) -> String {
     let Contents {
         vertex,
         influence,
@@ -254,11 +267,35 @@ pub fn description(name: &str, layout: &StreamLayout, format: Format) -> String 
         _ => "nothing: any buffer will do",
     };
     let per_joint = layout.per_joint;
+    let first_words = format.first_words(layout);
+    let first_influences = format.first_influences(layout);
+    let influence_words = format.influence_words(layout);
+    let use_and_places = match stage {
+        Stage::Compute => format!(
+            "// Entry point `deform` (`main` in GLSL), in workgroups of {LANES}; dispatch (slices, instances, 1), with a slice for every {LANES} vertices. More slices than fit go on in further layers: dispatch (row, instances, layers). Where there are
+// no groups (GLSL, Metal), the bindings of the second follow those of the first: 6 to 8; Metal's 9 is for the sizes of all storage buffers in bytes, in this order. The function `frame_of` gives the frame of a vertex."
+        ),
+        Stage::Vertex => "// Entry point `draw` (`main` in GLSL), a vertex shader that needs no vertex buffers: the index of the vertex and of the instance say what is read. Where there are no groups (GLSL, Metal), the binding of the second follows
+// those of the first: 6; Metal's 9 is for the sizes of all storage buffers in bytes, in this order. The function `posed_vertex` gives position, normal and tangent of a vertex, for a vertex shader of your own."
+            .to_owned(),
+    };
+    let written = match stage {
+        Stage::Compute => format!(
+            "// Group 1, what is written, instance after instance:
+//   0  storage  positions, 3 f32 per vertex
+//   1  storage  {normals}
+//   2  storage  {tangents}
+"
+        ),
+        Stage::Vertex => "// Group 1, the picture:
+//   0  uniform  clip_from_world, a matrix of 4 x 4 f32, column by column
+"
+        .to_owned(),
+    };
     format!(
         "// Skinning by Supple: {name}.
 //
-// Entry point `deform` (`main` in GLSL), in workgroups of {LANES}; dispatch (slices, instances, 1), with a slice for every {LANES} vertices. More slices than fit go on in further layers: dispatch (row, instances, layers). Where there are
-// no groups (GLSL, Metal), the bindings of the second follow those of the first: 5 to 8; Metal's 9 is for the sizes of all storage buffers in bytes, in this order. The function `frame_of` gives the frame of a vertex, and can be called from a vertex shader, too.
+{use_and_places}
 //
 // Group 0, what is read:
 //   0  uniform  four u32: vertices, joints, vectors from one pose to the next, 1 if stretches are given; then twice four f32: the lowest corner of the box around the rest surface and the largest number of an influence; the size of the box, and as u32 the slices of a row
@@ -267,18 +304,15 @@ pub fn description(name: &str, layout: &StreamLayout, format: Format) -> String 
 //                 {per_joint} vectors for every joint: {joint}
 //                 if stretches are given, 3 vectors for every joint: the rows of what it is stretched by first
 //                 shared vectors: {shared}
-//   2  storage  two u32 for every slice of {LANES} vertices: its first pair of words, and the most influences that one of them has
-//   3  storage  pairs of words of 32 bits; pair by pair, the {LANES} vertices of a slice side by side; each item takes whole pairs (an influence in one word does not):
-//                 numbers of the vertex: {vertex}
-//                 for every influence, heaviest first: {weights}, and: {influence}{numbers}
+//   2  storage  two u32 for every slice of {LANES} vertices: where its further influences start, in pairs of words, and the most influences that one of its vertices has
+//   3  storage  pairs of words of 32 bits; pair by pair, the {LANES} vertices of a slice side by side. First, slice after slice, what every vertex has, in {first_words} words:
+//                 numbers of the vertex, in whole pairs: {vertex}
+//                 {first_influences} of its influences
+//               then the further influences of every slice. For every influence, heaviest first, in {influence_words} words: {weights}, and: {influence}{numbers}
 //                 weights and numbers of zero where a vertex has fewer influences than the slice
 //   4  storage  {table}
+//   5  storage  the rest surface in pairs of words; pair by pair, the {LANES} vertices of a slice side by side: {rest}
 //
-// Group 1, the surface:
-//   0  storage  pairs of words; pair by pair, the {LANES} vertices of a slice side by side: {rest}
-//   1  storage  written: positions, 3 f32 per vertex, instance after instance
-//   2  storage  written: {normals}
-//   3  storage  written: {tangents}
-"
+{written}"
     )
 }

@@ -1,7 +1,7 @@
 //! The skinning methods of Supple on the GPU.
 //!
 //! What is computed once per pose stays on the CPU ([`supple::deform::PoseStream`]): a few vectors per joint. The rest, one frame per vertex, is a function in WGSL, in a file of its own for each
-//! kernel (`shaders/`), which a compute pass calls here and a vertex shader may call elsewhere: [`shader`] puts the text together.
+//! kernel (`shaders/`), which a compute pass or a vertex shader calls: [`shader`] puts the text together, and [`vertex_functions`] for a vertex shader of one's own.
 //!
 //! ```no_run
 //! use supple::{Palette, Skin};
@@ -27,10 +27,12 @@ mod packing;
 mod shader;
 mod skin;
 mod timing;
+mod vertex_loop;
 
 pub use device::{Gpu, GpuError};
 pub use export::{ExportError, Language, description, translate};
 pub use format::{Format, Width};
-pub use shader::{LANES, shader};
+pub use shader::{LANES, Stage, shader, vertex_functions};
 pub use skin::{GpuSkin, Surface};
 pub use timing::{time_copy, time_frame};
+pub use vertex_loop::GpuLoop;

@@ -16,28 +16,16 @@ pub(crate) struct Slices {
     first: Vec<u32>,
     /// Further influences.
     further: Vec<u32>,
-    /// The rest surface, sliced alike.
-    pub(crate) rest: Vec<u32>,
-    /// The box around it.
-    pub(crate) low: Vec3,
-    pub(crate) size: Vec3,
     /// The largest number of an influence, whatever its sign; not looked for where numbers are not rounded.
     pub(crate) number_range: f32,
 }
 
 impl Slices {
     pub(crate) fn of(skin: &Skin, layout: &StreamLayout, format: Format) -> Slices {
-        let shape = skin.rest();
-        let places = || shape.positions.iter().copied();
-        let low = places().reduce(Vec3::min).unwrap_or(Vec3::ZERO);
-        let high = places().reduce(Vec3::max).unwrap_or(Vec3::ZERO);
         let empty = Slices {
             starts: Vec::new(),
             first: Vec::new(),
             further: Vec::new(),
-            rest: Vec::new(),
-            low,
-            size: high - low,
             number_range: match format.numbers {
                 Width::Full => 0.0,
                 Width::Short => largest_number(skin),
@@ -49,7 +37,6 @@ impl Slices {
                 starts: Vec::with_capacity(slices.len()),
                 first: Vec::new(),
                 further: Vec::new(),
-                rest: Vec::new(),
                 ..empty
             };
             let mut vertices = vec![VertexStream::default(); LANES];
@@ -60,7 +47,6 @@ impl Slices {
                     skin.stream_vertex(first + lane, vertex);
                 }
                 part.push(&vertices[..count], layout, format);
-                part.push_rest(&shape, first..first + count, format);
             }
             part
         });
@@ -72,7 +58,6 @@ impl Slices {
                 .extend(starts.map(|&[start, influences]| [before + start, influences]));
             all.first.extend_from_slice(&part.first);
             all.further.extend_from_slice(&part.further);
-            all.rest.extend_from_slice(&part.rest);
             all
         })
     }
@@ -147,13 +132,29 @@ impl Slices {
             }
         }
     }
+}
 
-    fn push_rest(&mut self, shape: &Shape<'_>, vertices: std::ops::Range<usize>, format: Format) {
-        let start = self.rest.len();
+/// The rest surface, sliced alike.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PackedRest {
+    pub(crate) words: Vec<u32>,
+    /// The box around it.
+    pub(crate) low: Vec3,
+    pub(crate) size: Vec3,
+}
+
+impl PackedRest {
+    /// Packs a surface; of the same size as the last, it takes no new memory.
+    pub(crate) fn pack(&mut self, shape: &Shape<'_>, format: Format) {
+        let places = || shape.positions.iter().copied();
+        self.low = places().reduce(Vec3::min).unwrap_or(Vec3::ZERO);
+        let high = places().reduce(Vec3::max).unwrap_or(Vec3::ZERO);
+        self.size = high - self.low;
         let per_vertex = format.rest_words();
-        self.rest.resize(start + per_vertex * LANES, 0);
-        for (lane, vertex) in vertices.enumerate() {
-            let position = shape.positions[vertex];
+        let slices = shape.positions.len().div_ceil(LANES);
+        self.words.clear();
+        self.words.resize(slices * per_vertex * LANES, 0);
+        for (vertex, &position) in shape.positions.iter().enumerate() {
             let normal = shape.normals[vertex];
             let tangent = shape.tangents.map_or(Vec4::ZERO, |all| all[vertex]);
             let all: [u32; 10] = match format.rest {
@@ -178,8 +179,9 @@ impl Slices {
                     all
                 }
             };
+            let start = vertex / LANES * per_vertex * LANES;
             for (word, value) in all.iter().take(per_vertex).enumerate() {
-                self.rest[start + place_of(word, lane)] = *value;
+                self.words[start + place_of(word, vertex % LANES)] = *value;
             }
         }
     }

@@ -16,7 +16,24 @@ const ROTATIONS: &str = include_str!("../shaders/rotations.wgsl");
 const MOTIONS: &str = include_str!("../shaders/motions.wgsl");
 const PATCHES: &str = include_str!("../shaders/patches.wgsl");
 const NEAREST_ROTATION: &str = include_str!("../shaders/nearest_rotation.wgsl");
+const REST: &str = include_str!("../shaders/rest.wgsl");
+const POSED: &str = include_str!("../shaders/posed.wgsl");
 const COMPUTE: &str = include_str!("../shaders/compute.wgsl");
+const VERTEX: &str = include_str!("../shaders/vertex.wgsl");
+
+/// Who calls the frame of a vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// A compute pass, entry point `deform`: surfaces go into buffers, for renderers that read them more than once.
+    Compute,
+    /// A vertex shader, entry point `draw`: surfaces go straight into a picture.
+    Vertex,
+}
+
+impl Stage {
+    /// Both.
+    pub const ALL: [Stage; 2] = [Stage::Compute, Stage::Vertex];
+}
 
 /// What the frame of a kernel is made of, in order: what it calls, then itself.
 fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
@@ -76,8 +93,23 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
     })
 }
 
-/// A shader module whose entry point `deform` deforms surfaces by a method; none if there is no shader for it.
-pub fn shader(layout: &StreamLayout, format: Format) -> Option<String> {
+/// A shader module with an entry point for a stage, which deforms surfaces by a method; none if there is no shader for it.
+pub fn shader(layout: &StreamLayout, format: Format, stage: Stage) -> Option<String> {
+    let calling = match stage {
+        Stage::Compute => &[COMPUTE][..],
+        Stage::Vertex => &[POSED, VERTEX][..],
+    };
+    with_frames(layout, format, calling)
+}
+
+/// What a vertex shader of one's own needs: `posed_vertex(index, instance)` gives the position and the normal of a vertex, and reads the bindings of group 0 alone ([`crate::GpuSkin::inputs`]). No
+/// entry point. None if there is no shader for the method.
+pub fn vertex_functions(layout: &StreamLayout, format: Format) -> Option<String> {
+    with_frames(layout, format, &[POSED])
+}
+
+/// The frame of a vertex, the rest surface, and who calls them.
+fn with_frames(layout: &StreamLayout, format: Format, calling: &[&str]) -> Option<String> {
     let mut text = String::new();
     let StreamLayout {
         per_vertex,
@@ -107,7 +139,8 @@ pub fn shader(layout: &StreamLayout, format: Format) -> Option<String> {
     for part in [FRAME, DATA]
         .iter()
         .chain(parts(layout.kernel)?)
-        .chain([&COMPUTE])
+        .chain([&REST])
+        .chain(calling)
     {
         text.push('\n');
         text.push_str(part);

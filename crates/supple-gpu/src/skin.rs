@@ -2,11 +2,12 @@
 
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
-use crate::packing::Slices;
-use crate::shader::{LANES, shader};
+use crate::packing::{PackedRest, Slices};
+use crate::shader::{LANES, Stage, shader, vertex_functions};
 use glam::{Vec3, Vec4};
 use supple::deform::{PoseStream, Workspace};
-use supple::{Palette, Skin};
+use supple::mesh::Shape;
+use supple::{Normals, Palette, Skin};
 use wgpu::BufferUsages;
 
 /// What a shader is told about a call.
@@ -42,11 +43,15 @@ pub struct GpuSkin {
     skin: Skin,
     format: Format,
     pipeline: wgpu::ComputePipeline,
-    bindings: [wgpu::BindGroup; 2],
+    input_layout: wgpu::BindGroupLayout,
+    inputs: wgpu::BindGroup,
+    outputs: wgpu::BindGroup,
     call: wgpu::Buffer,
     /// What is the same in every call.
     constant: Call,
     poses: wgpu::Buffer,
+    rest: wgpu::Buffer,
+    packed_rest: PackedRest,
     positions: wgpu::Buffer,
     normals: wgpu::Buffer,
     tangents: wgpu::Buffer,
@@ -71,7 +76,10 @@ impl GpuSkin {
         instances: usize,
     ) -> Result<GpuSkin, GpuError> {
         let layout = skin.stream_layout().ok_or(GpuError::NoShader)?;
-        let source = shader(&layout, format).ok_or(GpuError::NoShader)?;
+        let source = shader(&layout, format, Stage::Compute).ok_or(GpuError::NoShader)?;
+        if format.normals && skin.normals() != Normals::Transported {
+            return Err(GpuError::Normals(skin.normals()));
+        }
         if format.tangents && skin.rest().tangents.is_none() {
             return Err(GpuError::NoTangents);
         }
@@ -82,6 +90,8 @@ impl GpuSkin {
             });
         }
         let slices = Slices::of(skin, &layout, format);
+        let mut packed_rest = PackedRest::default();
+        packed_rest.pack(&skin.rest(), format);
         let vertices = instances * skin.vertex_count();
         let joints = skin.joint_count();
         let pose = 1 + joints * (layout.per_joint + STRETCH) + layout.shared;
@@ -100,7 +110,7 @@ impl GpuSkin {
         let starts = filled("slices", bytemuck::cast_slice(&slices.starts))?;
         let words = filled("weights and baked numbers", bytemuck::cast_slice(&packed))?;
         let table = filled("table", bytemuck::cast_slice(&skin.stream_table()))?;
-        let rest = filled("rest surface", bytemuck::cast_slice(&slices.rest))?;
+        let rest = filled("rest surface", bytemuck::cast_slice(&packed_rest.words))?;
         let positions = output("positions", true, 3)?;
         let normals = output("normals", format.normals, 3)?;
         let tangents = output("tangents", format.tangents, 4)?;
@@ -110,7 +120,7 @@ impl GpuSkin {
             label: Some("supple"),
             source: wgpu::ShaderSource::Wgsl(source.into()),
         });
-        let layouts = [skin_layout(device), surface_layout(device)];
+        let layouts = [input_layout(device), output_layout(device)];
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("supple"),
             bind_group_layouts: &[Some(&layouts[0]), Some(&layouts[1])],
@@ -139,39 +149,57 @@ impl GpuSkin {
                 entries: &entries,
             })
         };
-        let bindings = [
-            bind(0, &[&call, &poses, &starts, &words, &table]),
-            bind(1, &[&rest, &positions, &normals, &tangents]),
-        ];
+        let inputs = bind(0, &[&call, &poses, &starts, &words, &table, &rest]);
+        let outputs = bind(1, &[&positions, &normals, &tangents]);
+        let [input_layout, _] = layouts;
+        let read_bytes = size_of_val(&slices.starts[..])
+            + size_of_val(&packed[..])
+            + size_of_val(&packed_rest.words[..]);
         Ok(GpuSkin {
             skin: skin.clone(),
             format,
             pipeline,
-            bindings,
+            input_layout,
+            inputs,
+            outputs,
             call,
             constant: Call {
                 vertices: skin.vertex_count() as u32,
                 joints: joints as u32,
                 pose_stride: 0,
                 stretches: 0,
-                low: slices.low.to_array(),
+                low: packed_rest.low.to_array(),
                 number_range: slices.number_range,
-                size: slices.size.to_array(),
+                size: packed_rest.size.to_array(),
                 row: row(skin.vertex_count()),
             },
             poses,
+            rest,
+            packed_rest,
             positions,
             normals,
             tangents,
-            read_bytes: (size_of_val(&slices.starts[..])
-                + size_of_val(&packed[..])
-                + size_of_val(&slices.rest[..])) as u64,
+            read_bytes: read_bytes as u64,
             room: instances,
             instances: 0,
             workspace: Workspace::default(),
             streams: vec![PoseStream::default(); instances],
             vectors: Vec::new(),
         })
+    }
+
+    /// Deforms another shape of the same surface from the next [`GpuSkin::pose`] on, such as one with morph targets applied.
+    pub fn set_rest(&mut self, gpu: &Gpu, shape: Shape<'_>) -> Result<(), GpuError> {
+        self.skin.check_shape(&shape)?;
+        if self.format.tangents && shape.tangents.is_none() {
+            return Err(GpuError::NoTangents);
+        }
+        self.packed_rest.pack(&shape, self.format);
+        self.constant.low = self.packed_rest.low.to_array();
+        self.constant.size = self.packed_rest.size.to_array();
+        let words = bytemuck::cast_slice(&self.packed_rest.words);
+        gpu.queue().write_buffer(&self.rest, 0, words);
+        Ok(())
     }
 
     /// Brings poses onto the GPU, one for each instance, for the next dispatch.
@@ -233,9 +261,8 @@ impl GpuSkin {
             return;
         }
         pass.set_pipeline(&self.pipeline);
-        for (group, bindings) in self.bindings.iter().enumerate() {
-            pass.set_bind_group(group as u32, bindings, &[]);
-        }
+        pass.set_bind_group(0, &self.inputs, &[]);
+        pass.set_bind_group(1, &self.outputs, &[]);
         pass.dispatch_workgroups(row, self.instances as u32, slices.div_ceil(row));
     }
 
@@ -247,6 +274,17 @@ impl GpuSkin {
         let room: u64 = written.map(|(buffer, _)| buffer.size()).sum();
         let instances = self.instances as u64;
         room / self.room.max(1) as u64 * instances + self.read_bytes * instances
+    }
+
+    /// What the shaders of the skin read, as group 0 of a pipeline of one's own, visible to compute and vertex shaders.
+    pub fn inputs(&self) -> (&wgpu::BindGroupLayout, &wgpu::BindGroup) {
+        (&self.input_layout, &self.inputs)
+    }
+
+    /// The text in front of such a vertex shader: see [`vertex_functions`].
+    pub fn vertex_functions(&self) -> Result<String, GpuError> {
+        let layout = self.skin.stream_layout().ok_or(GpuError::NoShader)?;
+        vertex_functions(&layout, self.format).ok_or(GpuError::NoShader)
     }
 
     /// The deformed positions: three numbers per vertex, instance after instance.
@@ -301,20 +339,18 @@ fn row(vertices: usize) -> u32 {
     slices.div_ceil(slices.div_ceil(MOST_GROUPS).max(1))
 }
 
-/// The first group of bindings, which compute passes and vertex shaders read alike: parameters, poses, slices, words, table.
-fn skin_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+/// The first group of bindings, which compute passes and vertex shaders read alike: parameters, poses, slices, words, table, rest surface.
+fn input_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     use wgpu::BufferBindingType::{Storage, Uniform};
     let read = Storage { read_only: true };
     let stages = wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::VERTEX;
-    bind_group_layout(device, stages, &[Uniform, read, read, read, read])
+    bind_group_layout(device, stages, &[Uniform, read, read, read, read, read])
 }
 
-/// The second one, for compute passes: the rest surface, and what becomes of positions, normals and tangents.
-fn surface_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    use wgpu::BufferBindingType::Storage;
-    let (read, write) = (Storage { read_only: true }, Storage { read_only: false });
-    let stages = wgpu::ShaderStages::COMPUTE;
-    bind_group_layout(device, stages, &[read, write, write, write])
+/// The second one, for compute passes: what becomes of positions, normals and tangents.
+fn output_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let write = wgpu::BufferBindingType::Storage { read_only: false };
+    bind_group_layout(device, wgpu::ShaderStages::COMPUTE, &[write; 3])
 }
 
 fn bind_group_layout(

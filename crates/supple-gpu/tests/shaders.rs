@@ -8,10 +8,10 @@ use common::*;
 use std::collections::HashSet;
 use supple::characters::{self, Character};
 use supple::deform::Kernel;
-use supple_gpu::{Format, Language, description, shader, translate};
+use supple_gpu::{Format, Language, Stage, description, shader, translate};
 
 /// Every shader there is, by the method that it is for.
-fn shaders() -> Vec<(String, String)> {
+fn shaders() -> Vec<(String, Stage, String)> {
     let asset = characters::build(Character::Bar, 2000).unwrap();
     let mut shaders = Vec::new();
     for method in methods(&asset.rig) {
@@ -23,8 +23,10 @@ fn shaders() -> Vec<(String, String)> {
                     tangents,
                     ..widths
                 };
-                let text = shader(&layout, format).unwrap();
-                shaders.push((method.to_string(), text));
+                for stage in Stage::ALL {
+                    let text = shader(&layout, format, stage).unwrap();
+                    shaders.push((method.to_string(), stage, text));
+                }
             }
         }
     }
@@ -43,13 +45,21 @@ fn every_kernel_has_a_method_that_is_tested() {
 
 #[test]
 fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
-    let entry_points = [
-        "fn deform(",
-        "void main()",
-        "void deform(",
-        "kernel void deform(",
-    ];
-    for (method, text) in shaders() {
+    for (method, stage, text) in shaders() {
+        let entry_points = match stage {
+            Stage::Compute => [
+                "fn deform(",
+                "void main()",
+                "void deform(",
+                "kernel void deform(",
+            ],
+            Stage::Vertex => [
+                "fn draw(",
+                "void main()",
+                "draw(uint",
+                "vertex drawOutput draw(",
+            ],
+        };
         for (language, entry_point) in Language::ALL.into_iter().zip(entry_points) {
             let written = translate(&text, language).unwrap();
             assert!(written.contains(entry_point), "{method} as {language:?}");
@@ -81,17 +91,19 @@ fn every_binding_is_described() {
     for method in methods(&asset.rig) {
         let layout = bake(&asset.rig, &method).stream_layout().unwrap();
         let format = Format::default();
-        let text = shader(&layout, format).unwrap();
-        let described = description(&method.to_string(), &layout, format);
-        let bindings = described.lines().filter(|line| {
-            let words: Vec<_> = line.split_whitespace().collect();
-            matches!(words[..], [_, number, "uniform" | "storage", ..] if number.parse::<u32>().is_ok())
-        });
-        assert_eq!(
-            bindings.count(),
-            text.matches("@binding(").count(),
-            "{described}"
-        );
-        assert!(described.lines().all(|line| line.starts_with("//")));
+        for stage in Stage::ALL {
+            let text = shader(&layout, format, stage).unwrap();
+            let described = description(&method.to_string(), &layout, format, stage);
+            let bindings = described.lines().filter(|line| {
+                let words: Vec<_> = line.split_whitespace().collect();
+                matches!(words[..], [_, number, "uniform" | "storage", ..] if number.parse::<u32>().is_ok())
+            });
+            assert_eq!(
+                bindings.count(),
+                text.matches("@binding(").count(),
+                "{described}"
+            );
+            assert!(described.lines().all(|line| line.starts_with("//")));
+        }
     }
 }

@@ -70,7 +70,7 @@ pub mod words;
 pub use clip::Clip;
 pub use deform::{Method, Normals, Output, Skin, Workspace};
 pub use mesh::{Bounds, Mesh};
-pub use player::Player;
+pub use player::{Player, VertexLoop};
 pub use pose::{Palette, Pose};
 pub use rig::{Asset, Prop, Rig};
 pub use skeleton::Skeleton;

@@ -2,18 +2,32 @@
 
 use crate::arap::ArapReport;
 use crate::deform::{DeformError, Method, Normals, Output, Skin, Workspace};
-use crate::mesh::MorphedShape;
+use crate::mesh::{MorphedShape, Shape};
 use crate::pose::{Palette, Pose};
 use crate::rig::{Asset, Prop};
 use crate::transform::Affine;
 use glam::{DAffine3, Vec3, Vec4};
 use std::borrow::Cow;
+use std::fmt::Debug;
+
+/// A vertex loop that runs elsewhere than [`Skin::deform`], such as on a GPU.
+pub trait VertexLoop: Debug + Send {
+    /// Deforms a shape of the surface that it was made for.
+    fn deform(
+        &mut self,
+        shape: Shape<'_>,
+        palette: &Palette,
+        output: Output<'_>,
+    ) -> Result<(), DeformError>;
+}
 
 /// An asset with its skin and all buffers that a frame needs: nothing is allocated once it is made.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Player<'a> {
     asset: &'a Asset,
     skin: Skin,
+    /// What deforms the surface in place of the skin.
+    elsewhere: Option<Box<dyn VertexLoop>>,
     /// Only where there are morphs; the skin has the rest shape itself.
     morphed: Option<MorphedShape>,
     world_from_node: Vec<DAffine3>,
@@ -54,6 +68,7 @@ impl<'a> Player<'a> {
         let mut player = Player {
             asset,
             skin: Skin::bake(&asset.rig, method, normals)?,
+            elsewhere: None,
             morphed: (!asset.morphs.is_empty()).then(|| MorphedShape::new(mesh)),
             world_from_node: Vec::with_capacity(asset.rig.skeleton().nodes().len()),
             palette: Palette::identity(asset.rig.skeleton().joints().len()),
@@ -65,6 +80,26 @@ impl<'a> Player<'a> {
         };
         player.pose(&asset.rest_pose())?;
         Ok(player)
+    }
+
+    /// The same, with another vertex loop for the same skin.
+    pub fn on(mut self, vertex_loop: Box<dyn VertexLoop>) -> Result<Player<'a>, DeformError> {
+        self.elsewhere = Some(vertex_loop);
+        self.deform()?;
+        Ok(self)
+    }
+
+    /// What was baked.
+    pub fn skin(&self) -> &Skin {
+        &self.skin
+    }
+
+    /// The shape that is deformed: the rest surface with the morphs of the last pose.
+    pub fn shape(&self) -> Shape<'_> {
+        match &self.morphed {
+            Some(morphed) => morphed.shape(),
+            None => self.skin.rest(),
+        }
     }
 
     /// Moves everything into a pose of the asset's skeleton. If the method cannot do it, the surface stays as it was, but the joints and
@@ -134,6 +169,13 @@ impl<'a> Player<'a> {
             normals: Some(&mut self.normals),
             tangents: self.tangents.as_deref_mut(),
         };
+        if let Some(elsewhere) = &mut self.elsewhere {
+            let shape = match &self.morphed {
+                Some(morphed) => morphed.shape(),
+                None => self.skin.rest(),
+            };
+            return elsewhere.deform(shape, &self.palette, output);
+        }
         match &self.morphed {
             Some(morphed) => {
                 self.skin

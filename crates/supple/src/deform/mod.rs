@@ -175,6 +175,9 @@ pub enum DeformError {
     /// A surface that cannot be kept rigid.
     #[error(transparent)]
     Arap(#[from] ArapError),
+    /// A vertex loop that runs elsewhere has failed.
+    #[error("{0}")]
+    Elsewhere(String),
     /// Log-matrix skinning cannot blend this joint in this pose.
     #[error(
         "the matrix of joint {joint} '{name}' has no real logarithm in this pose: it mirrors, loses a dimension, or has two different negative eigenvalues"
@@ -405,7 +408,13 @@ impl Skin {
         self.deformer.inverted(vertices, palette, workspace)
     }
 
-    fn check_shape(&self, shape: &Shape<'_>) -> Result<(), DeformError> {
+    /// How its normals are made.
+    pub fn normals(&self) -> Normals {
+        self.baked_normals.kind()
+    }
+
+    /// Whether a shape has as many vertices as the surface.
+    pub fn check_shape(&self, shape: &Shape<'_>) -> Result<(), DeformError> {
         let vertices = self.vertex_count();
         check_size("rest positions", shape.positions.len(), vertices)?;
         check_size("rest normals", shape.normals.len(), vertices)?;

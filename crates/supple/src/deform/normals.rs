@@ -80,6 +80,16 @@ pub(super) enum BakedNormals {
     Recomputed(SmoothGroups),
 }
 
+impl BakedNormals {
+    pub(super) fn kind(&self) -> Normals {
+        match self {
+            BakedNormals::Transported => Normals::Transported,
+            BakedNormals::Gradient(_) => Normals::Gradient,
+            BakedNormals::Recomputed(_) => Normals::Recomputed,
+        }
+    }
+}
+
 /// The gradient over the rest surface of every field of every vertex.
 #[derive(Clone, Debug)]
 pub(super) struct FieldGradients {
