@@ -373,6 +373,8 @@ pub(crate) struct RenderOptions {
     /// What to show
     #[arg(long, value_name = "WHAT", value_enum, default_value = "all")]
     pub(crate) focus: Focus,
+    #[command(flatten)]
+    pub(crate) device: DeviceOption,
     /// Where to write: .png for one moment, .gif for a clip
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
@@ -740,7 +742,7 @@ impl BenchOptions {
 /// Where surfaces are deformed.
 #[derive(Args)]
 pub(crate) struct DeviceOption {
-    /// Where surfaces are deformed
+    /// Where surfaces are deformed, and drawn
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = Device::Cpu)]
     pub(crate) device: Device,
 }

@@ -12,9 +12,11 @@ use supple::centers::Centers;
 use supple::clip::Clip;
 use supple::deform::{CenterSource, DeformError};
 use supple::{Asset, Bounds, Method, Normals, Player, Pose};
+use supple_gpu::{Gpu, GpuError};
 use supple_io::write_whole;
 use supple_render::{
-    Camera, GifWriter, Image, Lamps, Look, Overlays, Palette, Settings, Silhouette, View, render,
+    Camera, GifWriter, GpuPainter, Image, Lamps, Look, Overlays, Palette, PosedSkin, Settings,
+    Silhouette, View, render,
 };
 
 /// A palette is chosen from this many frames, spread over the clip.
@@ -45,6 +47,7 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
         .mush
         .check(std::slice::from_ref(&options.method.method))?;
     Failure::unless_writable(&options.out)?;
+    let gpu = options.device.gpu()?;
     let source = Source::open(&options.file)?;
     let mut method = options.method.method.clone();
     source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
@@ -53,6 +56,7 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
     let picture = Picture {
         method,
         normals: options.normals.normals,
+        gpu,
         overlays: overlays(&options.overlay),
         centers,
         view: options.view,
@@ -99,12 +103,36 @@ fn overlays(wanted: &[Overlay]) -> Overlays {
 pub(crate) struct Picture {
     pub(crate) method: Method,
     pub(crate) normals: Normals,
+    /// What deforms and draws, in place of the processor.
+    pub(crate) gpu: Option<Gpu>,
     pub(crate) overlays: Overlays,
     /// The centers of rotation to draw, if any.
     pub(crate) centers: Option<CenterSource>,
     pub(crate) view: View,
     pub(crate) focus: Focus,
     pub(crate) settings: Settings,
+}
+
+/// Who draws.
+enum Brush {
+    Cpu(Settings),
+    Gpu(Box<GpuPainter>),
+}
+
+impl Brush {
+    fn draw(&mut self, player: &Player<'_>, look: &Look, shot: &Shot) -> Result<Image, GpuError> {
+        let scene = look.scene(player, shot.ground);
+        match self {
+            Brush::Cpu(settings) => Ok(render(&scene, &shot.camera, settings)),
+            Brush::Gpu(painter) => {
+                let posed = PosedSkin {
+                    shape: player.shape(),
+                    palette: player.palette(),
+                };
+                painter.render(&scene, &shot.camera, Some(posed))
+            }
+        }
+    }
 }
 
 /// A clip cut into frames of equal length; the end, where a clip that loops is back at its start, is left out.
@@ -221,9 +249,7 @@ fn add_moving(
 
 impl Picture {
     fn player<'a>(&self, asset: &'a Asset) -> Result<Player<'a>, Failure> {
-        let player = Player::new(asset, &self.method, self.normals)?;
-        posing::tell_of_handles(asset, &self.method, player.arap_report());
-        Ok(player)
+        posing::player(asset, &self.method, self.normals, self.gpu.as_ref())
     }
 
     fn look(&self, asset: &Asset) -> Look {
@@ -242,8 +268,16 @@ impl Picture {
         look
     }
 
-    fn draw(&self, settings: &Settings, player: &Player<'_>, look: &Look, shot: &Shot) -> Image {
-        render(&look.scene(player, shot.ground), &shot.camera, settings)
+    fn brush(&self, settings: &Settings, player: &Player<'_>) -> Result<Brush, Failure> {
+        let Some(gpu) = &self.gpu else {
+            return Ok(Brush::Cpu(*settings));
+        };
+        let painter = GpuPainter::new(gpu, settings)?;
+        Ok(match player.skin().stream_layout() {
+            Some(_) => Brush::Gpu(Box::new(painter.with_skin(player.skin())?)),
+            // Without a frame for each vertex, what the compute passes made is drawn.
+            None => Brush::Gpu(Box::new(painter)),
+        })
     }
 
     /// Draws one pose; `clip` tells what moves, for those who want to see only that.
@@ -264,7 +298,9 @@ impl Picture {
         player.start_afresh();
         player.pose(pose)?;
         let look = self.look(asset);
-        let image = self.draw(&self.settings, &player, &look, &shot);
+        let image = self
+            .brush(&self.settings, &player)?
+            .draw(&player, &look, &shot)?;
         write_whole(path, |out| image.write_png(out).map_err(io::Error::other))
             .map_err(|error| Failure::writing(path, error))
     }
@@ -290,13 +326,14 @@ impl Picture {
         let shot = Shot::of(self, &mut player, Some(&frames))?;
         let look = self.look(asset);
         let bar = progress::bar(frames.count, &format!("drawing {}", clip.name));
-        let draw = |player: &Player<'_>| self.draw(&settings, player, &look, &shot);
+        let mut brush = self.brush(&settings, &player)?;
+        let mut draw = |player: &Player<'_>| brush.draw(player, &look, &shot);
         let every = frames.count.div_ceil(PALETTE_FRAMES);
         let mut samples: BTreeMap<usize, Image> = BTreeMap::new();
         for frame in 0..frames.count {
             frames.show(frame, &mut player)?;
             if frame % every == 0 {
-                samples.insert(frame, draw(&player));
+                samples.insert(frame, draw(&player)?);
             }
         }
         let palette = Palette::of(samples.values());
@@ -306,7 +343,10 @@ impl Picture {
             for frame in 0..frames.count {
                 frames.show(frame, &mut player).map_err(io::Error::other)?;
                 let drawn = samples.remove(&frame);
-                let image = drawn.unwrap_or_else(|| draw(&player));
+                let image = match drawn {
+                    Some(image) => image,
+                    None => draw(&player).map_err(io::Error::other)?,
+                };
                 gif.push(&image).map_err(io::Error::other)?;
                 bar.inc(1);
             }

@@ -130,4 +130,29 @@ impl Gpu {
     pub fn queue(&self) -> &wgpu::Queue {
         &self.queue
     }
+
+    /// The first bytes of a buffer, when all that was submitted is done.
+    pub fn read(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Vec<u8>, GpuError> {
+        let lost = |why: &dyn std::fmt::Display| GpuError::Lost(why.to_string());
+        let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("read back"),
+            size: bytes,
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, bytes);
+        self.queue.submit([encoder.finish()]);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        copy.map_async(wgpu::MapMode::Read, .., move |outcome| {
+            // Nobody waits any more if the device was lost meanwhile.
+            let _ = sender.send(outcome);
+        });
+        let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
+        waited.map_err(|why| lost(&why))?;
+        let outcome = receiver.recv().map_err(|why| lost(&why))?;
+        outcome.map_err(|why| lost(&why))?;
+        let view = copy.get_mapped_range(..).map_err(|why| lost(&why))?;
+        Ok(view.to_vec())
+    }
 }

@@ -423,35 +423,6 @@ fn read(gpu: &Gpu, buffer: &wgpu::Buffer, numbers: usize) -> Result<Vec<f32>, Gp
     if numbers == 0 {
         return Ok(Vec::new());
     }
-    let bytes = read_bytes(gpu, buffer, (numbers * 4) as u64)?;
+    let bytes = gpu.read(buffer, (numbers * 4) as u64)?;
     Ok(bytemuck::pod_collect_to_vec(&bytes))
-}
-
-/// The first bytes of a buffer, when all that was submitted is done.
-pub(crate) fn read_bytes(
-    gpu: &Gpu,
-    buffer: &wgpu::Buffer,
-    bytes: u64,
-) -> Result<Vec<u8>, GpuError> {
-    let lost = |why: &dyn std::fmt::Display| GpuError::Lost(why.to_string());
-    let copy = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: Some("read back"),
-        size: bytes,
-        usage: BufferUsages::COPY_DST | BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    });
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, bytes);
-    gpu.queue().submit([encoder.finish()]);
-    let (sender, receiver) = std::sync::mpsc::channel();
-    copy.map_async(wgpu::MapMode::Read, .., move |outcome| {
-        // Nobody waits any more if the device was lost meanwhile.
-        let _ = sender.send(outcome);
-    });
-    let waited = gpu.device().poll(wgpu::PollType::wait_indefinitely());
-    waited.map_err(|why| lost(&why))?;
-    let outcome = receiver.recv().map_err(|why| lost(&why))?;
-    outcome.map_err(|why| lost(&why))?;
-    let view = copy.get_mapped_range(..).map_err(|why| lost(&why))?;
-    Ok(view.to_vec())
 }

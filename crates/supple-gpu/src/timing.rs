@@ -1,7 +1,7 @@
 //! How long work takes on the GPU, by its own clock.
 
 use crate::device::{Gpu, GpuError};
-use crate::skin::{GpuSkin, MOST_GROUPS, Makes, read_bytes};
+use crate::skin::{GpuSkin, MOST_GROUPS, Makes};
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
@@ -65,7 +65,7 @@ impl Stopwatch {
         drop(pass);
         encoder.resolve_query_set(&self.moments, 0..2, &self.resolved, 0);
         gpu.queue().submit([encoder.finish()]);
-        let bytes = read_bytes(gpu, &self.resolved, 2 * MOMENT)?;
+        let bytes = gpu.read(&self.resolved, 2 * MOMENT)?;
         let moments: Vec<u64> = bytemuck::pod_collect_to_vec(&bytes);
         let ticks = moments[1].saturating_sub(moments[0]) as f64;
         let nanoseconds = ticks * f64::from(gpu.queue().get_timestamp_period());

@@ -16,7 +16,7 @@ const SAME_NORMAL: f32 = 0.9;
 const SAME_PLACE: f32 = 4.0;
 
 /// Half the width of a wire, in pixels.
-const WIRE_HALF_WIDTH: f32 = 0.45;
+pub(crate) const WIRE_HALF_WIDTH: f32 = 0.45;
 
 /// A piece of surface in a pixel.
 #[derive(Clone, Copy)]

@@ -23,7 +23,7 @@
 //!
 //! How a picture comes about, in the order of the files below: surfaces are gathered into one *stage* of unit size, so that
 //! models of any scale look the same; many small depth maps record what each light sees; then every band of rows is
-//! rasterised, cut into fragments, lit and resolved on its own.
+//! rasterised, cut into fragments, lit and resolved on its own. With the feature `gpu`, `GpuPainter` does the same by shaders, in which skins deform themselves.
 
 mod camera;
 mod scene;
@@ -40,6 +40,9 @@ mod bones;
 mod marks;
 mod render;
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 mod color;
 mod gif;
 mod image;
@@ -54,6 +57,8 @@ pub use bones::{Bone, skeleton_bones};
 pub use camera::{Camera, View};
 pub use color::{joint_color, weight_colors};
 pub use gif::{GifError, GifWriter, Palette, write_gif};
+#[cfg(feature = "gpu")]
+pub use gpu::{GpuPainter, PosedSkin};
 pub use handles::SegmentedBody;
 pub use image::{Image, ImageError};
 pub use light::Lamps;

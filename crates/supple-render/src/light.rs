@@ -19,15 +19,15 @@ const SAME_PLACE: f32 = 0.03;
 const SAME_NORMAL: f32 = 0.9995;
 
 /// Texels along one side of a lamp's map.
-const MAP_SIZE: usize = BLOCK * BLOCKS;
+pub(crate) const MAP_SIZE: usize = BLOCK * BLOCKS;
 
 /// Blocks along one side of a map, and texels along one side of a block.
-const BLOCKS: usize = 24;
-const BLOCK: usize = 16;
+pub(crate) const BLOCKS: usize = 24;
+pub(crate) const BLOCK: usize = 16;
 
 /// The narrowest and widest blur of a shadow, as a radius in texels; within one block.
-const MIN_BLUR: f32 = 0.8;
-const MAX_BLUR: f32 = 15.0;
+pub(crate) const MIN_BLUR: f32 = 0.8;
+pub(crate) const MAX_BLUR: f32 = 15.0;
 
 /// The lift of points on surfaces that are themselves in the maps: it hides the steps of the maps.
 pub(crate) const SURFACE_LIFT: f32 = 1.8;
@@ -36,7 +36,7 @@ pub(crate) const SURFACE_LIFT: f32 = 1.8;
 pub(crate) const GROUND_LIFT: f32 = -0.5;
 
 /// Where shadow casters are looked for, in a unit disc.
-const SEARCH: [[f32; 2]; 7] = [
+pub(crate) const SEARCH: [[f32; 2]; 7] = [
     [0.255, 0.079],
     [-0.418, 0.198],
     [0.226, -0.553],
@@ -47,7 +47,7 @@ const SEARCH: [[f32; 2]; 7] = [
 ];
 
 /// Where the blur looks, in a unit disc.
-const BLUR: [[f32; 2]; 16] = [
+pub(crate) const BLUR: [[f32; 2]; 16] = [
     [0.080, 0.158],
     [-0.287, -0.107],
     [0.367, -0.148],
@@ -96,17 +96,33 @@ impl Lamps {
     pub const FEW: Lamps = Lamps { key: 6, dome: 24 };
 }
 
-/// All lamps of a picture.
+/// All lamps of a picture, with what they see.
 pub(crate) struct Lights {
-    key_lamps: Vec<Lamp>,
-    dome_lamps: Vec<Lamp>,
+    key_maps: Vec<DepthMap>,
+    dome_maps: Vec<DepthMap>,
     /// Towards the middle of the key light.
     pub key: Vec3,
 }
 
-struct Lamp {
-    color: Vec3,
-    map: DepthMap,
+/// Lamps where they stand.
+pub(crate) struct PlacedLamps {
+    pub key_lamps: Vec<Lamp>,
+    pub dome_lamps: Vec<Lamp>,
+    /// Towards the middle of the key light.
+    pub key: Vec3,
+}
+
+/// A lamp, and how it looks at the stage: in parallel projection.
+#[derive(Clone, Copy)]
+pub(crate) struct Lamp {
+    pub color: Vec3,
+    pub toward: Vec3,
+    pub right: Vec3,
+    pub up: Vec3,
+    /// Length of a texel's side.
+    pub texel: f32,
+    /// Half the distance to the next lamp, as the tangent of an angle: how far shadows must blur to join theirs.
+    pub spacing: f32,
 }
 
 /// A point that gathers light.
@@ -130,9 +146,9 @@ pub(crate) struct Arriving {
     pub key: f32,
 }
 
-impl Lights {
-    /// Sets up the lamps relative to the camera, so that every view is lit from its upper left, and draws their maps.
-    pub fn new(stage: &Stage, camera_right: Vec3, lamps: Lamps) -> Lights {
+impl PlacedLamps {
+    /// Sets up the lamps relative to the camera, so that every view is lit from its upper left; `reach` is how far what casts shadows is from the middle of the stage.
+    pub fn new(reach: f32, camera_right: Vec3, lamps: Lamps) -> PlacedLamps {
         let (key_count, dome_count) = (lamps.key.max(1), lamps.dome.max(1));
         let toward_viewer = camera_right.cross(Vec3::Y);
         let place = |right: f32, up: f32, front: f32| {
@@ -141,26 +157,28 @@ impl Lights {
         let key = place(-0.6, 1.15, 0.62);
         let fill = place(0.9, 0.25, 0.6);
         let (key_right, key_up) = key.any_orthonormal_pair();
-        let reach = stage
-            .positions
-            .iter()
-            .filter(|position| position.is_finite())
-            .fold(1.0f32, |reach, position| reach.max(position.length()))
-            .min(FARTHEST_CASTER);
+        let lamp = |color: Vec3, toward: Vec3, spacing: f32| {
+            let (right, up) = toward.any_orthonormal_pair();
+            Lamp {
+                color,
+                toward,
+                right,
+                up,
+                texel: 2.0 * reach / (MAP_SIZE - 2 * BLOCK) as f32,
+                spacing,
+            }
+        };
 
         let key_spacing = OVERLAP * KEY_SPREAD / (key_count as f32).sqrt();
-        let key_lamps = exec::map(key_count, |i| {
+        let key_lamps = (0..key_count).map(|i| {
             let radius = KEY_SPREAD * ((i as f32 + 0.5) / key_count as f32).sqrt();
             let (sin, cos) = golden_turn(i).sin_cos();
             let toward = (key + (key_right * cos + key_up * sin) * radius).normalize_or(key);
-            Lamp {
-                color: KEY / key_count as f32,
-                map: DepthMap::new(stage, toward, key_spacing, reach),
-            }
+            lamp(KEY / key_count as f32, toward, key_spacing)
         });
 
         let dome_spacing = OVERLAP * 2.0 / (dome_count as f32).sqrt();
-        let dome_lamps = exec::map(dome_count, |i| {
+        let dome_lamps = (0..dome_count).map(|i| {
             let up = 1.0 - 2.0 * (i as f32 + 0.5) / dome_count as f32;
             let around = (1.0 - up * up).sqrt();
             let (sin, cos) = golden_turn(i).sin_cos();
@@ -171,15 +189,37 @@ impl Lights {
                 HORIZON.lerp(FLOOR, (-3.0 * up).min(1.0))
             };
             let filled = sky * (1.0 + FILL * toward.dot(fill));
-            Lamp {
-                color: filled * 4.0 / dome_count as f32,
-                map: DepthMap::new(stage, toward, dome_spacing, reach),
-            }
+            lamp(filled * 4.0 / dome_count as f32, toward, dome_spacing)
         });
-        Lights {
-            key_lamps,
-            dome_lamps,
+        PlacedLamps {
+            key_lamps: key_lamps.collect(),
+            dome_lamps: dome_lamps.collect(),
             key,
+        }
+    }
+}
+
+/// How far from the middle of the stage something casts a shadow.
+pub(crate) fn reach(positions: impl IntoIterator<Item = Vec3>) -> f32 {
+    let finite = positions
+        .into_iter()
+        .filter(|position| position.is_finite());
+    finite
+        .fold(1.0f32, |reach, position| reach.max(position.length()))
+        .min(FARTHEST_CASTER)
+}
+
+impl Lights {
+    /// Sets up the lamps, and draws their maps.
+    pub fn new(stage: &Stage, camera_right: Vec3, lamps: Lamps) -> Lights {
+        let reach = reach(stage.positions.iter().copied());
+        let placed = PlacedLamps::new(reach, camera_right, lamps);
+        let maps =
+            |lamps: &[Lamp]| exec::map(lamps.len(), |index| DepthMap::new(stage, lamps[index]));
+        Lights {
+            key_maps: maps(&placed.key_lamps),
+            dome_maps: maps(&placed.dome_lamps),
+            key: placed.key,
         }
     }
 
@@ -188,29 +228,30 @@ impl Lights {
     /// The dome varies slowly, so points that are alike within two by two pixels share it.
     pub fn arriving(&self, points: &[(usize, Receiver)], width: usize) -> Vec<Arriving> {
         let own: Vec<_> = points.iter().map(|&(_, receiver)| receiver).collect();
-        let from_key = gather(&self.key_lamps, &own);
+        let from_key = gather(&self.key_maps, &own);
         let (shared, share_of) = share(points, width);
-        let from_dome = gather(&self.dome_lamps, &shared);
+        let from_dome = gather(&self.dome_maps, &shared);
         from_key
             .into_iter()
             .zip(share_of)
             .map(|(key, shared)| Arriving {
                 diffuse: key.diffuse + from_dome[shared].diffuse,
                 unblocked: key.unblocked + from_dome[shared].unblocked,
-                key: key.key / self.key_lamps.len() as f32,
+                key: key.key / self.key_maps.len() as f32,
             })
             .collect()
     }
 }
 
 /// The light of some lamps, lamp by lamp so that each map is read at a stretch.
-fn gather(lamps: &[Lamp], receivers: &[Receiver]) -> Vec<Arriving> {
+fn gather(maps: &[DepthMap], receivers: &[Receiver]) -> Vec<Arriving> {
     let mut gathered = vec![Arriving::default(); receivers.len()];
-    for lamp in lamps {
+    for map in maps {
+        let lamp = &map.lamp;
         for (receiver, arriving) in receivers.iter().zip(&mut gathered) {
-            let cosine = receiver.normal.dot(lamp.map.toward);
+            let cosine = receiver.normal.dot(lamp.toward);
             if cosine > 0.0 {
-                let visible = lamp.map.visible(receiver, cosine);
+                let visible = map.visible(receiver, cosine);
                 arriving.diffuse += lamp.color * (cosine * visible);
                 arriving.unblocked += lamp.color * cosine;
                 arriving.key += visible;
@@ -282,46 +323,7 @@ fn golden_turn(i: usize) -> f32 {
     i as f32 * GOLDEN_ANGLE as f32
 }
 
-/// What one lamp sees, in parallel projection.
-struct DepthMap {
-    toward: Vec3,
-    right: Vec3,
-    up: Vec3,
-    /// Length of a texel's side.
-    texel: f32,
-    /// Half the distance to the next lamp, as the tangent of an angle: how far shadows must blur to join theirs.
-    spacing: f32,
-    /// The coordinate along `toward` of the highest surface in each texel.
-    heights: Vec<f32>,
-    /// The highest of all heights within reach of the blur, for each block of texels.
-    highest: Vec<f32>,
-}
-
-impl DepthMap {
-    fn new(stage: &Stage, toward: Vec3, spacing: f32, reach: f32) -> DepthMap {
-        let (right, up) = toward.any_orthonormal_pair();
-        let texel = 2.0 * reach / (MAP_SIZE - 2 * BLOCK) as f32;
-        let mut map = DepthMap {
-            toward,
-            right,
-            up,
-            texel,
-            spacing,
-            heights: vec![f32::NEG_INFINITY; MAP_SIZE * MAP_SIZE],
-            highest: Vec::new(),
-        };
-        let projected: Vec<Vec3> = stage
-            .positions
-            .iter()
-            .map(|&position| map.place(position))
-            .collect();
-        for corners in &stage.triangles {
-            map.draw(corners.map(|corner| projected[corner as usize]));
-        }
-        map.highest = highest_nearby(&map.heights);
-        map
-    }
-
+impl Lamp {
     /// Texel coordinates and height of a point.
     fn place(&self, position: Vec3) -> Vec3 {
         let scale = 1.0 / self.texel;
@@ -331,6 +333,35 @@ impl DepthMap {
             position.dot(self.up) * scale + middle,
             position.dot(self.toward),
         )
+    }
+}
+
+/// What one lamp sees.
+struct DepthMap {
+    lamp: Lamp,
+    /// The coordinate along `toward` of the highest surface in each texel.
+    heights: Vec<f32>,
+    /// The highest of all heights within reach of the blur, for each block of texels.
+    highest: Vec<f32>,
+}
+
+impl DepthMap {
+    fn new(stage: &Stage, lamp: Lamp) -> DepthMap {
+        let mut map = DepthMap {
+            lamp,
+            heights: vec![f32::NEG_INFINITY; MAP_SIZE * MAP_SIZE],
+            highest: Vec::new(),
+        };
+        let projected: Vec<Vec3> = stage
+            .positions
+            .iter()
+            .map(|&position| lamp.place(position))
+            .collect();
+        for corners in &stage.triangles {
+            map.draw(corners.map(|corner| projected[corner as usize]));
+        }
+        map.highest = highest_nearby(&map.heights);
+        map
     }
 
     fn draw(&mut self, corners: [Vec3; 3]) {
@@ -382,8 +413,14 @@ impl DepthMap {
             normal,
             lift,
         } = *receiver;
-        let lifted = position + normal * (lift * self.texel);
-        let at = self.place(lifted);
+        let Lamp {
+            right,
+            up,
+            texel,
+            spacing,
+            ..
+        } = self.lamp;
+        let at = self.lamp.place(position + normal * (lift * texel));
         let border = BLOCK as f32;
         let limit = (MAP_SIZE - BLOCK) as f32;
         if !(at.x >= border && at.y >= border && at.x < limit && at.y < limit) {
@@ -392,9 +429,9 @@ impl DepthMap {
         let block = at.y as usize / BLOCK * BLOCKS + at.x as usize / BLOCK;
         let above = self.highest[block] - at.z;
         // The surface itself continues along its plane; only what stands above that plane casts a shadow.
-        let fall = -self.texel / cosine.max(0.2);
-        let slope = Vec2::new(normal.dot(self.right), normal.dot(self.up)) * fall;
-        let radius = (above * self.spacing / self.texel).min(MAX_BLUR);
+        let fall = -texel / cosine.max(0.2);
+        let slope = Vec2::new(normal.dot(right), normal.dot(up)) * fall;
+        let radius = (above * spacing / texel).min(MAX_BLUR);
         if above < -(slope.x.abs() + slope.y.abs()) * radius.max(MIN_BLUR) {
             return 1.0;
         }
@@ -416,7 +453,7 @@ impl DepthMap {
         if casters == 0.0 {
             return 1.0;
         }
-        let radius = (distance / casters * self.spacing / self.texel).clamp(MIN_BLUR, radius);
+        let radius = (distance / casters * spacing / texel).clamp(MIN_BLUR, radius);
         let blocked = BLUR
             .iter()
             .filter(|&&tap| height_at(Vec2::from_array(tap) * radius) > 0.0)

@@ -14,11 +14,15 @@ use glam::{Vec2, Vec3};
 use supple::exec;
 
 /// The ground's shadow starts to fade at this distance from the middle of the stage, and is gone at the next.
-const SHADOW_FADES_FROM: f32 = 1.0;
-const SHADOW_GONE_AT: f32 = 3.2;
+pub(crate) const SHADOW_FADES_FROM: f32 = 1.0;
+pub(crate) const SHADOW_GONE_AT: f32 = 3.2;
 
 /// How dark the ground gets where no light arrives.
-const SHADOW_STRENGTH: f32 = 0.8;
+pub(crate) const SHADOW_STRENGTH: f32 = 0.8;
+
+/// Where the backdrop is brightest, as a share of the picture, and how far from there, in halves of the picture, it is darkest.
+pub(crate) const BACKDROP_MIDDLE: Vec2 = Vec2::new(0.5, 0.48);
+pub(crate) const BACKDROP_REACH: f32 = 1.45;
 
 /// How much surfaces pale under bones.
 const PALE: f32 = 0.3;
@@ -96,10 +100,7 @@ pub fn render(scene: &Scene, camera: &Camera, settings: &Settings) -> Image {
         lights: Lights::new(&stage, lens.camera_from_stage.row(0), settings.lamps),
         projected: Projected::new(&stage, &lens),
         stage,
-        ground: scene
-            .ground
-            .map(|height| stage_from_world(camera, Vec3::Y * height).y)
-            .filter(|height| lens.eye.y > *height),
+        ground: ground_on_stage(scene, camera, &lens),
         lens,
         per_axis,
         background: settings.background,
@@ -107,19 +108,38 @@ pub fn render(scene: &Scene, camera: &Camera, settings: &Settings) -> Image {
     let bands = exec::map(settings.height.div_ceil(BAND_ROWS), |band| {
         painter.band(band)
     });
-    let mut colors = bands.concat();
-    bones::draw_over(&mut colors, &scene.bones, camera, &painter.lens, per_axis);
+    finished(bands.concat(), scene, camera, &painter.lens, per_axis)
+}
+
+/// Draws what lies over the surfaces, and rounds colours to those of a file.
+pub(crate) fn finished(
+    mut colors: Vec<Vec3>,
+    scene: &Scene,
+    camera: &Camera,
+    lens: &Lens,
+    per_axis: usize,
+) -> Image {
+    bones::draw_over(&mut colors, &scene.bones, camera, lens, per_axis);
     for marks in &scene.marks {
-        marks::draw_over(&mut colors, marks, camera, &painter.lens);
+        marks::draw_over(&mut colors, marks, camera, lens);
     }
     let encode = |(pixel, &color): (usize, &Vec3)| {
-        let (column, row) = (pixel % settings.width, pixel / settings.width);
+        let (column, row) = (pixel % lens.width, pixel / lens.width);
         srgb_from_linear(color, ROUNDING[row % 4][column % 4])
     };
-    Image::new(
-        settings.width,
-        colors.iter().enumerate().map(encode).collect(),
-    )
+    Image::new(lens.width, colors.iter().enumerate().map(encode).collect())
+}
+
+/// The height of the ground on the stage, where it can be seen.
+pub(crate) fn ground_on_stage(scene: &Scene, camera: &Camera, lens: &Lens) -> Option<f32> {
+    let height = stage_from_world(camera, Vec3::Y * scene.ground?).y;
+    (lens.eye.y > height).then_some(height)
+}
+
+/// How much surfaces pale.
+pub(crate) fn paleness(scene: &Scene) -> f32 {
+    let pales = scene.substance == Substance::Clay && !scene.bones.is_empty();
+    if pales { PALE } else { 0.0 }
 }
 
 /// All that a band needs.
@@ -163,8 +183,7 @@ impl Painter<'_> {
 
     /// Fills what no surface covers.
     fn add_backdrop(&self, colors: &mut [Vec3], free: &[f32], first_row: usize) {
-        let pales = self.scene.substance == Substance::Clay && !self.scene.bones.is_empty();
-        let pale = if pales { PALE } else { 0.0 };
+        let pale = paleness(self.scene);
         let center_of = |pixel: usize| {
             let (row, column) = (first_row + pixel / self.lens.width, pixel % self.lens.width);
             Vec2::new(column as f32 + 0.5, row as f32 + 0.5)
@@ -194,8 +213,8 @@ impl Painter<'_> {
 
     fn backdrop(&self, pixel: Vec2) -> Vec3 {
         let size = Vec2::new(self.lens.width as f32, self.lens.height as f32);
-        let from_middle = (pixel / size - Vec2::new(0.5, 0.48)) * 2.0;
-        let outward = (from_middle.length() / 1.45).min(1.0);
+        let from_middle = (pixel / size - BACKDROP_MIDDLE) * 2.0;
+        let outward = (from_middle.length() / BACKDROP_REACH).min(1.0);
         let Background { center, corner } = self.background;
         center.lerp(corner, outward * outward * (1.5 - 0.5 * outward))
     }

@@ -5,21 +5,21 @@ use crate::light::Arriving;
 use glam::Vec3;
 
 /// The colour of wires.
-const INK: Vec3 = Vec3::new(0.012, 0.014, 0.02);
+pub(crate) const INK: Vec3 = Vec3::new(0.012, 0.014, 0.02);
 
 /// How much wires hide of the surface.
-const INK_STRENGTH: f32 = 0.62;
+pub(crate) const INK_STRENGTH: f32 = 0.62;
 
 /// Values up to here are shown as they are; brighter ones bend towards white.
-const SHOULDER: f32 = 0.6;
+pub(crate) const SHOULDER: f32 = 0.6;
 
 /// How much glass hides of what is behind it, where it faces the viewer and where it turns away.
-const GLASS_FACING: f32 = 0.3;
-const GLASS_EDGE: f32 = 0.9;
+pub(crate) const GLASS_FACING: f32 = 0.3;
+pub(crate) const GLASS_EDGE: f32 = 0.9;
 
 /// How dark glass is where it turns away, relative to its own colour, and how much of that shows.
-const GLASS_DARK: f32 = 0.12;
-const GLASS_OUTLINE: f32 = 0.75;
+pub(crate) const GLASS_DARK: f32 = 0.12;
+pub(crate) const GLASS_OUTLINE: f32 = 0.75;
 
 /// What a lit fragment shows if it is of glass, and how much it hides of what is behind it.
 pub(crate) fn glass(fragment: &Fragment, lit: Vec3) -> (Vec3, f32) {

@@ -87,7 +87,7 @@ pub(crate) struct Lens {
     pub width: usize,
     pub height: usize,
     /// Half the picture's width and height at unit distance.
-    half: Vec2,
+    pub half: Vec2,
 }
 
 impl Lens {
