@@ -29,7 +29,7 @@ use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
-use crate::polar::{cofactors, minors, nearest_rotation, outer, trace};
+use crate::polar::{cofactors, frobenius_squared, minors, nearest_rotation, outer, trace};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
@@ -456,6 +456,9 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
     }
 }
 
+/// A stretch whose least factor is below about this share of its largest has lost a dimension: what `f32` entries round to, and a little more. The least is the determinant over the cofactors.
+const FLATTENED: f64 = 1e-6;
+
 /// A vertex with its patch in a pose.
 pub(super) struct Patch<'a> {
     joints: &'a [u16],
@@ -481,6 +484,15 @@ impl Patch<'_> {
             Some(stretch) => stretch.transform_vector(vector),
             None => vector,
         }
+    }
+
+    /// True if the stretch has lost a dimension, up to rounding.
+    fn is_flattened(&self) -> bool {
+        self.stretch.is_some_and(|stretch| {
+            let linear = stretch.to_f64().matrix3;
+            let squares = frobenius_squared(&linear) * frobenius_squared(&cofactors(&linear));
+            linear.determinant().abs() <= FLATTENED * squares.sqrt()
+        })
     }
 
     /// Turned by `rotation`, with the middle of the patch carried to `middle`.
@@ -656,12 +668,12 @@ impl Variant for V1 {
         keep_matrix(&thick, numbers);
     }
 
-    /// `R = cof(Q)·P / det P`, with `P` the covariance. Both are summed in double precision from the same numbers, so that what rounding they have cancels out.
+    /// `R = cof(Q)·P / det P`, with `P` the covariance. Both are summed in double precision from the same numbers, so that what rounding they have cancels out. Where there is nothing to divide by, the rotation of v0.
     #[inline]
     fn frame(patch: &Patch<'_>) -> Affine {
         let (matrix, covariance, middle) = patch.gather_wide();
         let rotation = cofactors(&matrix) * covariance * covariance.determinant().recip();
-        let rotation = match rotation.is_finite() {
+        let rotation = match rotation.is_finite() && !patch.is_flattened() {
             true => rotation,
             false => nearest_rotation(&matrix),
         };
