@@ -8,7 +8,7 @@ fn frame_of(vertex: Vertex) -> Frame {
     }
     let center = transform_point(stretch, own_vector(vertex, 0u));
     let size = own_number(vertex, 3u);
-    let linear = transpose(mat3x3(stretch.x.xyz, stretch.y.xyz, stretch.z.xyz));
+    let linear = linear_part(stretch);
     let base = transform_point(first, center);
     // Rows of Q, with q as the fourth number, in sizes of the patch.
     var gathered = ZERO;
@@ -16,13 +16,7 @@ fn frame_of(vertex: Vertex) -> Frame {
         let influence = influence_of(vertex, i);
         let joint = joint_frame(vertex, influence.joint, 1u);
         let lever = linear * influence_vector(vertex, i, 0u);
-        let xx_xy_xz = influence_vector(vertex, i, 3u);
-        let yy_yz_zz = influence_vector(vertex, i, 6u);
-        var moments = mat3x3(
-            xx_xy_xz,
-            vec3(xx_xy_xz.y, yy_yz_zz.xy),
-            vec3(xx_xy_xz.z, yy_yz_zz.yz),
-        );
+        var moments = influence_moments(vertex, i);
         if call.stretches != 0u {
             moments = linear * moments * transpose(linear);
         }
@@ -31,8 +25,7 @@ fn frame_of(vertex: Vertex) -> Frame {
         gathered.y += vec4(moments * joint.y.xyz + lever * shift.y, dot(joint.y.xyz, lever) + shift.y * influence.weight);
         gathered.z += vec4(moments * joint.z.xyz + lever * shift.z, dot(joint.z.xyz, lever) + shift.z * influence.weight);
     }
-    let q = transpose(mat3x3(gathered.x.xyz, gathered.y.xyz, gathered.z.xyz));
     let middle = base + vec3(gathered.x.w, gathered.y.w, gathered.z.w) * size;
-    let rotation = nearest_rotation(q, rotation_of(joint_vector(vertex, heaviest, 0u)));
+    let rotation = nearest_rotation(linear_part(gathered), rotation_of(joint_vector(vertex, heaviest, 0u)));
     return after_stretch(turned_about(center, rotation, middle), stretch, vertex);
 }

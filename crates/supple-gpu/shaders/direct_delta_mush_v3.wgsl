@@ -23,7 +23,7 @@ fn frame_of(vertex: Vertex) -> Frame {
         factor = length(delta) / length(turned);
     }
     let even = min(factor, MOST_STRETCHED);
-    var rotation = transpose(mat3x3(blend.x.xyz, blend.y.xyz, blend.z.xyz)) * even;
+    var rotation = linear_part(blend) * even;
     if factor > even {
         // Along the delta only: nothing else that the frame carries must blow up with it.
         let along = delta / dot(delta, delta);

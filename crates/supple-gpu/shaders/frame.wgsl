@@ -20,6 +20,11 @@ fn transform_vector(frame: Frame, vector: vec3<f32>) -> vec3<f32> {
     return vec3(dot(frame.x.xyz, vector), dot(frame.y.xyz, vector), dot(frame.z.xyz, vector));
 }
 
+// Rows to columns.
+fn linear_part(frame: Frame) -> mat3x3<f32> {
+    return transpose(mat3x3(frame.x.xyz, frame.y.xyz, frame.z.xyz));
+}
+
 // `other` first, then `frame`.
 fn after(frame: Frame, other: Frame) -> Frame {
     return Frame(row_after(frame.x, other), row_after(frame.y, other), row_after(frame.z, other));

@@ -5,6 +5,13 @@ fn is_alone(vertex: Vertex) -> bool {
     return vertex.influences < 2u || influence_of(vertex, 1u).weight == 0.0;
 }
 
+// The second moments of an influence, which follow its lever: xx, xy, xz, yy, yz, zz.
+fn influence_moments(vertex: Vertex, influence: u32) -> mat3x3<f32> {
+    let xx_xy_xz = influence_vector(vertex, influence, 3u);
+    let yy_yz_zz = influence_vector(vertex, influence, 6u);
+    return mat3x3(xx_xy_xz, vec3(xx_xy_xz.y, yy_yz_zz.xy), vec3(xx_xy_xz.z, yy_yz_zz.yz));
+}
+
 // `q` of eq. (7), where the first numbers of an influence are its lever, and the last number of the vertex is the length in which it is measured: `Σ M_j (ω_j p + χ_j, ω_j)`, measured from where the heaviest joint takes the middle.
 fn gathered_middle(vertex: Vertex, stretch: Frame, center: vec3<f32>) -> vec3<f32> {
     let base = transform_point(joint_frame(vertex, influence_of(vertex, 0u).joint, 1u), center);

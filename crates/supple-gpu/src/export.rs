@@ -185,6 +185,12 @@ fn contents(kernel: Kernel) -> Contents {
             joint: TURN,
             ..plain
         },
+        Kernel::MushCofactors => Contents {
+            vertex: "the middle of its patch (3), the axes of the patch as a quaternion (x, y, z, w), its spread along each of them (3)",
+            influence: "lever (3) and moments xx, xy, xz, yy, yz, zz (6), along these axes and in spreads",
+            joint: TURN,
+            ..plain
+        },
         Kernel::MushQuaternions => Contents {
             vertex: "the middle of its patch (3), a length (1)",
             influence: "lever (3) in that length, share of the rotation (1)",

@@ -62,6 +62,12 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
             PATCHES,
             include_str!("../shaders/direct_delta_mush_v0.wgsl"),
         ],
+        Kernel::MushCofactors => &[
+            QUATERNION,
+            NEAREST_ROTATION,
+            PATCHES,
+            include_str!("../shaders/direct_delta_mush_v1.wgsl"),
+        ],
         Kernel::MushQuaternions => &[
             QUATERNION,
             ROTATIONS,

@@ -6,9 +6,12 @@ mod common;
 
 use common::*;
 use glam::{DAffine3, DVec3, Vec3, Vec4};
+use std::sync::Arc;
 use supple::characters::{self, Character};
-use supple::{Affine, Asset, Mesh, Method, Output, Rig, Workspace};
-use supple_gpu::{Format, GpuError, GpuSkin, Surface};
+use supple::deform::{DirectDeltaMush, MushSource, MushVariant};
+use supple::mush::{Mush, PatchPart};
+use supple::{Affine, Asset, Mesh, Method, Output, Palette, Rig, Skin, Workspace};
+use supple_gpu::{Format, Gpu, GpuError, GpuSkin, Surface};
 
 fn assert_same(asset: &Asset, method: &Method, per_clip: usize, what: &str) {
     let Some(gpu) = gpu() else { return };
@@ -49,35 +52,93 @@ fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
     let Some(gpu) = gpu() else { return };
     let asset = characters::build(Character::Arm, 2000).unwrap();
     let plain = poses(&asset, 1).pop().unwrap();
-    let stretch = |sides: [f64; 3], every: usize| {
-        let mut palette = plain.clone();
-        let factors = DAffine3::from_scale(DVec3::from_array(sides));
-        for (joint, map) in palette.posed_from_bind.iter_mut().enumerate() {
-            if joint % every == 0 {
-                *map = Affine::from_f64(&(map.to_f64() * factors));
-            }
-        }
-        palette
-    };
     let palettes = [
         plain.clone(),
-        stretch([1.3, 0.8, 1.1], 2),
-        stretch([-1.0, 1.0, 1.0], 1),
-        stretch([2.5, 2.5, 2.5], 1),
+        stretched(&plain, [1.3, 0.8, 1.1], 2),
+        stretched(&plain, [-1.0, 1.0, 1.0], 1),
+        stretched(&plain, [2.5, 2.5, 2.5], 1),
     ];
     for method in methods(&asset.rig) {
         let skin = bake(&asset.rig, &method);
-        let found = on_gpu(gpu, &skin, &palettes, Format::default());
-        for (instance, palette) in palettes.iter().enumerate() {
-            let expected = on_cpu(&skin, palette);
-            let own = instance * skin.vertex_count()..(instance + 1) * skin.vertex_count();
-            let (off, vertex) = farthest(&found.positions[own], &expected.positions);
-            let off = off / extent(&expected.positions);
-            assert!(
-                off <= CLOSE,
-                "{method}, instance {instance}, vertex {vertex}: off by {off:e} of the extent"
-            );
+        assert_same_places(gpu, &skin, &palettes, &method.to_string());
+    }
+}
+
+/// What v1 divides by: patches of all kinds, also such as only a file can have, as they are, stretched, and pressed into a plane or a line.
+#[test]
+fn patches_that_tell_no_rotation_have_the_cpus_answer_in_v1() {
+    let Some(gpu) = gpu() else { return };
+    type Change = fn(&PatchPart) -> PatchPart;
+    let kinds: [(&str, Change); 4] = [
+        ("as baked", |part| *part),
+        ("a line", |part| PatchPart {
+            lever: part.lever * Vec3::X,
+            moments: [part.moments[0], 0.0, 0.0, 0.0, 0.0, 0.0],
+            ..*part
+        }),
+        ("a point", |part| PatchPart {
+            lever: Vec3::ZERO,
+            moments: [0.0; 6],
+            ..*part
+        }),
+        ("no points at all", |part| {
+            let [xx, xy, xz, yy, yz, zz] = part.moments;
+            let moments = [xx, xy, xz, -yy, yz, zz];
+            PatchPart { moments, ..*part }
+        }),
+    ];
+    for character in [Character::Cloth, Character::Figure] {
+        let asset = characters::build(character, 2000).unwrap();
+        let plain = poses(&asset, 1).pop().unwrap();
+        let palettes = [
+            plain.clone(),
+            stretched(&plain, [3.0, 0.2, 1.0], 2),
+            stretched(&plain, [1.0, 0.0, 1.0], 1),
+            stretched(&plain, [0.0, 1.0, 0.0], 1),
+        ];
+        let baked = MushSource::default().bake(&asset.rig).unwrap();
+        for (kind, change) in kinds {
+            let mut parts = Vec::new();
+            for vertex in 0..baked.centers().len() {
+                match baked.parts(vertex) {
+                    // One joint has nothing to tell.
+                    [alone] => parts.push(*alone),
+                    several => parts.extend(several.iter().map(change)),
+                }
+            }
+            let (weights, centers) = (baked.weights().clone(), baked.centers().to_vec());
+            let mush = Mush::from_parts(weights, parts, centers).unwrap();
+            let method = Method::DirectDeltaMush(DirectDeltaMush {
+                variant: MushVariant::V1,
+                source: MushSource::Known(Arc::new(mush)),
+            });
+            let skin = bake(&asset.rig, &method);
+            assert_same_places(gpu, &skin, &palettes, &format!("{character:?}, {kind}"));
         }
+    }
+}
+
+/// Every so many joints, from the first on, stretched before all else.
+fn stretched(plain: &Palette, sides: [f64; 3], every: usize) -> Palette {
+    let mut palette = plain.clone();
+    let factors = DAffine3::from_scale(DVec3::from_array(sides));
+    for map in palette.posed_from_bind.iter_mut().step_by(every) {
+        *map = Affine::from_f64(&(map.to_f64() * factors));
+    }
+    palette
+}
+
+fn assert_same_places(gpu: &Gpu, skin: &Skin, palettes: &[Palette], what: &str) {
+    let found = on_gpu(gpu, skin, palettes, Format::default());
+    for (instance, palette) in palettes.iter().enumerate() {
+        let expected = on_cpu(skin, palette);
+        let own = instance * skin.vertex_count()..(instance + 1) * skin.vertex_count();
+        let (off, vertex) = farthest(&found.positions[own], &expected.positions);
+        let off = off / extent(&expected.positions);
+        assert!(
+            off <= CLOSE,
+            "{what}, instance {instance}, vertex {vertex}: off by {off:e} of the extent"
+        );
     }
 }
 

@@ -140,7 +140,10 @@ pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
             (square - 2.0) * square - 8.0 * determinant * lambda + 1.0 - 4.0 * cofactor_squares;
         let slope = 4.0 * (square - 1.0) * lambda - 8.0 * determinant;
         let step = value / slope;
-        lambda -= step;
+        // Upwards there is nothing but rounding, which a slope of nearly zero makes anything of: the root of a line is a double one.
+        if step > 0.0 {
+            lambda -= step;
+        }
         // Newton doubles the digits.
         if step <= CLOSE_ENOUGH || step.is_nan() {
             break;
@@ -448,8 +451,9 @@ where
     (rotation, unsure)
 }
 
+/// The sum of the squares of all entries.
 #[inline]
-fn frobenius_squared(matrix: &DMat3) -> f64 {
+pub(crate) fn frobenius_squared(matrix: &DMat3) -> f64 {
     matrix.x_axis.length_squared() + matrix.y_axis.length_squared() + matrix.z_axis.length_squared()
 }
 
@@ -579,6 +583,17 @@ mod tests {
             prop_assert!(found.determinant() > 0.0);
             let expected = DMat3::from_quat(left) * DMat3::from_quat(right);
             prop_assert!(least < 2e-6 || close(&found, &expected, 1e-6 + 1e-14 / least.powi(2)), "{found:?} for {expected:?}");
+        }
+
+        #[test]
+        fn the_closed_form_turns_a_line_along(left in rotation(), right in rotation(), least in -40.0..-6.0f64) {
+            let factors = DVec3::new(1.0, 10f64.powf(least), 0.0);
+            let m = DMat3::from_quat(left) * DMat3::from_diagonal(factors) * DMat3::from_quat(right);
+            let found = nearest_rotation(&m);
+            prop_assert!(close(&(found * found.transpose()), &DMat3::IDENTITY, 1e-9), "{:?}", found);
+            prop_assert!(found.determinant() > 0.0);
+            let [from, to] = [right.conjugate() * DVec3::X, left * DVec3::X];
+            prop_assert!((found * from).abs_diff_eq(to, 1e-5), "{} for {to}", found * from);
         }
 
         #[test]

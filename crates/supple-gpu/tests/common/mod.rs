@@ -40,6 +40,7 @@ pub fn methods(rig: &Rig) -> Vec<Method> {
         "stretch-twist",
         "cor",
         "ddm",
+        "ddm-v1",
         "ddm-v2",
         "ddm-v3",
         "ddm-v4",

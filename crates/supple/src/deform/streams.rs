@@ -26,6 +26,8 @@ pub enum Kernel {
     CentersOfRotation,
     /// Direct delta mush v0; per vertex the middle of its patch and its size, per influence lever and moments in that size, per joint quaternion and matrix.
     MushNearest,
+    /// v1: per vertex the middle of its patch, the axes of the patch as a quaternion and its spread along each, per influence lever and moments along the axes in these spreads.
+    MushCofactors,
     /// v2: per vertex the middle and a length, per influence lever in that length and share of the rotation.
     MushQuaternions,
     /// v3: per vertex the middle, the delta in a length, and that length, per influence lever in it and share of the rotation.
@@ -50,6 +52,7 @@ impl Kernel {
         Kernel::LinearDualBlend,
         Kernel::CentersOfRotation,
         Kernel::MushNearest,
+        Kernel::MushCofactors,
         Kernel::MushQuaternions,
         Kernel::MushMatrices,
         Kernel::MushCenters,

@@ -125,16 +125,21 @@ impl LanePatches {
 
 /// The size of a patch in the unit of its parts: its moments in that size make up a matrix of unit norm.
 pub(super) fn patch_size(parts: &[[f32; 9]]) -> f32 {
+    let [xx, xy, xz, yy, yz, zz] = moment_sums(parts).map(|moment| moment * moment);
+    let size = (xx + yy + zz + 2.0 * (xy + xz + yz)).sqrt().sqrt() as f32;
+    // A patch without extent has moments of zero in any unit.
+    if size > f32::MIN_POSITIVE { size } else { 1.0 }
+}
+
+/// The moments of all parts of a patch: its covariance.
+pub(super) fn moment_sums(parts: &[[f32; 9]]) -> [f64; 6] {
     let mut moments = [0.0; 6];
     for &[_, _, _, ref part @ ..] in parts {
         for (sum, &moment) in moments.iter_mut().zip(part) {
             *sum += f64::from(moment);
         }
     }
-    let [xx, xy, xz, yy, yz, zz] = moments.map(|moment| moment * moment);
-    let size = (xx + yy + zz + 2.0 * (xy + xz + yz)).sqrt().sqrt() as f32;
-    // A patch without extent has moments of zero in any unit.
-    if size > f32::MIN_POSITIVE { size } else { 1.0 }
+    moments
 }
 
 /// A lever and moments, measured in a size.

@@ -20,6 +20,7 @@
 //! Under scale and shear (two phases) the patch is stretched as its vertex is.
 
 mod lanes;
+mod whitening;
 
 use super::antipodality::{Antipodality, Signs};
 use super::centers_of_rotation::BakedFrame;
@@ -29,7 +30,7 @@ use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
-use crate::polar::{cofactors, minors, nearest_rotation, outer, trace};
+use crate::polar::{cofactors, frobenius_squared, minors, nearest_rotation, outer, trace};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
@@ -40,6 +41,7 @@ use lanes::{LanePatches, measured, patch_size};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use whitening::Whitening;
 
 /// The options of direct delta mush.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -140,13 +142,22 @@ pub(super) trait Variant: Debug + Send + Sync + 'static {
     const IN_LANES: Option<Rotations> = None;
 
     /// What vertex loops elsewhere call it.
-    const KERNEL: Option<Kernel> = None;
+    const KERNEL: Kernel;
+
+    /// How many numbers say there what the numbers of joints are measured in.
+    const MEASURES: usize = 1;
 
     /// Packs a vertex.
     fn keep_vertex(_vertex: &PackedVertex<'_>, _numbers: &mut Vec<f32>) {}
 
     /// Packs what a joint holds of it.
     fn keep_part(vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>);
+
+    /// The measures of a vertex and the numbers of its joints, for vertex loops elsewhere; `unit` is the length that levers are packed in.
+    fn stream_parts(parts: &[f32], unit: f32, stream: &mut VertexStream) {
+        stream.numbers.push(unit);
+        stream.influence_numbers.extend(parts);
+    }
 
     /// The frame of a vertex in a pose.
     fn frame(patch: &Patch<'_>) -> Affine;
@@ -173,9 +184,13 @@ impl PackedVertex<'_> {
             }
             sum
         });
-        let [xx, xy, xz, yy, yz, zz] = sum;
-        DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz])
+        symmetric(sum)
     }
+}
+
+/// A symmetric matrix of its entries xx, xy, xz, yy, yz, zz.
+fn symmetric([xx, xy, xz, yy, yz, zz]: [f64; 6]) -> DMat3 {
+    DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz])
 }
 
 /// A character prepared for a variant.
@@ -372,29 +387,16 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
     }
 
     fn stream_layout(&self) -> Option<StreamLayout> {
-        // Where there are levers, also the length that they are measured in.
-        let per_vertex = V::PER_VERTEX + usize::from(V::PER_JOINT > 1);
-        V::KERNEL.map(|kernel| StreamLayout::of(kernel, per_vertex, V::PER_JOINT, 4))
+        let per_vertex = V::PER_VERTEX + V::MEASURES;
+        Some(StreamLayout::of(V::KERNEL, per_vertex, V::PER_JOINT, 4))
     }
 
     fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         let (own, parts) = self.numbers_of(vertex).split_at(V::PER_VERTEX);
-        let unit = self.frame.extent();
         let center = self.frame.point([own[0], own[1], own[2]]);
         stream.numbers.extend(center.to_array());
         stream.numbers.extend(&own[3..]);
-        if V::IN_LANES.is_some() {
-            let parts = parts.as_chunks::<9>().0;
-            let size = patch_size(parts);
-            stream.numbers.push(size * unit);
-            let parts = parts.iter().flat_map(|part| measured(part, size));
-            stream.influence_numbers.extend(parts);
-        } else {
-            if V::PER_JOINT > 1 {
-                stream.numbers.push(unit);
-            }
-            stream.influence_numbers.extend(parts);
-        }
+        V::stream_parts(parts, self.frame.extent(), stream);
     }
 
     fn stream_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {
@@ -456,6 +458,9 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
     }
 }
 
+/// A stretch whose least factor is below about this share of its largest has lost a dimension: what `f32` entries round to, and a little more. The least is the determinant over the cofactors.
+const FLATTENED: f64 = 1e-6;
+
 /// A vertex with its patch in a pose.
 pub(super) struct Patch<'a> {
     joints: &'a [u16],
@@ -481,6 +486,15 @@ impl Patch<'_> {
             Some(stretch) => stretch.transform_vector(vector),
             None => vector,
         }
+    }
+
+    /// True if the stretch has lost a dimension, up to rounding.
+    fn is_flattened(&self) -> bool {
+        self.stretch.is_some_and(|stretch| {
+            let linear = stretch.to_f64().matrix3;
+            let squares = frobenius_squared(&linear) * frobenius_squared(&cofactors(&linear));
+            linear.determinant().abs() <= FLATTENED * squares.sqrt()
+        })
     }
 
     /// Turned by `rotation`, with the middle of the patch carried to `middle`.
@@ -541,8 +555,7 @@ impl Patch<'_> {
                 continue;
             };
             let mut lever = Vec3::new(lx, ly, lz).as_dvec3();
-            let moments = Mat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]);
-            let mut moments = moments.as_dmat3();
+            let mut moments = symmetric([xx, xy, xz, yy, yz, zz].map(f64::from));
             if let Some(stretch) = &self.stretch {
                 let linear = stretch.to_f64().matrix3;
                 lever = linear * lever;
@@ -621,10 +634,18 @@ impl Variant for V0 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 9;
     const IN_LANES: Option<Rotations> = Some(Rotations::Nearest);
-    const KERNEL: Option<Kernel> = Some(Kernel::MushNearest);
+    const KERNEL: Kernel = Kernel::MushNearest;
 
     fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
         keep_matrix(part, numbers);
+    }
+
+    fn stream_parts(parts: &[f32], unit: f32, stream: &mut VertexStream) {
+        let parts = parts.as_chunks::<9>().0;
+        let size = patch_size(parts);
+        stream.numbers.push(size * unit);
+        let parts = parts.iter().flat_map(|part| measured(part, size));
+        stream.influence_numbers.extend(parts);
     }
 
     #[inline]
@@ -645,6 +666,8 @@ impl Variant for V1 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 9;
     const IN_LANES: Option<Rotations> = Some(Rotations::Cofactors);
+    const KERNEL: Kernel = Kernel::MushCofactors;
+    const MEASURES: usize = 4 + 3;
 
     fn keep_part(vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
         let ball = V1::ball(vertex) as f32 * part.rotation_weight;
@@ -656,12 +679,22 @@ impl Variant for V1 {
         keep_matrix(&thick, numbers);
     }
 
-    /// `R = cof(Q)·P / det P`, with `P` the covariance. Both are summed in double precision from the same numbers, so that what rounding they have cancels out.
+    fn stream_parts(parts: &[f32], unit: f32, stream: &mut VertexStream) {
+        let parts = parts.as_chunks::<9>().0;
+        let whitening = Whitening::of(parts);
+        stream.numbers.extend(whitening.axes().to_array());
+        let spreads = whitening.spreads() * unit;
+        stream.numbers.extend(spreads.to_array());
+        let parts = parts.iter().flat_map(|part| whitening.part(part));
+        stream.influence_numbers.extend(parts);
+    }
+
+    /// `R = cof(Q)·P / det P`, with `P` the covariance. Both are summed in double precision from the same numbers, so that what rounding they have cancels out. Where there is nothing to divide by, the rotation of v0.
     #[inline]
     fn frame(patch: &Patch<'_>) -> Affine {
         let (matrix, covariance, middle) = patch.gather_wide();
         let rotation = cofactors(&matrix) * covariance * covariance.determinant().recip();
-        let rotation = match rotation.is_finite() {
+        let rotation = match rotation.is_finite() && !patch.is_flattened() {
             true => rotation,
             false => nearest_rotation(&matrix),
         };
@@ -701,7 +734,7 @@ pub(super) struct V2;
 impl Variant for V2 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 4;
-    const KERNEL: Option<Kernel> = Some(Kernel::MushQuaternions);
+    const KERNEL: Kernel = Kernel::MushQuaternions;
 
     fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
         keep_lever(part, numbers);
@@ -720,7 +753,7 @@ pub(super) struct V3;
 impl Variant for V3 {
     const PER_VERTEX: usize = 3 + 3;
     const PER_JOINT: usize = 4;
-    const KERNEL: Option<Kernel> = Some(Kernel::MushMatrices);
+    const KERNEL: Kernel = Kernel::MushMatrices;
 
     fn keep_vertex(vertex: &PackedVertex<'_>, numbers: &mut Vec<f32>) {
         numbers.extend(vertex.delta.to_array());
@@ -768,10 +801,15 @@ pub(super) struct V4;
 impl Variant for V4 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 1;
-    const KERNEL: Option<Kernel> = Some(Kernel::MushCenters);
+    const KERNEL: Kernel = Kernel::MushCenters;
+    const MEASURES: usize = 0;
 
     fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
         numbers.push(part.rotation_weight);
+    }
+
+    fn stream_parts(parts: &[f32], _unit: f32, stream: &mut VertexStream) {
+        stream.influence_numbers.extend(parts);
     }
 
     #[inline]
