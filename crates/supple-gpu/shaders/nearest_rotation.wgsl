@@ -58,6 +58,19 @@ fn straightened(m: mat3x3<f32>) -> mat3x3<f32> {
     return mat3x3(x, cross(z, x), z);
 }
 
+// The least eigenvalue of a symmetric matrix, in closed form.
+fn least_eigenvalue(s: mat3x3<f32>) -> f32 {
+    let mean = (s[0].x + s[1].y + s[2].z) / 3.0;
+    let off = s - mat3x3(mean, 0.0, 0.0, 0.0, mean, 0.0, 0.0, 0.0, mean);
+    let spread = sqrt(sum_of_squares(off) / 6.0);
+    if spread < 1e-12 {
+        return mean;
+    }
+    let unit_off = off * (1.0 / spread);
+    let third = acos(clamp(0.5 * determinant(unit_off), -1.0, 1.0)) / 3.0;
+    return mean + 2.0 * spread * cos(third + 2.0943951);
+}
+
 // Newton's method on rotations, for matrices that hardly tell one: from `R`, the best small turn `θ` solves `(tr S − S) θ = axial(RᵀM)`, with `S` the symmetric part of `RᵀM`.
 fn refined_rotation(m: mat3x3<f32>, start: mat3x3<f32>) -> mat3x3<f32> {
     var rotation = start;
@@ -65,22 +78,18 @@ fn refined_rotation(m: mat3x3<f32>, start: mat3x3<f32>) -> mat3x3<f32> {
         let fit = transpose(rotation) * m;
         let axial = vec3(fit[1].z - fit[2].y, fit[2].x - fit[0].z, fit[0].y - fit[1].x);
         let trace = fit[0].x + fit[1].y + fit[2].z;
-        // A little is added so that directions which the matrix does not tell stay as they are, and so that every step climbs.
-        let ground = max(1e-6, 2e-6 - trace);
         let s = (fit + transpose(fit)) * -0.5;
+        let bending = mat3x3(s[0] + vec3(trace, 0.0, 0.0), s[1] + vec3(0.0, trace, 0.0), s[2] + vec3(0.0, 0.0, trace));
+        // A little is added so that directions which the matrix does not tell stay as they are. Far from the best rotation some directions bend upwards; these are bent down as much, so that every step
+        // climbs, and also those take few in which the matrix tells little.
+        let added = 1e-6 - 2.0 * min(least_eigenvalue(bending), 0.0);
         let hessian = mat3x3(
-            s[0] + vec3(trace + ground, 0.0, 0.0),
-            s[1] + vec3(0.0, trace + ground, 0.0),
-            s[2] + vec3(0.0, 0.0, trace + ground),
+            bending[0] + vec3(added, 0.0, 0.0),
+            bending[1] + vec3(0.0, added, 0.0),
+            bending[2] + vec3(0.0, 0.0, added),
         );
         let inverse = cofactors(hessian);
-        let volume = dot(hessian[0], inverse[0]);
-        var turn = axial;
-        // The sum of pairs of singular values: all positive near the best rotation. Elsewhere, along the slope.
-        let minors = hessian[0].x * hessian[1].y - hessian[0].y * hessian[1].x;
-        if volume > 1e-12 && minors > 0.0 && hessian[0].x > 0.0 {
-            turn = transpose(inverse) * axial / volume;
-        }
+        var turn = transpose(inverse) * axial / dot(hessian[0], inverse[0]);
         let size = length(turn);
         if size > 1.0 {
             turn = turn / size;

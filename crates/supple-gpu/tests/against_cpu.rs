@@ -50,17 +50,19 @@ fn every_method_deforms_built_in_characters_as_the_cpu_does() {
 #[test]
 fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
     let Some(gpu) = gpu() else { return };
-    let asset = characters::build(Character::Arm, 2000).unwrap();
-    let plain = poses(&asset, 1).pop().unwrap();
-    let palettes = [
-        plain.clone(),
-        stretched(&plain, [1.3, 0.8, 1.1], 2),
-        stretched(&plain, [-1.0, 1.0, 1.0], 1),
-        stretched(&plain, [2.5, 2.5, 2.5], 1),
-    ];
-    for method in methods(&asset.rig) {
-        let skin = bake(&asset.rig, &method);
-        assert_same_places(gpu, &skin, &palettes, &method.to_string());
+    for character in [Character::Arm, Character::Figure, Character::Cloth] {
+        let asset = characters::build(character, 2000).unwrap();
+        let plain = poses(&asset, 1).pop().unwrap();
+        let palettes = [
+            plain.clone(),
+            stretched(&plain, [1.3, 0.8, 1.1], 2),
+            stretched(&plain, [-1.0, 1.0, 1.0], 1),
+            stretched(&plain, [2.5, 2.5, 2.5], 1),
+        ];
+        for method in methods(&asset.rig) {
+            let skin = bake(&asset.rig, &method);
+            assert_same_places(gpu, &skin, &palettes, &format!("{character:?}, {method}"));
+        }
     }
 }
 
