@@ -58,6 +58,8 @@ fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
             stretched(&plain, [1.3, 0.8, 1.1], 2),
             stretched(&plain, [-1.0, 1.0, 1.0], 1),
             stretched(&plain, [2.5, 2.5, 2.5], 1),
+            stretched(&plain, [3.0, 0.2, 1.0], 2),
+            stretched(&plain, [1.0, 1.0, 0.01], 2),
         ];
         for method in methods(&asset.rig) {
             let skin = bake(&asset.rig, &method);
