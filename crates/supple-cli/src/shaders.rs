@@ -6,7 +6,9 @@ use crate::print;
 use crate::source::Source;
 use std::fmt::Write;
 use supple::{Method, Normals, Skin};
-use supple_gpu::{Format, Language, Stage, description, shader, translate};
+use supple_gpu::{
+    Format, Language, Stage, description, pass_description, passes, shader, translate,
+};
 
 /// What a shader reads depends on the method alone, so any character will do.
 const ANY_CHARACTER: &str = "@bar:2000";
@@ -41,16 +43,30 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
                 continue;
             }
             let message = format!("the method '{method}' has no shader");
-            return Err(Failure::new(message).hint("without -m, all that have one are written"));
+            return Err(Failure::new(message).hint(match method {
+                Method::DeltaMush(_) => {
+                    "delta-mush with tangent frames has one, and ddm has best-fit frames baked"
+                }
+                _ => "without -m, all that have one are written",
+            }));
         };
-        let before = description(&method.to_string(), &layout, format, stage);
-        for language in Language::ALL {
-            let text =
-                translate(&wgsl, language).map_err(|error| Failure::new(error.to_string()))?;
-            // A colon is not for file names.
-            let name = method.to_string().replace(':', "-");
-            let file = format!("{name}.{}", language.ending());
-            texts.push((options.out.join(file), with_description(&before, &text)));
+        let name = method.to_string();
+        let before = description(&name, &layout, format, stage);
+        let mut shaders = vec![(name.clone(), before, wgsl)];
+        shaders.extend(passes(layout.kernel).iter().map(|&pass| {
+            let before = pass_description(&name, pass, &layout, format);
+            let name = format!("{name}-{}", pass.entry_point());
+            (name, before, pass.shader(&layout, format))
+        }));
+        for (name, before, wgsl) in shaders {
+            // A colon is not for file names, and entry points may not have what names are joined by.
+            let name = name.replace([':', '_'], "-");
+            for language in Language::ALL {
+                let text =
+                    translate(&wgsl, language).map_err(|error| Failure::new(error.to_string()))?;
+                let file = format!("{name}.{}", language.ending());
+                texts.push((options.out.join(file), with_description(&before, &text)));
+            }
         }
     }
     std::fs::create_dir_all(&options.out).map_err(|error| Failure::writing(&options.out, error))?;

@@ -44,6 +44,18 @@ pub enum GpuError {
         /// Where.
         adapter: String,
     },
+    /// Fewer buffers for one shader than a method needs.
+    #[error(
+        "the method needs {needed} storage buffers in a shader, but the device on '{adapter}' gives {most}"
+    )]
+    StorageBuffers {
+        /// How many it needs.
+        needed: u32,
+        /// How many there may be.
+        most: u32,
+        /// Where.
+        adapter: String,
+    },
     /// More instances than were made room for.
     #[error("{found} poses, but there is room for {room} instances")]
     Instances {

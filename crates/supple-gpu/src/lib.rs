@@ -26,13 +26,14 @@ mod format;
 mod packing;
 mod shader;
 mod skin;
+mod smoothing;
 mod timing;
 mod vertex_loop;
 
 pub use device::{Gpu, GpuError};
-pub use export::{ExportError, Language, description, translate};
+pub use export::{ExportError, Language, description, pass_description, translate};
 pub use format::{Format, Width};
-pub use shader::{LANES, Stage, shader, vertex_functions};
+pub use shader::{LANES, Pass, Stage, passes, shader, vertex_functions};
 pub use skin::{GpuSkin, Surface};
 pub use timing::{time_copy, time_frame};
 pub use vertex_loop::GpuLoop;

@@ -1,7 +1,6 @@
 //! The shaders, put together from their parts.
 
 use crate::format::{Format, Width, vertex_words};
-use std::fmt::Write;
 use supple::deform::{Antipodality, Kernel, StreamLayout};
 
 /// How many vertices make up a slice, whose words lie side by side: a workgroup.
@@ -16,6 +15,8 @@ const ROTATIONS: &str = include_str!("../shaders/rotations.wgsl");
 const MOTIONS: &str = include_str!("../shaders/motions.wgsl");
 const PATCHES: &str = include_str!("../shaders/patches.wgsl");
 const NEAREST_ROTATION: &str = include_str!("../shaders/nearest_rotation.wgsl");
+const POINTS: &str = include_str!("../shaders/points.wgsl");
+const FIELDS: &str = include_str!("../shaders/fields.wgsl");
 const REST: &str = include_str!("../shaders/rest.wgsl");
 const POSED: &str = include_str!("../shaders/posed.wgsl");
 const COMPUTE: &str = include_str!("../shaders/compute.wgsl");
@@ -95,11 +96,12 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
             include_str!("../shaders/swing_twist.wgsl"),
         ],
         Kernel::StretchTwist => &[QUATERNION, include_str!("../shaders/stretch_twist.wgsl")],
+        Kernel::DeltaMush => &[POINTS, include_str!("../shaders/delta_mush.wgsl")],
         _ => return None,
     })
 }
 
-/// A shader module with an entry point for a stage, which deforms surfaces by a method; none if there is no shader for it.
+/// A shader module with an entry point for a stage, which deforms surfaces by a method; none if there is no shader for it. Where there are [`passes`], they go first.
 pub fn shader(layout: &StreamLayout, format: Format, stage: Stage) -> Option<String> {
     let calling = match stage {
         Stage::Compute => &[COMPUTE][..],
@@ -109,14 +111,57 @@ pub fn shader(layout: &StreamLayout, format: Format, stage: Stage) -> Option<Str
 }
 
 /// What a vertex shader of one's own needs: `posed_vertex(index, instance)` gives the position and the normal of a vertex, and reads the bindings of group 0 alone ([`crate::GpuSkin::inputs`]). No
-/// entry point. None if there is no shader for the method.
+/// entry point. None if there is no shader for the method. Where there are [`passes`], they go first ([`crate::GpuSkin::prepare`]).
 pub fn vertex_functions(layout: &StreamLayout, format: Format) -> Option<String> {
     with_frames(layout, format, &[POSED])
 }
 
 /// The frame of a vertex, the rest surface, and who calls them.
 fn with_frames(layout: &StreamLayout, format: Format, calling: &[&str]) -> Option<String> {
-    let mut text = String::new();
+    let kernel = parts(layout.kernel)?;
+    let parts = [&[FRAME, DATA], kernel, &[REST], calling].concat();
+    Some(joined(layout, format, &parts))
+}
+
+/// A shader that prepares something for all vertices at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Pass {
+    /// Joints take the points of the surface along; once.
+    BlendPoints,
+    /// One term of the series that smooth them; once for each term of each series.
+    SmoothPoints,
+}
+
+impl Pass {
+    /// The entry point of its shader module.
+    pub fn entry_point(self) -> &'static str {
+        match self {
+            Pass::BlendPoints => "blend_points",
+            Pass::SmoothPoints => "smooth_points",
+        }
+    }
+
+    /// The shader module.
+    pub fn shader(self, layout: &StreamLayout, format: Format) -> String {
+        let own = match self {
+            Pass::BlendPoints => include_str!("../shaders/blend_points.wgsl"),
+            Pass::SmoothPoints => include_str!("../shaders/smooth_points.wgsl"),
+        };
+        joined(layout, format, &[FRAME, DATA, POINTS, FIELDS, own])
+    }
+}
+
+/// What goes before the shader of a kernel, in order; nothing for most.
+pub fn passes(kernel: Kernel) -> &'static [Pass] {
+    match kernel {
+        Kernel::DeltaMush => &[Pass::BlendPoints, Pass::SmoothPoints],
+        _ => &[],
+    }
+}
+
+/// A shader module of parts, with the constants that they go by.
+fn joined(layout: &StreamLayout, format: Format, parts: &[&str]) -> String {
     let StreamLayout {
         per_vertex,
         per_influence,
@@ -134,22 +179,15 @@ fn with_frames(layout: &StreamLayout, format: Format, calling: &[&str]) -> Optio
     let short_weights = format.has_short_weights(layout.kernel);
     let short_numbers = format.numbers == Width::Short;
     let short_rest = format.rest == Width::Short;
-    let constants = write!(
-        text,
+    let mut text = format!(
         "const LANES = {LANES}u;\nconst VERTEX_NUMBERS = {per_vertex}u;\nconst VERTEX_WORDS = {vertex_words}u;\nconst INFLUENCE_NUMBERS = {per_influence}u;\nconst INFLUENCE_WORDS = {words}u;\nconst FIRST_INFLUENCES = {first_influences}u;\n\
          const JOINT_VECTORS = {per_joint}u;\nconst SIGNS_PER_VERTEX = {per_vertex_sign};\nconst SHORT_WEIGHTS = {short_weights};\n\
          const SHORT_NUMBERS = {short_numbers};\nconst SHORT_REST = {short_rest};\nconst REST_WORDS = {rest}u;\nconst WITH_NORMALS = {normals};\n\
          const WITH_TANGENTS = {tangents};\n"
     );
-    constants.ok()?;
-    for part in [FRAME, DATA]
-        .iter()
-        .chain(parts(layout.kernel)?)
-        .chain([&REST])
-        .chain(calling)
-    {
+    for part in parts {
         text.push('\n');
         text.push_str(part);
     }
-    Some(text)
+    text
 }

@@ -4,6 +4,7 @@ use crate::device::{Gpu, GpuError};
 use crate::format::Format;
 use crate::packing::{PackedRest, Slices};
 use crate::shader::{LANES, Stage, shader, vertex_functions};
+use crate::smoothing::{self, Smoothing};
 use glam::{Vec3, Vec4};
 use supple::deform::{PoseStream, Workspace};
 use supple::mesh::Shape;
@@ -37,7 +38,7 @@ pub struct Surface {
 
 /// A character prepared for one method, in the memory of a GPU, with room for some instances.
 ///
-/// Pipelines and buffers are made once; a frame writes poses, and deforms all instances by one dispatch.
+/// Pipelines and buffers are made once; a frame writes poses, and deforms all instances by one dispatch, before which delta mush has others.
 #[derive(Debug)]
 pub struct GpuSkin {
     skin: Skin,
@@ -46,6 +47,8 @@ pub struct GpuSkin {
     input_layout: wgpu::BindGroupLayout,
     inputs: wgpu::BindGroup,
     outputs: wgpu::BindGroup,
+    /// What goes before, for methods that smooth the surface.
+    smoothing: Option<Smoothing>,
     call: wgpu::Buffer,
     /// What is the same in every call.
     constant: Call,
@@ -59,6 +62,8 @@ pub struct GpuSkin {
     read_bytes: u64,
     room: usize,
     instances: usize,
+    /// True if the poses that were given last have stretches.
+    stretches: bool,
     workspace: Workspace,
     streams: Vec<PoseStream>,
     vectors: Vec<[f32; 4]>,
@@ -109,7 +114,10 @@ impl GpuSkin {
         let packed = slices.words();
         let starts = filled("slices", bytemuck::cast_slice(&slices.starts))?;
         let words = filled("weights and baked numbers", bytemuck::cast_slice(&packed))?;
-        let table = filled("table", bytemuck::cast_slice(&skin.stream_table()))?;
+        let smoothed = skin.stream_smoothing();
+        let table = smoothed.as_ref().map(smoothing::table);
+        let table = table.unwrap_or_else(|| skin.stream_table());
+        let table = filled("table", bytemuck::cast_slice(&table))?;
         let rest = filled("rest surface", bytemuck::cast_slice(&packed_rest.words))?;
         let positions = output("positions", true, 3)?;
         let normals = output("normals", format.normals, 3)?;
@@ -120,7 +128,15 @@ impl GpuSkin {
             label: Some("supple"),
             source: wgpu::ShaderSource::Wgsl(source.into()),
         });
-        let layouts = [input_layout(device), output_layout(device)];
+        let buffers = [&call, &poses, &starts, &words, &table];
+        let smoothing = smoothed
+            .map(|stream| Smoothing::new(gpu, &stream, &layout, format, buffers, instances))
+            .transpose()?;
+        let smoothed = smoothing.as_ref().map(Smoothing::smoothed);
+        let mut inputs = buffers.to_vec();
+        inputs.push(&rest);
+        inputs.extend(smoothed);
+        let layouts = [input_layout(device, inputs.len()), output_layout(device)];
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("supple"),
             bind_group_layouts: &[Some(&layouts[0]), Some(&layouts[1])],
@@ -149,7 +165,7 @@ impl GpuSkin {
                 entries: &entries,
             })
         };
-        let inputs = bind(0, &[&call, &poses, &starts, &words, &table, &rest]);
+        let inputs = bind(0, &inputs);
         let outputs = bind(1, &[&positions, &normals, &tangents]);
         let [input_layout, _] = layouts;
         let read_bytes = size_of_val(&slices.starts[..])
@@ -162,6 +178,7 @@ impl GpuSkin {
             input_layout,
             inputs,
             outputs,
+            smoothing,
             call,
             constant: Call {
                 vertices: skin.vertex_count() as u32,
@@ -182,6 +199,7 @@ impl GpuSkin {
             read_bytes: read_bytes as u64,
             room: instances,
             instances: 0,
+            stretches: false,
             workspace: Workspace::default(),
             streams: vec![PoseStream::default(); instances],
             vectors: Vec::new(),
@@ -241,6 +259,7 @@ impl GpuSkin {
         gpu.queue()
             .write_buffer(&self.poses, 0, bytemuck::cast_slice(&self.vectors));
         self.instances = palettes.len();
+        self.stretches = stretches;
         Ok(())
     }
 
@@ -260,10 +279,18 @@ impl GpuSkin {
         if row == 0 || self.instances == 0 {
             return;
         }
+        self.prepare(pass);
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.inputs, &[]);
         pass.set_bind_group(1, &self.outputs, &[]);
         pass.dispatch_workgroups(row, self.instances as u32, slices.div_ceil(row));
+    }
+
+    /// What goes before vertex shaders, which deform by themselves: delta mush smooths the surface; for all other methods there is nothing to do.
+    pub fn prepare(&self, pass: &mut wgpu::ComputePass<'_>) {
+        if let Some(smoothing) = &self.smoothing {
+            smoothing.dispatch(pass, self.instances);
+        }
     }
 
     /// The bytes that a dispatch moves, for the instances whose poses were given last: what is read of the rest surface and of what was baked, and what is written. Poses are few.
@@ -273,7 +300,9 @@ impl GpuSkin {
         let written = written.iter().zip(wanted).filter(|(_, wanted)| *wanted);
         let room: u64 = written.map(|(buffer, _)| buffer.size()).sum();
         let instances = self.instances as u64;
-        room / self.room.max(1) as u64 * instances + self.read_bytes * instances
+        let smoothing = self.smoothing.as_ref();
+        let smoothed = smoothing.map_or(0, |smoothing| smoothing.bytes(self.stretches));
+        room / self.room.max(1) as u64 * instances + (self.read_bytes + smoothed) * instances
     }
 
     /// What the shaders of the skin read, as group 0 of a pipeline of one's own, visible to compute and vertex shaders.
@@ -334,17 +363,17 @@ impl GpuSkin {
 pub(crate) const MOST_GROUPS: u32 = 65_535;
 
 /// How many slices go along the first dimension of a dispatch. As even as it goes, so that few groups have nothing to do.
-fn row(vertices: usize) -> u32 {
+pub(crate) fn row(vertices: usize) -> u32 {
     let slices = vertices.div_ceil(LANES) as u32;
     slices.div_ceil(slices.div_ceil(MOST_GROUPS).max(1))
 }
 
-/// The first group of bindings, which compute passes and vertex shaders read alike: parameters, poses, slices, words, table, rest surface.
-fn input_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    use wgpu::BufferBindingType::{Storage, Uniform};
-    let read = Storage { read_only: true };
+/// The first group of bindings, which compute passes and vertex shaders read alike: parameters, poses, slices, words, table; where frames are made the rest surface, and what was smoothed if anything was.
+pub(crate) fn input_layout(device: &wgpu::Device, buffers: usize) -> wgpu::BindGroupLayout {
+    let mut types = vec![wgpu::BufferBindingType::Storage { read_only: true }; buffers];
+    types[0] = wgpu::BufferBindingType::Uniform;
     let stages = wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::VERTEX;
-    bind_group_layout(device, stages, &[Uniform, read, read, read, read, read])
+    bind_group_layout(device, stages, &types)
 }
 
 /// The second one, for compute passes: what becomes of positions, normals and tangents.

@@ -8,8 +8,10 @@ use common::*;
 use glam::{DAffine3, DVec3, Vec3, Vec4};
 use std::sync::Arc;
 use supple::characters::{self, Character};
-use supple::deform::{DirectDeltaMush, MushSource, MushVariant};
-use supple::mush::{Mush, PatchPart};
+use supple::deform::{DeltaMush, DirectDeltaMush, MushSource, MushVariant};
+use supple::laplacian::EdgeWeights;
+use supple::mush::{Mush, MushOptions, PatchPart};
+use supple::smoothing::Steps;
 use supple::{Affine, Asset, Mesh, Method, Output, Palette, Rig, Skin, Workspace};
 use supple_gpu::{Format, Gpu, GpuError, GpuSkin, Surface};
 
@@ -43,6 +45,44 @@ fn every_method_deforms_built_in_characters_as_the_cpu_does() {
         for method in methods(&asset.rig) {
             assert_same(&asset, &method, 3, &format!("{character:?}"));
         }
+    }
+}
+
+/// Both kinds of steps, any number of them, any weights of edges.
+#[test]
+fn smoothing_is_that_of_the_cpu_whatever_it_is() {
+    let asset = characters::build(Character::Arm, 2000).unwrap();
+    let default = MushOptions::DEFAULT;
+    let cases = [
+        MushOptions {
+            steps: Steps::Explicit,
+            lambda: 0.7,
+            kappa: 0.1,
+            radius_from_bones: false,
+            ..default.clone()
+        },
+        MushOptions {
+            iterations: 0,
+            ..default.clone()
+        },
+        MushOptions {
+            iterations: 1,
+            edge_weights: EdgeWeights::Cotangent,
+            ..default.clone()
+        },
+        MushOptions {
+            iterations: 200,
+            rigid: true,
+            ..default
+        },
+    ];
+    for smoothing in cases {
+        let what = format!("{smoothing:?}");
+        let method = Method::DeltaMush(DeltaMush {
+            smoothing,
+            ..DeltaMush::default()
+        });
+        assert_same(&asset, &method, 1, &what);
     }
 }
 
@@ -192,7 +232,12 @@ fn tangents_come_along() {
     let skeleton = asset.rig.skeleton().clone();
     let rig = Rig::new(mesh, skeleton, asset.rig.weights().clone()).unwrap();
     let palette = poses(&asset, 1).pop().unwrap();
-    let skin = bake(&rig, &Method::Linear);
+    for method in [Method::Linear, "delta-mush".parse().unwrap()] {
+        assert_same_tangents(gpu, &bake(&rig, &method), &palette);
+    }
+}
+
+fn assert_same_tangents(gpu: &Gpu, skin: &Skin, palette: &Palette) {
     let full = Format {
         tangents: true,
         ..Format::default()
@@ -204,13 +249,13 @@ fn tangents_come_along() {
         tangents: Some(&mut expected),
     };
     let workspace = &mut Workspace::default();
-    skin.deform(&palette, workspace, output).unwrap();
+    skin.deform(palette, workspace, output).unwrap();
     let short = Format {
         tangents: true,
         ..Format::SHORT
     };
     for (format, close) in [(full, 1e-4), (short, 2e-3)] {
-        let found = on_gpu(gpu, &skin, std::slice::from_ref(&palette), format).tangents;
+        let found = on_gpu(gpu, skin, std::slice::from_ref(palette), format).tangents;
         assert_eq!(found.len(), expected.len());
         for (vertex, (found, expected)) in found.iter().zip(&expected).enumerate() {
             let off = found.distance(*expected);
@@ -232,8 +277,11 @@ fn in_16_bits_all_is_nearly_the_same_and_takes_less_room() {
             skin.pose(gpu, &poses).unwrap();
             skin.bytes()
         };
+        // What is smoothed is not rounded, and most of what is moved then.
+        let smooths = skin.stream_smoothing().is_some();
+        let (of_short, of_full) = if smooths { (1, 1) } else { (5, 4) };
         assert!(
-            bytes(Format::SHORT) * 5 < bytes(Format::default()) * 4,
+            bytes(Format::SHORT) * of_short < bytes(Format::default()) * of_full,
             "{method}"
         );
         let full = on_gpu(gpu, &skin, &poses, Format::default());
@@ -252,6 +300,9 @@ fn what_cannot_be_done_is_told() {
     let log_matrix = bake(&asset.rig, &"log-matrix".parse().unwrap());
     let format = Format::default();
     let refused = GpuSkin::new(gpu, &log_matrix, format, 1);
+    assert!(matches!(refused, Err(GpuError::NoShader)));
+    let best_fit = bake(&asset.rig, &"delta-mush:best-fit".parse().unwrap());
+    let refused = GpuSkin::new(gpu, &best_fit, format, 1);
     assert!(matches!(refused, Err(GpuError::NoShader)));
     let linear = bake(&asset.rig, &Method::Linear);
     let tangents = Format {

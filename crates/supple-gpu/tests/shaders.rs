@@ -8,10 +8,19 @@ use common::*;
 use std::collections::HashSet;
 use supple::characters::{self, Character};
 use supple::deform::Kernel;
-use supple_gpu::{Format, Language, Stage, description, shader, translate};
+use supple_gpu::{
+    Format, Language, Stage, description, pass_description, passes, shader, translate,
+};
+
+/// A shader as text, with its entry point.
+struct Shader {
+    method: String,
+    entry_point: &'static str,
+    text: String,
+}
 
 /// Every shader there is, by the method that it is for.
-fn shaders() -> Vec<(String, Stage, String)> {
+fn shaders() -> Vec<Shader> {
     let asset = characters::build(Character::Bar, 2000).unwrap();
     let mut shaders = Vec::new();
     for method in methods(&asset.rig) {
@@ -23,9 +32,18 @@ fn shaders() -> Vec<(String, Stage, String)> {
                     tangents,
                     ..widths
                 };
-                for stage in Stage::ALL {
-                    let text = shader(&layout, format, stage).unwrap();
-                    shaders.push((method.to_string(), stage, text));
+                let mut push = |entry_point, text| {
+                    shaders.push(Shader {
+                        method: method.to_string(),
+                        entry_point,
+                        text,
+                    });
+                };
+                for (stage, entry_point) in Stage::ALL.into_iter().zip(["deform", "draw"]) {
+                    push(entry_point, shader(&layout, format, stage).unwrap());
+                }
+                for pass in passes(layout.kernel) {
+                    push(pass.entry_point(), pass.shader(&layout, format));
                 }
             }
         }
@@ -45,38 +63,40 @@ fn every_kernel_has_a_method_that_is_tested() {
 
 #[test]
 fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
-    for (method, stage, text) in shaders() {
-        let entry_points = match stage {
-            Stage::Compute => [
-                "fn deform(",
-                "void main()",
-                "void deform(",
-                "kernel void deform(",
-            ],
-            Stage::Vertex => [
-                "fn draw(",
-                "void main()",
-                "draw(uint",
-                "vertex drawOutput draw(",
-            ],
-        };
-        for (language, entry_point) in Language::ALL.into_iter().zip(entry_points) {
+    for shader in shaders() {
+        let Shader {
+            method,
+            entry_point,
+            text,
+        } = shader;
+        let draws = entry_point == "draw";
+        for language in Language::ALL {
             let written = translate(&text, language).unwrap();
-            assert!(written.contains(entry_point), "{method} as {language:?}");
-            let places = match language {
-                Language::Wgsl => "@binding(",
-                Language::Glsl => "binding = ",
-                Language::Hlsl => " : register(",
-                _ => " [[buffer(",
+            let (entry, places) = match language {
+                Language::Wgsl => (format!("fn {entry_point}("), "@binding("),
+                Language::Glsl => ("void main()".to_owned(), "binding = "),
+                Language::Hlsl if draws => ("draw(uint".to_owned(), " : register("),
+                Language::Hlsl => (format!("void {entry_point}("), " : register("),
+                _ if draws => ("vertex drawOutput draw(".to_owned(), " [[buffer("),
+                _ => (format!("kernel void {entry_point}("), " [[buffer("),
             };
+            assert!(
+                written.contains(&entry),
+                "{entry_point} of {method} as {language:?}"
+            );
             let declared = text.matches("@binding(").count();
             let found = written.matches(places).count();
-            // What a kernel does not read may be left out; Metal has one more, for the sizes of buffers.
+            // What a kernel does not read may be left out, such as poses where points are smoothed; Metal has one more, for the sizes of buffers.
             let sizes = usize::from(language == Language::Metal);
-            let expected = declared - 1 + sizes..=declared + sizes;
+            let unread = match entry_point {
+                "blend_points" => 2,
+                "smooth_points" => 3,
+                _ => 1,
+            };
+            let expected = declared - unread + sizes..=declared + sizes;
             assert!(
                 expected.contains(&found),
-                "{method} as {language:?}: {found}"
+                "{entry_point} of {method} as {language:?}: {found}"
             );
         }
     }
@@ -91,9 +111,17 @@ fn every_binding_is_described() {
     for method in methods(&asset.rig) {
         let layout = bake(&asset.rig, &method).stream_layout().unwrap();
         let format = Format::default();
+        let name = method.to_string();
+        let mut shaders = Vec::new();
         for stage in Stage::ALL {
-            let text = shader(&layout, format, stage).unwrap();
-            let described = description(&method.to_string(), &layout, format, stage);
+            let described = description(&name, &layout, format, stage);
+            shaders.push((shader(&layout, format, stage).unwrap(), described));
+        }
+        for &pass in passes(layout.kernel) {
+            let described = pass_description(&name, pass, &layout, format);
+            shaders.push((pass.shader(&layout, format), described));
+        }
+        for (text, described) in shaders {
             let bindings = described.lines().filter(|line| {
                 let words: Vec<_> = line.split_whitespace().collect();
                 matches!(words[..], [_, number, "uniform" | "storage", ..] if number.parse::<u32>().is_ok())

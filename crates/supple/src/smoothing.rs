@@ -84,10 +84,10 @@ impl Smoothing {
                     series.pop();
                 }
                 // What is constant stays so: the response to 0, where T_k = (−1)^k, is 1.
-                let signs = [1.0, -1.0].into_iter().cycle();
-                let constant: f64 = series.iter().zip(signs).map(|(c, sign)| c * sign).sum();
-                series[0] += 1.0 - constant;
-                return Series(series);
+                let mut series = Series(series);
+                let constant: f64 = series.alternating().sum();
+                series.0[0] += 1.0 - constant;
+                return series;
             }
             nodes *= 2;
         }
@@ -124,6 +124,38 @@ const MOST_TERMS: usize = 8192;
 /// The coefficients of a Chebyshev series, the first one halved.
 #[derive(Clone, Debug)]
 pub(crate) struct Series(Vec<f64>);
+
+impl Series {
+    /// The coefficients with alternating signs, the first as it is: what they count for where nothing is to be smoothed, since `T_k(−1) = (−1)^k`.
+    fn alternating(&self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator + '_ {
+        let sign = |term: usize| if term % 2 == 0 { 1.0 } else { -1.0 };
+        let terms = self.0.iter().enumerate();
+        terms.map(move |(term, c)| c * sign(term))
+    }
+
+    /// The series as the `f` of a recurrence that single precision can do.
+    ///
+    /// Clenshaw's recurrence subtracts large numbers where values are nearly constant. Reinsch's form of it has differences between neighbours there: with `L = 4A/bound` and
+    /// `e_k = (−1)^k c_k`, it is `δ_k = δ_{k+1} + e_k x − L β_{k+1}`, `β_k = β_{k+1} + δ_k`. Where `L x` is zero, these are `x` times sums of the `e` and sums of those, `f_k = Σ_{j≥k} Σ_{i≥j} e_i`; without
+    /// that part, what is left of the sums is small where `x` is smooth, and so is its rounding: `δ_k = δ_{k+1} − f_{k+1} L x − L β_{k+1}`. In the end (`k = 0`) half of both products counts, and the result is `x + δ`.
+    fn of_differences(&self) -> Vec<f32> {
+        let mut left_out = 0.0;
+        let terms = self.alternating().skip(1).rev().skip_while(|term| {
+            left_out += term.abs();
+            left_out <= SINGLE_PRECISION
+        });
+        let (mut sum, mut sum_of_sums) = (0.0, 0.0);
+        let factors = terms.map(|term| {
+            sum += term;
+            sum_of_sums += sum;
+            sum_of_sums as f32
+        });
+        factors.collect()
+    }
+}
+
+/// What a series for single precision may leave out: half of its last digit.
+const SINGLE_PRECISION: f64 = 3e-8;
 
 /// The values of some channels at one point: one, or an even number up to twelve.
 pub(crate) type Values<const C: usize> = [f64; C];
@@ -187,6 +219,27 @@ impl Domain {
     /// The number of points.
     pub(crate) fn len(&self) -> usize {
         self.diagonal.len()
+    }
+
+    /// The neighbours of a point, with their shares of `4A/bound`: that takes `Σ share (x_i − x_j)` of values.
+    pub(crate) fn row(&self, point: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let row = self.starts[point] as usize..self.starts[point + 1] as usize;
+        let entries = self.neighbours[row.clone()].iter().zip(&self.entries[row]);
+        entries.map(|(&neighbour, &entry)| (neighbour, -entry))
+    }
+
+    /// What these steps are on this domain in single precision: series that smooth one after the other, as [`Series::of_differences`] has them; none is empty.
+    ///
+    /// Sums of a series are many times as large as values, and their rounding is left on the result, different from point to point. So a tenth of the steps comes last and by itself: its
+    /// sums are small, and it smooths what the others leave.
+    pub(crate) fn single_precision_series(&self, smoothing: Smoothing) -> Vec<Vec<f32>> {
+        let last = smoothing.count.div_ceil(10);
+        let counts = [smoothing.count - last, last].into_iter();
+        let series = counts.map(|count| {
+            let steps = Smoothing { count, ..smoothing };
+            self.series(steps).of_differences()
+        });
+        series.filter(|series| !series.is_empty()).collect()
     }
 
     /// What these steps are on this domain.
@@ -396,6 +449,73 @@ mod tests {
             }
             let loose = (found[count - 1] - start[count - 1]).abs();
             assert!(loose < 1e-12, "a loose point keeps its value: {loose:e}");
+        }
+    }
+
+    /// The recurrence as `SmoothingStream::series` tells it.
+    fn in_single_precision(domain: &Domain, series: &[Vec<f32>], start: &[f32]) -> Vec<f32> {
+        let mut values = start.to_vec();
+        let product = |values: &[f32]| -> Vec<f32> {
+            let at = |point: usize| {
+                let row = domain.row(point);
+                row.map(|(other, share)| share as f32 * (values[point] - values[other as usize]))
+                    .sum()
+            };
+            (0..values.len()).map(at).collect()
+        };
+        for factors in series {
+            let differences = product(&values);
+            let (mut changes, mut sums) = (vec![0.0; values.len()], vec![0.0; values.len()]);
+            for (term, factor) in factors.iter().enumerate() {
+                let share = if term + 1 == factors.len() { 0.5 } else { 1.0 };
+                let pulls = product(&sums);
+                for (point, change) in changes.iter_mut().enumerate() {
+                    *change -= share * (factor * differences[point] + pulls[point]);
+                    sums[point] += *change;
+                }
+            }
+            for (value, change) in values.iter_mut().zip(changes) {
+                *value += change;
+            }
+        }
+        values
+    }
+
+    #[test]
+    fn single_precision_smooths_as_well() {
+        let laplacian = strip(200);
+        let count = laplacian.point_count();
+        for (steps, steps_count, strength) in [
+            (Steps::Implicit, 20, 30.0),
+            (Steps::Implicit, 1, 0.3),
+            (Steps::Explicit, 25, 1.0),
+            (Steps::Explicit, 0, 1.0),
+            (Steps::Implicit, 20, 0.0),
+        ] {
+            let domain = Domain::whole(&laplacian, &vec![strength; count]);
+            let smoothing = Smoothing {
+                steps,
+                count: steps_count,
+            };
+            // A bend between two straight parts.
+            let start: Vec<f32> = (0..count)
+                .map(|point| (point as f32 - 150.0).max(0.0) / 50.0)
+                .collect();
+            let mut values: Vec<Values<1>> =
+                start.iter().map(|&value| [f64::from(value)]).collect();
+            domain.smooth(
+                &domain.series(smoothing),
+                &mut values,
+                count,
+                &mut Scratch::default(),
+            );
+            let series = domain.single_precision_series(smoothing);
+            assert!(series.iter().all(|series| !series.is_empty()));
+            let found = in_single_precision(&domain, &series, &start);
+            for (found, [expected]) in found.iter().zip(&values) {
+                let off = (f64::from(*found) - expected).abs();
+                assert!(off < 2e-6, "{smoothing:?}: {found} for {expected}");
+            }
         }
     }
 

@@ -44,6 +44,34 @@ fn all_methods_with_a_shader_are_written_without_any_named() {
 }
 
 #[test]
+fn passes_that_go_before_are_written_beside_the_method() {
+    let folder = folder();
+    succeeds(
+        &["shaders", "-m", "delta-mush", "-o", "mush"],
+        folder.path(),
+    );
+    let files = listing(&folder.path().join("mush"));
+    assert_eq!(files.len(), 12);
+    for (name, entry_point) in [
+        ("delta-mush.wgsl", "fn deform("),
+        ("delta-mush-blend-points.hlsl", "void blend_points("),
+        (
+            "delta-mush-smooth-points.metal",
+            "kernel void smooth_points(",
+        ),
+    ] {
+        let path = folder.path().join("mush").join(name);
+        let text = std::fs::read_to_string(path).expect("readable");
+        assert!(text.contains(entry_point), "{name}");
+    }
+    let (_, error) = fails(
+        &["shaders", "-m", "delta-mush:best-fit", "-o", "none"],
+        folder.path(),
+    );
+    assert!(error.contains("ddm has best-fit frames baked"), "{error}");
+}
+
+#[test]
 fn a_method_without_a_shader_is_told() {
     let folder = folder();
     let (status, error) = fails(

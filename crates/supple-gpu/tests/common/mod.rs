@@ -45,6 +45,7 @@ pub fn methods(rig: &Rig) -> Vec<Method> {
         "ddm-v3",
         "ddm-v4",
         "ddm-v5",
+        "delta-mush",
     ];
     let mut methods: Vec<Method> = names.iter().map(|name| name.parse().unwrap()).collect();
     // As if learned: two joints carry the vertex a little elsewhere, one as far as the other the opposite way.

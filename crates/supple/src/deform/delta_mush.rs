@@ -6,17 +6,24 @@
 //! Smoothing looks at the whole surface, so it happens once per pose; what is left for the vertex loop is the frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`.
 //!
 //! Under scale and shear (two phases) the rest surface of the second phase is the stretched one: it is smoothed too.
+//!
+//! Another rest shape, such as a morphed one, goes through the frames of the one that was baked: what it adds turns as details do.
 
 use super::DeformError;
 use super::direct::{Deformer, FieldKey, Fields};
 use super::hats::Hats;
 use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
+use super::streams::{
+    Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
+};
+use crate::adjacency::DisjointSets;
 use crate::mush::{MushOptions, MushSurface};
 use crate::polar::{nearest_rotation, outer};
 use crate::rig::Rig;
-use crate::smoothing::{Domain, Scratch, Series, Values};
+use crate::smoothing::{Domain, Scratch, Series, Smoothing, Values};
 use crate::transform::Affine;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The options of delta mush.
@@ -57,6 +64,7 @@ pub(super) fn bake(rig: &Rig, options: &DeltaMush) -> Result<Arc<dyn Deformer>, 
 struct DeltaMushSkin {
     surface: MushSurface,
     domain: Domain,
+    smoothing: Smoothing,
     series: Series,
     frames: LocalFrames,
     triangles: Vec<[u32; 3]>,
@@ -94,6 +102,7 @@ impl DeltaMushSkin {
         let size = size.fold(0.0, f64::max);
         let hats = Hats::of(rest.len(), |point| surface.laplacian.row(point).0);
         let mut skin = DeltaMushSkin {
+            smoothing: options.smoothing.smoothing(),
             series: domain.series(options.smoothing.smoothing()),
             surface,
             domain,
@@ -162,6 +171,43 @@ impl DeltaMushSkin {
         let edge = smooth.places[self.towards[point] as usize] - smooth.places[point];
         let tangent = edge.reject_from_normalized(normal).try_normalize()?;
         Some(DMat3::from_cols(tangent, normal.cross(tangent), normal))
+    }
+}
+
+/// For passes elsewhere.
+impl DeltaMushSkin {
+    /// The points of each connected piece.
+    fn pieces(&self) -> Vec<Vec<u32>> {
+        let mut sets = DisjointSets::new(self.rest.len());
+        for point in 0..self.rest.len() {
+            for (neighbour, _) in self.domain.row(point) {
+                sets.join(point, neighbour as usize);
+            }
+        }
+        // Cotangents may count no edge of a triangle; its normal still needs all corners.
+        for [a, b, c] in &self.triangles {
+            sets.join(*a as usize, *b as usize);
+            sets.join(*a as usize, *c as usize);
+        }
+        let mut pieces: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for point in 0..self.rest.len() {
+            let piece = pieces.entry(sets.find(point)).or_default();
+            piece.push(point as u32);
+        }
+        pieces.into_values().collect()
+    }
+
+    /// The joint that holds most of some points.
+    fn bearer(&self, points: &[u32]) -> u16 {
+        let mut held: BTreeMap<u16, f64> = BTreeMap::new();
+        for &point in points {
+            let (joints, weights) = self.surface.row(point as usize);
+            for (&joint, &weight) in joints.iter().zip(weights) {
+                *held.entry(joint).or_default() += f64::from(weight);
+            }
+        }
+        let most = held.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        most.map_or(0, |(joint, _)| joint)
     }
 }
 
@@ -289,6 +335,79 @@ impl BlendsMotions for DeltaMushSkin {
     ) -> Affine {
         let point = self.surface.weld.point_of(vertex);
         self.hats.frame(point, fields.extras, &posed.frames)
+    }
+
+    /// Best-fit frames would have to smooth products of coordinates, whose differences need double precision: direct delta mush has those frames baked.
+    fn stream_layout(&self) -> Option<StreamLayout> {
+        let layout = StreamLayout::of(Kernel::DeltaMush, 1, 0, 3);
+        (self.frames == LocalFrames::Tangent).then_some(layout)
+    }
+
+    fn stream_smoothing(&self) -> Option<SmoothingStream> {
+        self.stream_layout()?;
+        let places = self.rest.iter().zip(self.surface.weld.first_vertices());
+        let mut points: Vec<SmoothedPoint> = places
+            .zip(&self.towards)
+            .enumerate()
+            .map(|(point, ((place, vertex), &towards))| SmoothedPoint {
+                place: place.as_vec3().to_array(),
+                vertex,
+                towards,
+                neighbours: self
+                    .domain
+                    .row(point)
+                    .map(|(neighbour, share)| (neighbour, share as f32))
+                    .collect(),
+                ..SmoothedPoint::default()
+            })
+            .collect();
+        for &[a, b, c] in &self.triangles {
+            for [own, second, third] in [[a, b, c], [b, c, a], [c, a, b]] {
+                points[own as usize].triangles.push([second, third]);
+            }
+        }
+        let mut pieces = Vec::new();
+        for members in self.pieces() {
+            let place = |&point: &u32| self.smooth_rest.places[point as usize];
+            let middle = members.iter().map(place).sum::<DVec3>() / members.len() as f64;
+            let middle = middle.as_vec3();
+            for member in &members {
+                let point = &mut points[*member as usize];
+                let exact = place(member) - middle.as_dvec3();
+                let smooth = exact.as_vec3();
+                point.smooth = smooth.to_array();
+                point.smooth_left = (exact - smooth.as_dvec3()).as_vec3().to_array();
+                point.piece = pieces.len() as u32;
+            }
+            pieces.push(SmoothedPiece {
+                middle: middle.to_array(),
+                joint: self.bearer(&members),
+            });
+        }
+        Some(SmoothingStream {
+            points,
+            pieces,
+            series: self.domain.single_precision_series(self.smoothing),
+        })
+    }
+
+    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let point = self.surface.weld.point_of(vertex) as u32;
+        stream.numbers.push(f32::from_bits(point));
+    }
+
+    /// Nothing: all that is smoothed is smoothed there.
+    fn pose_for_stream(&self, _motions: &RigidMotions, _posed: &mut PosedSurface) {}
+
+    fn stream_joints(
+        &self,
+        motions: &RigidMotions,
+        _posed: &PosedSurface,
+        stream: &mut PoseStream,
+    ) {
+        for motion in &motions.motions {
+            stream.push_rows(&motion.to_affine());
+        }
     }
 }
 

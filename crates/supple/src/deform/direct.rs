@@ -3,7 +3,7 @@
 use super::lanes::{FrameLanes, Group, Packing, RestSurface, carry};
 use super::normals::{BakedNormals, FieldGradients};
 use super::output::{BlockSurface, Output, Sink};
-use super::streams::{PoseStream, StreamLayout, VertexStream};
+use super::streams::{PoseStream, SmoothingStream, StreamLayout, VertexStream};
 use super::{DeformError, InstructionSet, Workspace};
 use crate::exec;
 use crate::mesh::Shape;
@@ -99,8 +99,22 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// What is smoothed there before.
+    fn stream_smoothing(&self) -> Option<SmoothingStream> {
+        None
+    }
+
     /// A vertex as it is read there.
     fn stream_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
+
+    /// Computes what a pose is read of there: all that [`pose`](Direct::pose) does, unless some of it is done there as well.
+    fn pose_for_stream(
+        &self,
+        palette: &[Affine],
+        posed: &mut Self::Posed,
+    ) -> Result<(), DeformError> {
+        self.pose(palette, posed)
+    }
 
     /// A pose as it is read there.
     fn stream_pose(&self, _posed: &Self::Posed, _stream: &mut PoseStream) {}
@@ -226,6 +240,8 @@ pub(super) trait Deformer: Debug + Send + Sync {
 
     fn stream_table(&self) -> Vec<u32>;
 
+    fn stream_smoothing(&self) -> Option<SmoothingStream>;
+
     fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream);
 
     fn stream_pose(
@@ -322,6 +338,10 @@ impl<M: Direct> Deformer for M {
         Direct::stream_table(self)
     }
 
+    fn stream_smoothing(&self) -> Option<SmoothingStream> {
+        Direct::stream_smoothing(self)
+    }
+
     fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         Direct::stream_vertex(self, vertex, stream);
     }
@@ -335,7 +355,7 @@ impl<M: Direct> Deformer for M {
         let mut instances = workspace.take_posed::<Vec<Instance<M::Posed>>>();
         instances.resize_with(1, Instance::default);
         let posed = &mut instances[0].posed;
-        let outcome = self.pose(palette, posed);
+        let outcome = self.pose_for_stream(palette, posed);
         if outcome.is_ok() {
             Direct::stream_pose(self, posed, stream);
         }

@@ -48,7 +48,9 @@ pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::{Normals, UnknownNormals};
 pub use output::{NormalFormat, Output, Place, TangentFormat, VertexBuffer, VertexBuffers};
-pub use streams::{Kernel, PoseStream, StreamLayout, VertexStream};
+pub use streams::{
+    Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
+};
 pub use stretch_twist::StretchTwist;
 pub(crate) use swing_twist::swing_and_twist;
 

@@ -10,7 +10,7 @@
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
-use super::streams::{PoseStream, StreamLayout, VertexStream};
+use super::streams::{PoseStream, SmoothingStream, StreamLayout, VertexStream};
 use super::world::{Bearers, World};
 use crate::polar::Polar;
 use crate::rig::Rig;
@@ -281,8 +281,18 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// What is smoothed there before.
+    fn stream_smoothing(&self) -> Option<SmoothingStream> {
+        None
+    }
+
     /// The numbers of a vertex as they are read there, beside its weights.
     fn stream_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
+
+    /// Computes what a pose is read of there: all that [`pose`](BlendsMotions::pose) does, unless some of it is done there as well.
+    fn pose_for_stream(&self, motions: &RigidMotions, posed: &mut Self::Posed) {
+        self.pose(motions, posed);
+    }
 
     /// The joints of a pose as they are read there.
     fn stream_joints(
@@ -473,9 +483,24 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
         self.method.stream_table(self.heads.len())
     }
 
+    fn stream_smoothing(&self) -> Option<SmoothingStream> {
+        self.method.stream_smoothing()
+    }
+
     fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         stream.push_row(self.row(vertex));
         self.method.stream_vertex(vertex, stream);
+    }
+
+    fn pose_for_stream(
+        &self,
+        palette: &[Affine],
+        posed: &mut Self::Posed,
+    ) -> Result<(), DeformError> {
+        let motions = &mut posed.motions;
+        motions.split(palette, &self.heads, &self.bearers);
+        self.method.pose_for_stream(motions, &mut posed.own);
+        Ok(())
     }
 
     fn stream_pose(&self, posed: &Self::Posed, stream: &mut PoseStream) {

@@ -41,6 +41,8 @@ pub enum Kernel {
     SwingTwist,
     /// Bones that stretch and twist; per influence the place along the bone, per joint frame, head, axis with twist, and stretch.
     StretchTwist,
+    /// Delta mush with tangent frames; per vertex which point of [`Skin::stream_smoothing`] it is (a whole number, by its bits), per joint the rows of its rigid motion. That surface is smoothed before.
+    DeltaMush,
 }
 
 impl Kernel {
@@ -59,6 +61,7 @@ impl Kernel {
         Kernel::Spherical,
         Kernel::SwingTwist,
         Kernel::StretchTwist,
+        Kernel::DeltaMush,
     ];
 }
 
@@ -158,6 +161,53 @@ impl PoseStream {
     }
 }
 
+/// What is smoothed in every frame before frames can be had, as plain numbers: for passes over the points of a surface.
+///
+/// Smoothing `S` keeps whatever moves a piece of the surface as a whole. So one joint of a piece is its reference, and only what other joints do beside it is smoothed: `ṽ = T_ref(ũ + S g)` with
+/// `g = T_ref⁻¹ v − u`. Then single precision is enough wherever the character stands, and a small piece that follows one joint keeps its shape to the bit, however small smoothing makes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SmoothingStream {
+    /// The surface with its seams closed.
+    pub points: Vec<SmoothedPoint>,
+    /// What is connected.
+    pub pieces: Vec<SmoothedPiece>,
+    /// What smoothing is: one series of terms `f` after the other, each of which smooths what the one before has made; none is empty.
+    ///
+    /// With `L` of [`SmoothedPoint::neighbours`] and `y = L x`, and with both sums zero at first, for each term of a series from first to last: `δ ← δ − f y − L β`, then `β ← β + δ`. Of the last one half is taken,
+    /// `δ ← δ − ½(f y + L β)`. The result is `x + δ`.
+    pub series: Vec<Vec<f32>>,
+}
+
+/// A point of a surface that is smoothed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SmoothedPoint {
+    /// `u`: where it is at rest.
+    pub place: [f32; 3],
+    /// `ũ`: where smoothing takes it at rest, seen from the middle of its piece.
+    pub smooth: [f32; 3],
+    /// What rounding has left of that.
+    pub smooth_left: [f32; 3],
+    /// The piece it belongs to.
+    pub piece: u32,
+    /// A vertex that is there, whose joints and weights it has.
+    pub vertex: u32,
+    /// The neighbour that gives its tangent; the point itself if it has none.
+    pub towards: u32,
+    /// Its neighbours, and what `L β` takes of the difference to each: `(L β)_i = Σ share (β_i − β_j)`.
+    pub neighbours: Vec<(u32, f32)>,
+    /// The two other corners of the triangles around it, in their order.
+    pub triangles: Vec<[u32; 2]>,
+}
+
+/// A connected piece of a surface that is smoothed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SmoothedPiece {
+    /// A place in the middle of the smoothed piece, at rest.
+    pub middle: [f32; 3],
+    /// The joint that is the reference: the one that holds most of it.
+    pub joint: u16,
+}
+
 impl Skin {
     /// How a vertex loop elsewhere reads this skin; none for methods whose frames are computed here alone.
     pub fn stream_layout(&self) -> Option<StreamLayout> {
@@ -167,6 +217,11 @@ impl Skin {
     /// What the kernel looks up beside vertices and poses: for each joint and each other one, the hinge between them; empty for most.
     pub fn stream_table(&self) -> Vec<u32> {
         self.deformer.stream_table()
+    }
+
+    /// What must be smoothed before the kernel can run, if anything.
+    pub fn stream_smoothing(&self) -> Option<SmoothingStream> {
+        self.deformer.stream_smoothing()
     }
 
     /// A vertex as [`Skin::stream_layout`] says it is read. Nothing for methods without one.

@@ -1,0 +1,35 @@
+// What smoothing works on (see `field_place`).
+
+struct Term {
+    // `f`, the factor of `y`.
+    factor: f32,
+    // How much of this term counts: all, and half of the last one.
+    share: f32,
+    // 1 for the first term of a series, which makes `y`.
+    is_first: u32,
+    // 1 for the last term of a series after which another one comes, which smooths the result of this one.
+    goes_on: u32,
+}
+
+// One for each pass.
+@group(1) @binding(0) var<uniform> term: Term;
+@group(1) @binding(1) var<storage, read_write> fields: array<f32>;
+// `β` as the term before left it, and as this one leaves it, three numbers per point and field. Before the first term it is `x`.
+@group(1) @binding(2) var<storage, read> sums: array<f32>;
+@group(1) @binding(3) var<storage, read_write> next_sums: array<f32>;
+
+fn field_vector(at: u32) -> vec3<f32> {
+    return vec3(fields[at], fields[at + 1u], fields[at + 2u]);
+}
+
+fn put_field_vector(at: u32, vector: vec3<f32>) {
+    fields[at] = vector.x;
+    fields[at + 1u] = vector.y;
+    fields[at + 2u] = vector.z;
+}
+
+fn put_sum(at: u32, vector: vec3<f32>) {
+    next_sums[at] = vector.x;
+    next_sums[at + 1u] = vector.y;
+    next_sums[at + 2u] = vector.z;
+}
