@@ -10,6 +10,7 @@ use std::sync::Arc;
 use supple::characters::{self, Character};
 use supple::deform::{DeltaMush, DirectDeltaMush, MushSource, MushVariant};
 use supple::laplacian::EdgeWeights;
+use supple::mesh::Shape;
 use supple::mush::{Mush, MushOptions, PatchPart};
 use supple::smoothing::Steps;
 use supple::{Affine, Asset, Mesh, Method, Output, Palette, Rig, Skin, Workspace};
@@ -261,6 +262,46 @@ fn assert_same_tangents(gpu: &Gpu, skin: &Skin, palette: &Palette) {
             let off = found.distance(*expected);
             assert!(off < close, "{format:?}, {vertex}: {found} for {expected}");
         }
+    }
+}
+
+/// As morph targets make them: frames are still those of the surface that was baked.
+#[test]
+fn another_rest_shape_is_deformed_as_on_the_cpu() {
+    let Some(gpu) = gpu() else { return };
+    let asset = characters::build(Character::Arm, 2000).unwrap();
+    let palette = poses(&asset, 1).pop().unwrap();
+    let mesh = asset.rig.mesh();
+    let surface = mesh.positions().iter().zip(mesh.normals());
+    let swollen: Vec<Vec3> = surface
+        .map(|(place, normal)| *place + *normal * (0.02 * (place.x * 20.0).sin()))
+        .collect();
+    let shape = Shape {
+        positions: &swollen,
+        normals: mesh.normals(),
+        tangents: None,
+    };
+    for method in methods(&asset.rig) {
+        let skin = bake(&asset.rig, &method);
+        let mut expected = vec![Vec3::ZERO; skin.vertex_count()];
+        let output = Output {
+            positions: &mut expected,
+            normals: None,
+            tangents: None,
+        };
+        let workspace = &mut Workspace::default();
+        skin.deform_shape(shape, &palette, workspace, output)
+            .unwrap();
+        let mut on_gpu = GpuSkin::new(gpu, &skin, Format::default(), 1).unwrap();
+        on_gpu.set_rest(gpu, shape).unwrap();
+        let palettes = std::slice::from_ref(&palette);
+        let found = on_gpu.deform(gpu, palettes).unwrap().positions;
+        let (off, vertex) = farthest(&found, &expected);
+        let off = off / extent(&expected);
+        assert!(
+            off <= CLOSE,
+            "{method}, vertex {vertex}: off by {off:e} of the extent"
+        );
     }
 }
 

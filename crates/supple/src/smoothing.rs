@@ -128,7 +128,7 @@ pub(crate) struct Series(Vec<f64>);
 impl Series {
     /// The coefficients with alternating signs, the first as it is: what they count for where nothing is to be smoothed, since `T_k(−1) = (−1)^k`.
     fn alternating(&self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator + '_ {
-        let sign = |term: usize| if term % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |term: usize| if term.is_multiple_of(2) { 1.0 } else { -1.0 };
         let terms = self.0.iter().enumerate();
         terms.map(move |(term, c)| c * sign(term))
     }
