@@ -417,12 +417,7 @@ impl Makes<'_> {
         bytes: u64,
         usage: BufferUsages,
     ) -> Result<wgpu::Buffer, GpuError> {
-        let limits = self.gpu.device().limits();
-        let most = limits
-            .max_buffer_size
-            .min(limits.max_storage_buffer_binding_size)
-            // Shaders count in 32 bits.
-            .min(u64::from(u32::MAX));
+        let most = largest_buffer(self.gpu);
         if bytes > most {
             return Err(GpuError::TooLarge {
                 what,
@@ -445,6 +440,16 @@ impl Makes<'_> {
         self.gpu.queue().write_buffer(&buffer, 0, bytes);
         Ok(buffer)
     }
+}
+
+/// The bytes that a buffer of shaders may have.
+pub(crate) fn largest_buffer(gpu: &Gpu) -> u64 {
+    let limits = gpu.device().limits();
+    limits
+        .max_buffer_size
+        .min(limits.max_storage_buffer_binding_size)
+        // Shaders count in 32 bits.
+        .min(u64::from(u32::MAX))
 }
 
 /// The first numbers of a buffer.

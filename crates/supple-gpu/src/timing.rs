@@ -1,7 +1,7 @@
 //! How long work takes on the GPU, by its own clock.
 
 use crate::device::{Gpu, GpuError};
-use crate::skin::{GpuSkin, MOST_GROUPS, Makes};
+use crate::skin::{GpuSkin, MOST_GROUPS, Makes, largest_buffer};
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
@@ -102,10 +102,11 @@ pub fn time_frame(gpu: &Gpu, skin: &GpuSkin, rounds: usize) -> Result<Duration, 
     Stopwatch::new(gpu)?.best(gpu, rounds, |pass| skin.dispatch(pass))
 }
 
-/// How long copying so many bytes takes: reading them, and writing them elsewhere.
+/// How long copying so many bytes takes: reading them, and writing them elsewhere. Of more than a buffer holds, a part is timed, and the rest taken to be as fast.
 pub fn time_copy(gpu: &Gpu, bytes: u64, rounds: usize) -> Result<Duration, GpuError> {
     let device = gpu.device();
-    let bytes = bytes.next_multiple_of(16).max(16);
+    let whole = bytes.next_multiple_of(16).max(16);
+    let bytes = whole.min(largest_buffer(gpu) / 16 * 16);
     let buffer = || Makes { gpu }.empty("copied bytes", bytes, BufferUsages::STORAGE);
     let (from, to) = (buffer()?, buffer()?);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -138,9 +139,10 @@ pub fn time_copy(gpu: &Gpu, bytes: u64, rounds: usize) -> Result<Duration, GpuEr
     const GROUP: u64 = 256;
     let groups = (bytes / 16).div_ceil(GROUP) as u32;
     let rows = groups.div_ceil(MOST_GROUPS);
-    Stopwatch::new(gpu)?.best(gpu, rounds, |pass| {
+    let part = Stopwatch::new(gpu)?.best(gpu, rounds, |pass| {
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bindings, &[]);
         pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);
-    })
+    })?;
+    Ok(part.mul_f64(whole as f64 / bytes as f64))
 }

@@ -110,7 +110,7 @@ fn assert_same_picture(asset: &Asset, method: &str, look: &Look, vertex_shader: 
 fn skins_deform_themselves_in_the_vertex_shader() {
     let asset = build(Character::Figure, 3000).unwrap();
     let look = Look::new(&asset, Overlays::default());
-    for method in ["linear", "dual-quaternion", "cor", "ddm"] {
+    for method in ["linear", "dual-quaternion", "cor", "ddm", "delta-mush"] {
         assert_same_picture(&asset, method, &look, true);
     }
 }

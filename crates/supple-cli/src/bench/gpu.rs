@@ -89,7 +89,8 @@ fn time_scene(
     if skin.stream_layout().is_none() {
         return Ok(None);
     }
-    let mut on_gpu = GpuSkin::new(gpu, &skin, Format::default(), instances)?;
+    let format = Format::default().fitted_to(&skin);
+    let mut on_gpu = GpuSkin::new(gpu, &skin, format, instances)?;
     on_gpu.pose(gpu, &vec![palette.clone(); instances])?;
     let bytes = on_gpu.bytes();
     Ok(Some(Row {

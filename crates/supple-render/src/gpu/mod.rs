@@ -204,7 +204,8 @@ impl GpuPainter {
 
     /// The first surface of every scene is deformed by a vertex shader, for the pose that comes with the scene.
     pub fn with_skin(self, skin: &Skin) -> Result<GpuPainter, GpuError> {
-        let skin = GpuSkin::new(&self.gpu, skin, Format::default(), 1)?;
+        let format = Format::default().fitted_to(skin);
+        let skin = GpuSkin::new(&self.gpu, skin, format, 1)?;
         let (layout, _) = skin.inputs();
         let functions = skin.vertex_functions()?;
         let pipelines = Pipelines::new(self.gpu.device(), &self.layouts, layout, &functions);
@@ -271,6 +272,9 @@ impl GpuPainter {
             surfaces.extend(buffers);
         }
         let mut encoder = device.create_command_encoder(&Default::default());
+        if let Some((skin, _)) = self.character.as_ref().filter(|_| skinned) {
+            skin.prepare(&mut encoder.begin_compute_pass(&Default::default()));
+        }
         let light = self.draw_maps(&mut encoder, &lamps, &surfaces);
         let drawn = self.draw_surfaces(&mut encoder, &surfaces, &light, passes);
         let colors = self.fill_and_read(encoder, &drawn, &light, &views[0])?;
