@@ -1,10 +1,7 @@
 // `Σ w_j T_j`, of the matrices that start with a vector of each joint.
 fn blended_frame(vertex: Vertex, first: u32) -> Frame {
     var sum = with_pair_of_frames(ZERO, vertex, 0u, first);
-    if FIRST_INFLUENCES > 2u {
-        sum = with_pair_of_frames(sum, vertex, 2u, first);
-    }
-    for (var i = FIRST_INFLUENCES; i < vertex.influences; i += 2u) {
+    for (var i = 2u; i < vertex.influences; i += 2u) {
         sum = with_pair_of_frames(sum, vertex, i, first);
     }
     return sum;

@@ -23,10 +23,7 @@ fn with_pair_of_motions(sum: DualQuaternion, vertex: Vertex, influence: u32, fir
 // `⊕ w_j q_j` of the parts that start with a vector of each joint.
 fn blended_motion(vertex: Vertex, first: u32) -> DualQuaternion {
     var sum = with_pair_of_motions(DualQuaternion(vec4<f32>(), vec4<f32>()), vertex, 0u, first);
-    if FIRST_INFLUENCES > 2u {
-        sum = with_pair_of_motions(sum, vertex, 2u, first);
-    }
-    for (var i = FIRST_INFLUENCES; i < vertex.influences; i += 2u) {
+    for (var i = 2u; i < vertex.influences; i += 2u) {
         sum = with_pair_of_motions(sum, vertex, i, first);
     }
     if !SIGNS_PER_VERTEX && dot(sum.real, sum.real) < CANCELLED {

@@ -34,10 +34,7 @@ fn turned_by_pair(turn: Turn, vertex: Vertex, influence: u32, center: vec3<f32>)
 // Turned by `⊕ w_j q_j` about a center that goes to `Σ w_j T_j c`.
 fn turned_by_joints(vertex: Vertex, center: vec3<f32>) -> Frame {
     var turn = turned_by_pair(Turn(vec4<f32>(), vec3<f32>()), vertex, 0u, center);
-    if FIRST_INFLUENCES > 2u {
-        turn = turned_by_pair(turn, vertex, 2u, center);
-    }
-    for (var i = FIRST_INFLUENCES; i < vertex.influences; i += 2u) {
+    for (var i = 2u; i < vertex.influences; i += 2u) {
         turn = turned_by_pair(turn, vertex, i, center);
     }
     if !SIGNS_PER_VERTEX && dot(turn.rotation, turn.rotation) < CANCELLED {

@@ -1,8 +1,6 @@
 //! What is deformed, and how much room it takes.
 
-use crate::shader::LANES;
-use supple::deform::{Kernel, StreamLayout, VertexStream};
-use supple::{Skin, exec};
+use supple::deform::{Kernel, StreamLayout};
 
 /// How many bits a number takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,18 +25,6 @@ pub struct Format {
     pub numbers: Width,
     /// The rest surface: in 16 bits, positions are in steps of 1/65535 of its box, normals and tangents on an octahedron.
     pub rest: Width,
-    /// How many influences of a vertex, joint and weight alone, stand where they are found without being looked up, whether a vertex has so many or not: see [`Format::fitted_to`].
-    pub lead: Lead,
-}
-
-/// See [`Format::lead`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Lead {
-    /// Two: right for most characters.
-    #[default]
-    Two,
-    /// Four: faster where nearly all vertices have four or more.
-    Four,
 }
 
 impl Default for Format {
@@ -49,7 +35,6 @@ impl Default for Format {
             weights: Width::Full,
             numbers: Width::Full,
             rest: Width::Full,
-            lead: Lead::Two,
         }
     }
 }
@@ -62,36 +47,7 @@ impl Format {
         weights: Width::Short,
         numbers: Width::Short,
         rest: Width::Short,
-        lead: Lead::Two,
     };
-
-    /// The same with the lead that suits a skin: four where room for influences that are not there costs next to nothing.
-    #[must_use]
-    pub fn fitted_to(self, skin: &Skin) -> Format {
-        let vertices = skin.vertex_count();
-        let parts = exec::map_chunks(vertices.div_ceil(LANES), |slices| {
-            let mut stream = VertexStream::default();
-            let (mut there, mut room) = (0, 0);
-            for slice in slices {
-                let first = slice * LANES;
-                let richest = (first..vertices.min(first + LANES)).map(|vertex| {
-                    skin.stream_vertex(vertex, &mut stream);
-                    stream.influences.len()
-                });
-                let richest = richest.max().unwrap_or(0);
-                there += richest;
-                room += Lead::Four.influences().saturating_sub(richest);
-            }
-            (there, room)
-        });
-        let there: usize = parts.iter().map(|&(there, _)| there).sum();
-        let room: usize = parts.iter().map(|&(_, room)| room).sum();
-        let lead = match room * NEXT_TO_NOTHING <= there {
-            true => Lead::Four,
-            false => Lead::Two,
-        };
-        Format { lead, ..self }
-    }
 
     pub(crate) fn has_short_weights(self, kernel: Kernel) -> bool {
         self.weights == Width::Short && kernel != Kernel::AnimationSpace
@@ -114,10 +70,10 @@ impl Format {
         }
     }
 
-    /// How many influences every vertex has room for where they are found without being looked up: the lead, or one where it is large and room for nothing would cost much.
+    /// How many influences every vertex has room for where they are found without being looked up: a pair, or one where it is large and room for nothing would cost much.
     pub(crate) fn first_influences(self, layout: &StreamLayout) -> usize {
         match self.influence_words(layout) {
-            ..=PAIR => self.lead.influences(),
+            ..=PAIR => 2,
             _ => 1,
         }
     }
@@ -139,18 +95,6 @@ impl Format {
         })
     }
 }
-
-impl Lead {
-    fn influences(self) -> usize {
-        match self {
-            Lead::Two => 2,
-            Lead::Four => 4,
-        }
-    }
-}
-
-/// One in so many.
-const NEXT_TO_NOTHING: usize = 20;
 
 /// Memory is read in pairs of words: half as many reads as with single ones, each for two.
 pub(crate) const PAIR: usize = 2;

@@ -32,7 +32,7 @@ mod vertex_loop;
 
 pub use device::{Gpu, GpuError};
 pub use export::{ExportError, Language, description, pass_description, translate};
-pub use format::{Format, Lead, Width};
+pub use format::{Format, Width};
 pub use shader::{LANES, Pass, Stage, passes, shader, vertex_functions};
 pub use skin::{GpuSkin, Surface};
 pub use timing::{time_copy, time_frame};

@@ -23,7 +23,7 @@ impl GpuLoop {
         };
         Ok(GpuLoop {
             gpu: gpu.clone(),
-            skin: GpuSkin::new(gpu, skin, format.fitted_to(skin), 1)?,
+            skin: GpuSkin::new(gpu, skin, format, 1)?,
         })
     }
 }

@@ -14,7 +14,7 @@ use supple::mesh::Shape;
 use supple::mush::{Mush, MushOptions, PatchPart};
 use supple::smoothing::Steps;
 use supple::{Affine, Asset, Mesh, Method, Output, Palette, Rig, Skin, Workspace};
-use supple_gpu::{Format, Gpu, GpuError, GpuSkin, Lead, Surface};
+use supple_gpu::{Format, Gpu, GpuError, GpuSkin, Surface};
 
 fn assert_same(asset: &Asset, method: &Method, per_clip: usize, what: &str) {
     let Some(gpu) = gpu() else { return };
@@ -181,23 +181,16 @@ fn stretched(plain: &Palette, sides: [f64; 3], every: usize) -> Palette {
 }
 
 fn assert_same_places(gpu: &Gpu, skin: &Skin, palettes: &[Palette], what: &str) {
-    // Where influences stand in memory changes nothing.
-    for lead in [Lead::Two, Lead::Four] {
-        let format = Format {
-            lead,
-            ..Format::default()
-        };
-        let found = on_gpu(gpu, skin, palettes, format);
-        for (instance, palette) in palettes.iter().enumerate() {
-            let expected = on_cpu(skin, palette);
-            let own = instance * skin.vertex_count()..(instance + 1) * skin.vertex_count();
-            let (off, vertex) = farthest(&found.positions[own], &expected.positions);
-            let off = off / extent(&expected.positions);
-            assert!(
-                off <= CLOSE,
-                "{what}, {lead:?}, instance {instance}, vertex {vertex}: off by {off:e} of the extent"
-            );
-        }
+    let found = on_gpu(gpu, skin, palettes, Format::default());
+    for (instance, palette) in palettes.iter().enumerate() {
+        let expected = on_cpu(skin, palette);
+        let own = instance * skin.vertex_count()..(instance + 1) * skin.vertex_count();
+        let (off, vertex) = farthest(&found.positions[own], &expected.positions);
+        let off = off / extent(&expected.positions);
+        assert!(
+            off <= CLOSE,
+            "{what}, instance {instance}, vertex {vertex}: off by {off:e} of the extent"
+        );
     }
 }
 

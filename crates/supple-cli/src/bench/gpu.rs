@@ -89,8 +89,7 @@ fn time_scene(
     if skin.stream_layout().is_none() {
         return Ok(None);
     }
-    let format = Format::default().fitted_to(&skin);
-    let mut on_gpu = GpuSkin::new(gpu, &skin, format, instances)?;
+    let mut on_gpu = GpuSkin::new(gpu, &skin, Format::default(), instances)?;
     on_gpu.pose(gpu, &vec![palette.clone(); instances])?;
     let bytes = on_gpu.bytes();
     Ok(Some(Row {

@@ -204,8 +204,7 @@ impl GpuPainter {
 
     /// The first surface of every scene is deformed by a vertex shader, for the pose that comes with the scene.
     pub fn with_skin(self, skin: &Skin) -> Result<GpuPainter, GpuError> {
-        let format = Format::default().fitted_to(skin);
-        let skin = GpuSkin::new(&self.gpu, skin, format, 1)?;
+        let skin = GpuSkin::new(&self.gpu, skin, Format::default(), 1)?;
         let (layout, _) = skin.inputs();
         let functions = skin.vertex_functions()?;
         let pipelines = Pipelines::new(self.gpu.device(), &self.layouts, layout, &functions);
