@@ -13,17 +13,13 @@ fn deform(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     }
     let instance = group.y;
     // What is known from the start is fetched first.
-    let rest_at = rest_position(index);
-    var rest_across = vec3<f32>();
-    if WITH_NORMALS {
-        rest_across = rest_normal(index);
-    }
+    let rest_of_vertex = rest_vertex(index);
     let frame = frame_of(vertex_of(index, instance));
     let at = instance * call.vertices + index;
-    let position = transform_point(frame, rest_at);
+    let position = transform_point(frame, rest_of_vertex.position);
     var normal = vec3<f32>();
     if WITH_NORMALS {
-        normal = transform_normal(frame, rest_across);
+        normal = transform_normal(frame, rest_of_vertex.normal);
     }
     positions[3u * at] = position.x;
     positions[3u * at + 1u] = position.y;
@@ -34,6 +30,6 @@ fn deform(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
         normals[3u * at + 2u] = normal.z;
     }
     if WITH_TANGENTS {
-        tangents[at] = transform_tangent(frame, rest_tangent(index));
+        tangents[at] = transform_tangent(frame, rest_of_vertex.tangent);
     }
 }

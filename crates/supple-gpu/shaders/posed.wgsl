@@ -6,13 +6,14 @@ struct Posed {
 }
 
 fn posed_vertex(index: u32, instance: u32) -> Posed {
+    let at_rest = rest_vertex(index);
     let frame = frame_of(vertex_of(index, instance));
-    var posed = Posed(transform_point(frame, rest_position(index)), vec3<f32>(), vec4<f32>());
+    var posed = Posed(transform_point(frame, at_rest.position), vec3<f32>(), vec4<f32>());
     if WITH_NORMALS {
-        posed.normal = transform_normal(frame, rest_normal(index));
+        posed.normal = transform_normal(frame, at_rest.normal);
     }
     if WITH_TANGENTS {
-        posed.tangent = transform_tangent(frame, rest_tangent(index));
+        posed.tangent = transform_tangent(frame, at_rest.tangent);
     }
     return posed;
 }

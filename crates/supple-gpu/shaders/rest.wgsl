@@ -2,20 +2,10 @@
 // directions lie on an octahedron.
 @group(0) @binding(5) var<storage, read> rest: array<vec2<u32>>;
 
-fn rest_word(index: u32, word: u32) -> u32 {
-    return rest[(index / LANES * (REST_WORDS / 2u) + word / 2u) * LANES + index % LANES][word % 2u];
-}
-
-fn rest_vector(index: u32, first: u32) -> vec3<f32> {
-    return bitcast<vec3<f32>>(vec3(rest_word(index, first), rest_word(index, first + 1u), rest_word(index, first + 2u)));
-}
-
-fn rest_position(index: u32) -> vec3<f32> {
-    if SHORT_REST {
-        let place = vec3(unpack2x16unorm(rest_word(index, 0u)), unpack2x16unorm(rest_word(index, 1u)).x);
-        return call.box_low + place * call.box_size;
-    }
-    return rest_vector(index, 0u);
+struct Rest {
+    position: vec3<f32>,
+    normal: vec3<f32>,
+    tangent: vec4<f32>,
 }
 
 // A unit vector from its place on an octahedron that is folded flat.
@@ -25,17 +15,30 @@ fn unfolded(place: vec2<f32>) -> vec3<f32> {
     return normalize(vec3(place - select(vec2(-below), vec2(below), place >= vec2(0.0)), height));
 }
 
-fn rest_normal(index: u32) -> vec3<f32> {
+// What is not deformed stays zero. Pairs are read as a whole, each once.
+fn rest_vertex(index: u32) -> Rest {
+    let first = index / LANES * (REST_WORDS / 2u * LANES) + index % LANES;
+    let a = rest[first];
+    var found = Rest();
     if SHORT_REST {
-        return unfolded(unpack2x16snorm(rest_word(index, 2u)));
+        var b = vec2<u32>();
+        if WITH_NORMALS || WITH_TANGENTS {
+            b = rest[first + LANES];
+        }
+        let place_and_side = vec4(unpack2x16unorm(a.x), unpack2x16unorm(a.y));
+        found.position = call.box_low + place_and_side.xyz * call.box_size;
+        found.normal = unfolded(unpack2x16snorm(b.x));
+        found.tangent = vec4(unfolded(unpack2x16snorm(b.y)), select(-1.0, 1.0, place_and_side.w > 0.5));
+        return found;
     }
-    return rest_vector(index, 3u);
-}
-
-fn rest_tangent(index: u32) -> vec4<f32> {
-    if SHORT_REST {
-        let side = select(-1.0, 1.0, unpack2x16unorm(rest_word(index, 1u)).y > 0.5);
-        return vec4(unfolded(unpack2x16snorm(rest_word(index, 3u))), side);
+    let b = rest[first + LANES];
+    found.position = bitcast<vec3<f32>>(vec3(a, b.x));
+    if WITH_NORMALS || WITH_TANGENTS {
+        let c = rest[first + 2u * LANES];
+        found.normal = bitcast<vec3<f32>>(vec3(b.y, c));
     }
-    return vec4(rest_vector(index, 6u), bitcast<f32>(rest_word(index, 9u)));
+    if WITH_TANGENTS {
+        found.tangent = bitcast<vec4<f32>>(vec4(rest[first + 3u * LANES], rest[first + 4u * LANES]));
+    }
+    return found;
 }
