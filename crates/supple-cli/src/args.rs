@@ -92,7 +92,8 @@ The ending of OUT chooses the format:
 Examples:
   supple deform hero.glb --clip Run --time 0.4 -o run.obj
   supple deform @figure --clip squat --frame 24 -o squat.glb
-  supple deform hero.glb --palette pose.npy -o posed.npy")]
+  supple deform hero.glb --palette pose.npy -o posed.npy
+  supple deform hero.glb -m ddm --clip Run --time 0.4 --device gpu -o run.npy")]
     Deform(DeformOptions),
 
     /// Pose a character by where its hands and feet should be
@@ -130,6 +131,7 @@ Examples:
   supple render @figure --clip walk -o walk.gif
   supple render hero.glb --clip Run --time 0.4 --overlay skeleton -o run.png
   supple render @figure --clip fist --focus moving -o fist.gif
+  supple render hero.glb -m cor --clip Run --device gpu -o run.gif
   supple render @figure --reach hand.L=0.2,1.2,0.4 -o reach.png
   supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
     Render(RenderOptions),
@@ -272,6 +274,7 @@ Examples:
   supple bench
   supple bench --only frames                 a frame of every method
   supple bench --only frames -m linear,dqs
+  supple bench --device gpu -m linear,ddm    on the GPU, by its own clock, beside a copy of as many bytes
   supple bench --exact                       also the slow ways, and how far off the fast ones are
   supple bench hero.glb --json")]
     Bench(BenchOptions),

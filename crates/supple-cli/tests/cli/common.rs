@@ -4,8 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 pub fn supple(arguments: &[&str], folder: &Path) -> Output {
+    supple_with(arguments, folder, &[])
+}
+
+/// The same with variables of the environment.
+pub fn supple_with(arguments: &[&str], folder: &Path, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
     command.args(arguments).current_dir(folder);
+    command.envs(variables.iter().copied());
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }

@@ -5,6 +5,7 @@
 mod bake;
 mod common;
 mod deform;
+mod device;
 mod handles;
 mod pictures;
 mod pose;
