@@ -734,6 +734,12 @@ impl BenchOptions {
         if self.device.device == Device::Cpu {
             return Ok(wanted.collect());
         }
+        if self.exact {
+            return Err(
+                Failure::usage("--exact is about bakes, which the GPU does not do")
+                    .hint("leave out --exact, or take --device cpu"),
+            );
+        }
         if !self.only.is_empty() && self.only != [Topic::Frames] {
             return Err(Failure::usage("only frames are timed on the GPU")
                 .hint("leave out --only, or take --device cpu"));

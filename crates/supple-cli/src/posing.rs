@@ -80,8 +80,9 @@ pub(crate) fn player<'a>(
         return Ok(player);
     };
     let vertex_loop = GpuLoop::new(gpu, player.skin()).map_err(|error| match error {
-        GpuError::NoShader => Failure::new(format!("the method '{method}' has no shader"))
-            .hint("'supple shaders' lists the methods that have one; --device cpu has them all"),
+        GpuError::NoShader => Failure::new(format!("the method '{method}' has no shader")).hint(
+            "'supple shaders -o DIR' writes all that there are; --device cpu has every method",
+        ),
         other => other.into(),
     })?;
     Ok(player.on(Box::new(vertex_loop))?)

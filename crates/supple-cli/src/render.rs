@@ -272,12 +272,8 @@ impl Picture {
         let Some(gpu) = &self.gpu else {
             return Ok(Brush::Cpu(*settings));
         };
-        let painter = GpuPainter::new(gpu, settings)?;
-        Ok(match player.skin().stream_layout() {
-            Some(_) => Brush::Gpu(Box::new(painter.with_skin(player.skin())?)),
-            // Without a frame for each vertex, what the compute passes made is drawn.
-            None => Brush::Gpu(Box::new(painter)),
-        })
+        let painter = GpuPainter::new(gpu, settings)?.with_skin(player.skin())?;
+        Ok(Brush::Gpu(Box::new(painter)))
     }
 
     /// Draws one pose; `clip` tells what moves, for those who want to see only that.
@@ -337,22 +333,27 @@ impl Picture {
             }
         }
         let palette = Palette::of(samples.values());
+        // What went wrong beside the file.
+        let mut failed = None;
         let written = write_whole(path, |out| {
             let mut gif = GifWriter::new(out, settings.width, settings.height, palette, fps)
                 .map_err(io::Error::other)?;
             for frame in 0..frames.count {
-                frames.show(frame, &mut player).map_err(io::Error::other)?;
-                let drawn = samples.remove(&frame);
-                let image = match drawn {
-                    Some(image) => image,
-                    None => draw(&player).map_err(io::Error::other)?,
-                };
+                let shown = frames.show(frame, &mut player).map_err(Failure::from);
+                let drawn = shown.and_then(|()| match samples.remove(&frame) {
+                    Some(image) => Ok(image),
+                    None => Ok(draw(&player)?),
+                });
+                let image = drawn.map_err(|failure| {
+                    failed = Some(failure);
+                    io::Error::other("no picture")
+                })?;
                 gif.push(&image).map_err(io::Error::other)?;
                 bar.inc(1);
             }
             gif.finish().map_err(io::Error::other)?.flush()
         });
         bar.finish_and_clear();
-        written.map_err(|error| Failure::writing(path, error))
+        written.map_err(|error| failed.unwrap_or_else(|| Failure::writing(path, error)))
     }
 }

@@ -25,7 +25,7 @@ struct Call {
 // looked up: its own numbers, and its heaviest influences with joint, weight and numbers. After all of that, the further influences of each slice.
 // In 16 bits, joint and weight share a word, and so do two numbers.
 @group(0) @binding(3) var<storage, read> skin: array<vec2<u32>>;
-// What some kernels look up beside that: for each joint and each other one, the hinge between them, counted from one.
+// What some kernels look up beside that: for each joint and each other one, the hinge between them, counted from one; or the surface that delta mush smooths.
 @group(0) @binding(4) var<storage, read> table: array<u32>;
 
 // What every vertex has, in pairs.

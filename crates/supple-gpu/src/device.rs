@@ -56,6 +56,28 @@ pub enum GpuError {
         /// Where.
         adapter: String,
     },
+    /// What the GPU could not make.
+    #[error("the GPU '{adapter}' refused: {why}")]
+    Refused {
+        /// Which.
+        adapter: String,
+        /// What it said.
+        why: String,
+    },
+    /// A picture that is too wide or too high.
+    #[error(
+        "a picture of {width} × {height} pixels is too large for '{adapter}': at most {most} each"
+    )]
+    PictureSize {
+        /// Pixels per row.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// How many would be fine.
+        most: usize,
+        /// Where.
+        adapter: String,
+    },
     /// More instances than were made room for.
     #[error("{found} poses, but there is room for {room} instances")]
     Instances {
@@ -136,6 +158,30 @@ impl Gpu {
     /// The device, for command encoders and buffers.
     pub fn device(&self) -> &wgpu::Device {
         &self.device
+    }
+
+    /// Does something that makes buffers, textures or pipelines; what the GPU has no room for, or refuses, is an error, where it would else be a panic.
+    pub fn checked<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
+        let filters = [
+            wgpu::ErrorFilter::Validation,
+            wgpu::ErrorFilter::OutOfMemory,
+            wgpu::ErrorFilter::Internal,
+        ];
+        let scopes = filters.map(|filter| self.device.push_error_scope(filter));
+        let made = work();
+        let mut refused = None;
+        for scope in scopes.into_iter().rev() {
+            let found = pollster::block_on(scope.pop());
+            refused = refused.or(found.map(|error| error.to_string()));
+        }
+        match refused {
+            // What was refused is why the rest went wrong.
+            Some(why) => Err(GpuError::Refused {
+                adapter: self.name.clone(),
+                why,
+            }),
+            None => made,
+        }
     }
 
     /// The queue, for what was encoded.

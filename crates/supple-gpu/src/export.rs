@@ -302,7 +302,7 @@ fn skin_inputs(layout: &StreamLayout, format: Format) -> String {
 //                 numbers of the vertex, in whole pairs: {vertex}
 //                 {first_influences} of its influences
 //               then the further influences of every slice. For every influence, heaviest first, in {influence_words} words: {weights}, and: {influence}{numbers}
-//                 weights and numbers of zero where a vertex has fewer influences than the slice
+//                 where a vertex has fewer influences than there is room for: its first joint again, with a weight and numbers of zero
 //   4  storage  {table}
 "
     )

@@ -110,7 +110,7 @@ pub fn shader(layout: &StreamLayout, format: Format, stage: Stage) -> Option<Str
     with_frames(layout, format, calling)
 }
 
-/// What a vertex shader of one's own needs: `posed_vertex(index, instance)` gives the position and the normal of a vertex, and reads the bindings of group 0 alone ([`crate::GpuSkin::inputs`]). No
+/// What a vertex shader of one's own needs: `posed_vertex(index, instance)` gives the position, the normal and the tangent of a vertex, and reads the bindings of group 0 alone ([`crate::GpuSkin::inputs`]). No
 /// entry point. None if there is no shader for the method. Where there are [`passes`], they go first ([`crate::GpuSkin::prepare`]).
 pub fn vertex_functions(layout: &StreamLayout, format: Format) -> Option<String> {
     with_frames(layout, format, &[POSED])

@@ -6,6 +6,7 @@ use crate::packing::{PackedRest, Slices};
 use crate::shader::{LANES, Stage, shader, vertex_functions};
 use crate::smoothing::{self, Smoothing};
 use glam::{Vec3, Vec4};
+use std::mem::offset_of;
 use supple::deform::{PoseStream, Workspace};
 use supple::mesh::Shape;
 use supple::{Normals, Palette, Skin};
@@ -75,6 +76,15 @@ const STRETCH: usize = 3;
 impl GpuSkin {
     /// Brings a skin onto a GPU, with room for `instances` at once.
     pub fn new(
+        gpu: &Gpu,
+        skin: &Skin,
+        format: Format,
+        instances: usize,
+    ) -> Result<GpuSkin, GpuError> {
+        gpu.checked(|| GpuSkin::unchecked(gpu, skin, format, instances))
+    }
+
+    fn unchecked(
         gpu: &Gpu,
         skin: &Skin,
         format: Format,
@@ -206,7 +216,7 @@ impl GpuSkin {
         })
     }
 
-    /// Deforms another shape of the same surface from the next [`GpuSkin::pose`] on, such as one with morph targets applied.
+    /// Deforms another shape of the same surface from the next dispatch on, such as one with morph targets applied.
     pub fn set_rest(&mut self, gpu: &Gpu, shape: Shape<'_>) -> Result<(), GpuError> {
         self.skin.check_shape(&shape)?;
         if self.format.tangents && shape.tangents.is_none() {
@@ -217,6 +227,13 @@ impl GpuSkin {
         self.constant.size = self.packed_rest.size.to_array();
         let words = bytemuck::cast_slice(&self.packed_rest.words);
         gpu.queue().write_buffer(&self.rest, 0, words);
+        for (place, corner) in [
+            (offset_of!(Call, low), &self.constant.low),
+            (offset_of!(Call, size), &self.constant.size),
+        ] {
+            let corner = bytemuck::bytes_of(corner);
+            gpu.queue().write_buffer(&self.call, place as u64, corner);
+        }
         Ok(())
     }
 
@@ -303,6 +320,11 @@ impl GpuSkin {
         let smoothing = self.smoothing.as_ref();
         let smoothed = smoothing.map_or(0, |smoothing| smoothing.bytes(self.stretches));
         room / self.room.max(1) as u64 * instances + (self.read_bytes + smoothed) * instances
+    }
+
+    /// The skin as the CPU has it.
+    pub fn skin(&self) -> &Skin {
+        &self.skin
     }
 
     /// What the shaders of the skin read, as group 0 of a pipeline of one's own, visible to compute and vertex shaders.

@@ -90,7 +90,7 @@ impl Stopwatch {
             runs = enough(busy(runs)?);
         }
         let mut best = Duration::MAX;
-        for _ in 0..rounds {
+        for _ in 0..rounds.max(1) {
             best = best.min(busy(runs)?);
         }
         Ok(best)

@@ -35,6 +35,8 @@ impl VertexLoop for GpuLoop {
         palette: &Palette,
         output: Output<'_>,
     ) -> Result<(), DeformError> {
+        let tangents = shape.tangents.is_some();
+        self.skin.skin().check_output(&output, 1, tangents)?;
         let palettes = std::slice::from_ref(palette);
         let set = self.skin.set_rest(&self.gpu, shape);
         let deformed = set.and_then(|()| self.skin.deform(&self.gpu, palettes));

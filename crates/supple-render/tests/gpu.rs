@@ -148,5 +148,5 @@ fn pictures_of_no_size_and_of_too_much_are_told() {
         0
     );
     let huge = GpuPainter::new(gpu, &sized(1 << 24));
-    assert!(matches!(huge, Err(GpuError::TooLarge { .. })));
+    assert!(matches!(huge, Err(GpuError::PictureSize { .. })));
 }

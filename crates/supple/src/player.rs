@@ -21,7 +21,7 @@ pub trait VertexLoop: Debug + Send {
     ) -> Result<(), DeformError>;
 }
 
-/// An asset with its skin and all buffers that a frame needs: nothing is allocated once it is made.
+/// An asset with its skin and all buffers that a frame needs: nothing is allocated once it is made, unless a [`VertexLoop`] does.
 #[derive(Debug)]
 pub struct Player<'a> {
     asset: &'a Asset,
@@ -96,10 +96,7 @@ impl<'a> Player<'a> {
 
     /// The shape that is deformed: the rest surface with the morphs of the last pose.
     pub fn shape(&self) -> Shape<'_> {
-        match &self.morphed {
-            Some(morphed) => morphed.shape(),
-            None => self.skin.rest(),
-        }
+        shape_of(&self.skin, self.morphed.as_ref())
     }
 
     /// Moves everything into a pose of the asset's skeleton. If the method cannot do it, the surface stays as it was, but the joints and
@@ -170,10 +167,7 @@ impl<'a> Player<'a> {
             tangents: self.tangents.as_deref_mut(),
         };
         if let Some(elsewhere) = &mut self.elsewhere {
-            let shape = match &self.morphed {
-                Some(morphed) => morphed.shape(),
-                None => self.skin.rest(),
-            };
+            let shape = shape_of(&self.skin, self.morphed.as_ref());
             return elsewhere.deform(shape, &self.palette, output);
         }
         match &self.morphed {
@@ -255,6 +249,14 @@ impl<'a> Player<'a> {
     /// The world transform of every node.
     pub fn world_from_node(&self) -> &[DAffine3] {
         &self.world_from_node
+    }
+}
+
+/// A skin's surface at rest, with morphs where there are any.
+fn shape_of<'a>(skin: &'a Skin, morphed: Option<&'a MorphedShape>) -> Shape<'a> {
+    match morphed {
+        Some(morphed) => morphed.shape(),
+        None => skin.rest(),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 use supple::{Method, Normals, Palette, Rig, Skin};
-use supple_gpu::{Format, Gpu, GpuSkin, time_copy, time_frame};
+use supple_gpu::{Format, Gpu, GpuError, GpuSkin, time_copy, time_frame};
 
 /// How often everything is timed; the best counts.
 const ROUNDS: usize = 8;
@@ -50,7 +50,14 @@ pub(super) fn time_characters(
             let mut scene = FrameScene::new(rig, most);
             for method in methods.iter().filter(here) {
                 tell(&file, method);
-                rows.extend(time_scene(&gpu, &mut scene, method, &palette, instances)?);
+                match time_scene(&gpu, &mut scene, method, &palette, instances) {
+                    Ok(row) => rows.extend(row),
+                    // Others may still fit.
+                    Err(Untimed::TooLarge(why)) => {
+                        crate::tell(&format!("note: {character}, {method}: {why}"))
+                    }
+                    Err(Untimed::Failed(failure)) => return Err(failure),
+                }
             }
         }
     }
@@ -76,6 +83,31 @@ pub(super) fn time_file(
     Ok(rows)
 }
 
+/// Why there is no time.
+enum Untimed {
+    /// A buffer that this GPU does not have.
+    TooLarge(GpuError),
+    Failed(Failure),
+}
+
+impl From<GpuError> for Untimed {
+    fn from(error: GpuError) -> Untimed {
+        match error {
+            GpuError::TooLarge { .. } => Untimed::TooLarge(error),
+            other => Untimed::Failed(other.into()),
+        }
+    }
+}
+
+impl From<Untimed> for Failure {
+    fn from(untimed: Untimed) -> Failure {
+        match untimed {
+            Untimed::TooLarge(error) => error.into(),
+            Untimed::Failed(failure) => failure,
+        }
+    }
+}
+
 /// Nothing for methods without a shader.
 fn time_scene(
     gpu: &Gpu,
@@ -83,9 +115,13 @@ fn time_scene(
     method: &Method,
     palette: &Palette,
     instances: usize,
-) -> Result<Option<Row>, Failure> {
-    let method_with_bake = scene.prepared(method)?;
-    let skin = Skin::bake(&scene.rig, &method_with_bake, Normals::Transported)?;
+) -> Result<Option<Row>, Untimed> {
+    let failed = Untimed::Failed;
+    let method_with_bake = scene
+        .prepared(method)
+        .map_err(|error| failed(error.into()))?;
+    let skin = Skin::bake(&scene.rig, &method_with_bake, Normals::Transported)
+        .map_err(|error| failed(error.into()))?;
     if skin.stream_layout().is_none() {
         return Ok(None);
     }

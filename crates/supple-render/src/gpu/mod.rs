@@ -23,13 +23,16 @@ use wgpu::{BufferUsages, TextureFormat, TextureUsages};
 /// Samples of a pixel in one pass: what every GPU has.
 const SAMPLES: u32 = 4;
 
-/// By how many pixels passes are shifted, so that the samples of four of them fill a pixel evenly.
+/// By how many pixels passes are shifted, so that the samples of four of them fill a pixel evenly, and those of two have its middle, too.
 const SHIFTS: [[f32; 2]; 4] = [
     [-0.09375, -0.03125],
+    [0.09375, 0.03125],
     [0.03125, -0.09375],
     [-0.03125, 0.09375],
-    [0.09375, 0.03125],
 ];
+
+/// Nothing higher than this above the middle of the stage is in the maps of lamps.
+const HIGHEST: f32 = 1e3;
 
 const MAP_FORMAT: TextureFormat = TextureFormat::Depth32Float;
 const SURFACE_FORMAT: TextureFormat = TextureFormat::Rgba16Float;
@@ -145,12 +148,12 @@ impl GpuPainter {
     pub fn new(gpu: &Gpu, settings: &Settings) -> Result<GpuPainter, GpuError> {
         let device = gpu.device();
         let most = device.limits().max_texture_dimension_2d as usize;
-        let largest = settings.width.max(settings.height);
-        if largest > most {
-            return Err(GpuError::TooLarge {
-                what: "the rows of a picture",
-                bytes: largest as u64,
-                most: most as u64,
+        let Settings { width, height, .. } = *settings;
+        if width.max(height) > most {
+            return Err(GpuError::PictureSize {
+                width,
+                height,
+                most,
                 adapter: gpu.name().to_owned(),
             });
         }
@@ -214,7 +217,7 @@ impl GpuPainter {
         })
     }
 
-    /// Draws a scene. With a pose, its first surface goes through the vertex shader of the skin; positions that the scene has of it only tell how far its shadow may reach.
+    /// Draws a scene, with 4, 8 or 16 samples for each pixel. With a pose, its first surface goes through the vertex shader of the skin; positions that the scene has of it only tell how far its shadow may reach.
     pub fn render(
         &mut self,
         scene: &Scene,
@@ -225,6 +228,17 @@ impl GpuPainter {
         if width == 0 || height == 0 {
             return Ok(Image::new(width, Vec::new()));
         }
+        let gpu = self.gpu.clone();
+        gpu.checked(|| self.draw(scene, camera, posed))
+    }
+
+    fn draw(
+        &mut self,
+        scene: &Scene,
+        camera: &Camera,
+        posed: Option<PosedSkin<'_>>,
+    ) -> Result<Image, GpuError> {
+        let Settings { width, height, .. } = self.settings;
         let skinned = match (&mut self.character, posed) {
             (Some((skin, _)), Some(PosedSkin { shape, palette })) => {
                 skin.set_rest(&self.gpu, shape)?;
@@ -235,7 +249,7 @@ impl GpuPainter {
         };
         let per_axis = self.settings.samples_per_axis.clamp(1, 8);
         let passes = (per_axis * per_axis).div_ceil(SAMPLES as usize);
-        let passes = passes.min(SHIFTS.len());
+        let passes = passes.next_power_of_two().min(SHIFTS.len());
         let lens = Lens::new(camera, width, height);
         let points = scene.surfaces.iter().flat_map(|surface| surface.positions);
         let points = || points.clone().map(|&point| stage_from_world(camera, point));
@@ -247,6 +261,7 @@ impl GpuPainter {
         let finite = points().filter(|point| point.is_finite());
         // A little more, as the GPU rounds elsewhere.
         let highest = finite.fold(1.0, |most: f32, point| most.max(point.length())) * 1.01;
+        let highest = highest.min(HIGHEST);
         let view = self.view(scene, camera, &lens, &lamps, highest);
         let device = self.gpu.device();
         let views: Vec<wgpu::Buffer> = SHIFTS[..passes]

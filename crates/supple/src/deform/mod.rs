@@ -439,7 +439,8 @@ impl Skin {
         check_size(what, found, self.vertex_count())
     }
 
-    fn check_output(
+    /// Whether an output has room for so many instances, and a shape the tangents that it asks for.
+    pub fn check_output(
         &self,
         output: &Output<'_>,
         instances: usize,

@@ -39,7 +39,7 @@ pub enum Kernel {
     /// Linear blending, and what twists about bones add to it; per joint its matrix. For each two joints, the table says which hinge is between them, counted from one; a hinge shares eight vectors: the
     /// frames of the joint above and of the swing, axis and angle, pivot.
     SwingTwist,
-    /// Bones that stretch and twist; per influence the place along the bone, per joint frame, head, axis with twist, and stretch.
+    /// Bones that stretch and twist; per influence the place along the bone, per joint frame, axis with twist, stretch, and head.
     StretchTwist,
     /// Delta mush with tangent frames; per vertex which point of [`Skin::stream_smoothing`] it is (a whole number, by its bits), per joint the rows of its rigid motion. That surface is smoothed before.
     DeltaMush,
