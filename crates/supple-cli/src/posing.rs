@@ -80,12 +80,16 @@ pub(crate) fn player<'a>(
         return Ok(player);
     };
     let vertex_loop = GpuLoop::new(gpu, player.skin()).map_err(|error| match error {
-        GpuError::NoShader => Failure::new(format!("the method '{method}' has no shader")).hint(
-            "'supple shaders -o DIR' writes all that there are; --device cpu has every method",
-        ),
+        GpuError::NoShader => no_shader(method),
         other => other.into(),
     })?;
     Ok(player.on(Box::new(vertex_loop))?)
+}
+
+/// A method that stays on the processor.
+pub(crate) fn no_shader(method: &Method) -> Failure {
+    Failure::new(format!("the method '{method}' has no shader"))
+        .hint("'supple shaders -o DIR' writes all that there are; --device cpu has every method")
 }
 
 /// Tells what a method that keeps the surface rigid cannot do for it: pieces that no joint holds, and joints that hold nothing.

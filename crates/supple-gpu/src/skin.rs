@@ -160,24 +160,11 @@ impl GpuSkin {
             compilation_options: Default::default(),
             cache: None,
         });
-        let bind = |group: usize, buffers: &[&wgpu::Buffer]| {
-            let entries: Vec<_> = buffers
-                .iter()
-                .enumerate()
-                .map(|(binding, buffer)| wgpu::BindGroupEntry {
-                    binding: binding as u32,
-                    resource: buffer.as_entire_binding(),
-                })
-                .collect();
-            device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("supple"),
-                layout: &layouts[group],
-                entries: &entries,
-            })
-        };
-        let inputs = bind(0, &inputs);
-        let outputs = bind(1, &[&positions, &normals, &tangents]);
-        let [input_layout, _] = layouts;
+        let [input_layout, output_layout] = layouts;
+        let inputs = inputs.iter().map(|buffer| buffer.as_entire_binding());
+        let inputs = bind(device, &input_layout, inputs);
+        let outputs = [&positions, &normals, &tangents].map(wgpu::Buffer::as_entire_binding);
+        let outputs = bind(device, &output_layout, outputs);
         let read_bytes = size_of_val(&slices.starts[..])
             + size_of_val(&packed[..])
             + size_of_val(&packed_rest.words[..]);
@@ -402,6 +389,21 @@ pub(crate) fn input_layout(device: &wgpu::Device, buffers: usize) -> wgpu::BindG
 fn output_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let write = wgpu::BufferBindingType::Storage { read_only: false };
     bind_group_layout(device, wgpu::ShaderStages::COMPUTE, &[write; 3])
+}
+
+/// A group of bindings, in order.
+pub(crate) fn bind<'a>(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    resources: impl IntoIterator<Item = wgpu::BindingResource<'a>>,
+) -> wgpu::BindGroup {
+    let entries = resources.into_iter().zip(0..);
+    let entries = entries.map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource });
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("supple"),
+        layout,
+        entries: &entries.collect::<Vec<_>>(),
+    })
 }
 
 fn bind_group_layout(

@@ -6,7 +6,7 @@
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
 use crate::shader::{LANES, Pass};
-use crate::skin::{Makes, input_layout, row};
+use crate::skin::{Makes, bind, input_layout, row};
 use supple::deform::{SmoothedPoint, SmoothingStream, StreamLayout};
 use wgpu::BufferUsages;
 
@@ -270,19 +270,5 @@ fn fields_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("supple smoothing"),
         entries: &entries,
-    })
-}
-
-fn bind<'a>(
-    device: &wgpu::Device,
-    layout: &wgpu::BindGroupLayout,
-    resources: impl IntoIterator<Item = wgpu::BindingResource<'a>>,
-) -> wgpu::BindGroup {
-    let entries = resources.into_iter().zip(0..);
-    let entries = entries.map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource });
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("supple smoothing"),
-        layout,
-        entries: &entries.collect::<Vec<_>>(),
     })
 }

@@ -3,6 +3,7 @@
 use super::scenes::{self, FrameScene};
 use super::{built_in, markdown};
 use crate::failure::Failure;
+use crate::posing;
 use crate::source::Source;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -28,6 +29,26 @@ pub(super) struct Row {
     copy: Duration,
 }
 
+/// A small character, on which it is soon seen whether a method has a shader.
+const SMALL: &str = "bar:2000";
+
+/// Those of the methods that have a shader. If they were named, all of them must.
+pub(super) fn with_shader(methods: Vec<Method>, named: bool) -> Result<Vec<Method>, Failure> {
+    let rig = Source::open(&built_in(SMALL))?.asset.rig;
+    let mut scene = FrameScene::new(rig, scenes::INFLUENCES[0]);
+    let mut found = Vec::new();
+    for method in methods {
+        let with_bake = scene.prepared(&method)?;
+        let skin = Skin::bake(&scene.rig, &with_bake, Normals::Transported)?;
+        match skin.stream_layout() {
+            Some(_) => found.push(method),
+            None if named => return Err(posing::no_shader(&method)),
+            None => {}
+        }
+    }
+    Ok(found)
+}
+
 /// One large character, and a crowd of a smaller one.
 pub(super) fn time_characters(
     methods: &[Method],
@@ -51,7 +72,7 @@ pub(super) fn time_characters(
             for method in methods.iter().filter(here) {
                 tell(&file, method);
                 match time_scene(&gpu, &mut scene, method, &palette, instances) {
-                    Ok(row) => rows.extend(row),
+                    Ok(row) => rows.push(row),
                     // Others may still fit.
                     Err(Untimed::TooLarge(why)) => {
                         crate::tell(&format!("note: {character}, {method}: {why}"))
@@ -78,7 +99,7 @@ pub(super) fn time_file(
     let mut rows = Vec::new();
     for method in methods {
         tell(method);
-        rows.extend(time_scene(&gpu, &mut scene, method, &palette, 1)?);
+        rows.push(time_scene(&gpu, &mut scene, method, &palette, 1)?);
     }
     Ok(rows)
 }
@@ -108,27 +129,23 @@ impl From<Untimed> for Failure {
     }
 }
 
-/// Nothing for methods without a shader.
 fn time_scene(
     gpu: &Gpu,
     scene: &mut FrameScene,
     method: &Method,
     palette: &Palette,
     instances: usize,
-) -> Result<Option<Row>, Untimed> {
+) -> Result<Row, Untimed> {
     let failed = Untimed::Failed;
     let method_with_bake = scene
         .prepared(method)
         .map_err(|error| failed(error.into()))?;
     let skin = Skin::bake(&scene.rig, &method_with_bake, Normals::Transported)
         .map_err(|error| failed(error.into()))?;
-    if skin.stream_layout().is_none() {
-        return Ok(None);
-    }
     let mut on_gpu = GpuSkin::new(gpu, &skin, Format::default(), instances)?;
     on_gpu.pose(gpu, &vec![palette.clone(); instances])?;
     let bytes = on_gpu.bytes();
-    Ok(Some(Row {
+    Ok(Row {
         device: gpu.name().to_owned(),
         method: method.name().to_owned(),
         vertices: skin.vertex_count(),
@@ -137,7 +154,7 @@ fn time_scene(
         time: time_frame(gpu, &on_gpu, ROUNDS)?,
         bytes,
         copy: time_copy(gpu, bytes / 2, ROUNDS)?,
-    }))
+    })
 }
 
 impl Row {

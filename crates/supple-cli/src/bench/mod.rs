@@ -31,12 +31,16 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
         [] => scenes::direct_methods(),
         methods => methods.to_vec(),
     };
+    let on_gpu = options.device.device == Device::Gpu;
+    let methods = match on_gpu {
+        true => gpu::with_shader(methods, !options.methods.is_empty())?,
+        false => methods,
+    };
     let opened = match &options.file {
         Some(file) => Some((file, Source::open(file)?.with_document()?)),
         None => None,
     };
     let mut timed = Timed::default();
-    let on_gpu = options.device.device == Device::Gpu;
     for topic in options.topics()? {
         match (topic, &opened) {
             (Topic::Frames, Some((file, (source, _)))) if on_gpu => timed.add(

@@ -104,6 +104,12 @@ fn what_has_no_shader_is_told() {
     };
     let error = refused(&["deform", "@bar:2000", "-m", "arap"]);
     assert!(error.contains("the method 'arap' has no shader"), "{error}");
+    let (status, error) = fails(
+        &["bench", "@bar:2000", "--device", "gpu", "-m", "linear,arap"],
+        folder.path(),
+    );
+    assert_eq!(status, 1);
+    assert!(error.contains("the method 'arap' has no shader"), "{error}");
     let error = refused(&["deform", "@bar:2000", "--normals", "gradient"]);
     assert!(error.contains("'gradient'"), "{error}");
     let (status, error) = fails(
