@@ -67,7 +67,7 @@ pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<Row> {
                 .map(|held| held.rotation * alpha_at(held.joint));
             let share = surface.painted_alpha[point].unwrap_or_else(|| shares.sum());
             row.alpha = (options.alpha * share).clamp(0.0, MOST_ALPHA);
-            row.thicken(surface.extent);
+            row.thicken(surface.spread);
             row
         };
         points.map(row).collect::<Vec<_>>()
@@ -305,10 +305,8 @@ impl Row {
     }
 
     /// Thickens the points of a patch that is a line or a single point to tiny balls: its joints' rotations then decide what its shape cannot tell.
-    fn thicken(&mut self, extent: f64) {
-        let covariance = self.covariance();
-        let missing = LINE * trace(&covariance) - lesser_spread(&covariance);
-        let ball = missing.max(0.0) + NO_PATCH * extent * extent;
+    fn thicken(&mut self, surface_spread: f64) {
+        let ball = missing_thickness(&self.covariance(), surface_spread);
         for held in &mut self.held {
             held.moments += DMat3::from_diagonal(DVec3::splat(ball * held.rotation));
         }
@@ -325,10 +323,23 @@ fn lesser_spread(covariance: &DMat3) -> f64 {
     }
 }
 
+/// The variance by which the points of a patch are thickened to balls, each turned by its own joint,
+/// where the shape of the patch hardly determines a rotation: a line or a single point. Direct delta
+/// mush bakes it, and delta mush with best-fit frames adds the same in every frame.
+///
+/// `surface_spread` is [`MushSurface::spread`].
+pub(crate) fn missing_thickness(covariance: &DMat3, surface_spread: f64) -> f64 {
+    let least = (LINE * trace(covariance)).max(POINT * surface_spread);
+    // A surface that is a single point has no size to compare with: any ball will do.
+    let least = if least > 0.0 { least } else { 1.0 };
+    (least - lesser_spread(covariance)).max(0.0)
+}
+
 /// A patch whose lesser variances are below this share of its spread is a line, to the accuracy that `f32` has left for turning it.
 const LINE: f64 = 1e-4;
-/// The size of the balls beside the whole surface, where the patch is a single point.
-const NO_PATCH: f64 = 1e-14;
+/// A patch whose lesser variances are below this share of the surface's is a single point. Smoothing
+/// is accurate to 1e-10, so a hundredth of it is what is left of a point.
+const POINT: f64 = 1e-8;
 
 /// Two steps of the grid that weights lie on.
 const LEAST_SHARE: f64 = 1.2e-7;
