@@ -276,7 +276,7 @@ proptest! {
     ) {
         let palette = palette(&maps);
         for method in METHODS.iter() {
-            let skin = Skin::bake(&rig, method, kind).unwrap();
+            let skin = bake_with(&rig, method, kind);
             let mut positions = vec![Vec3::NAN; skin.vertex_count()];
             let mut normals = positions.clone();
             let output = Output { positions: &mut positions, normals: Some(&mut normals), tangents: None };
@@ -325,7 +325,7 @@ proptest! {
         for method in Method::ALL {
             // Gradients are baked on all threads, and the surface is deformed wherever the caller is.
             let deform = || {
-                let skin = Skin::bake(&large, method, Normals::Gradient).unwrap();
+                let skin = bake_with(&large, method, Normals::Gradient);
                 deform_skin(&skin, &palette)
             };
             let expected = deform();

@@ -128,7 +128,7 @@ fn shared_point(joints: usize, share: f64) -> supple::Rig {
 }
 
 fn posed_point(scene: &Scene, method: &Method) -> DVec3 {
-    let skin = Skin::bake(&scene.rig, method, Normals::Transported).unwrap();
+    let skin = bake(&scene.rig, method);
     deform_skin(&skin, &scene.palette).positions[0].as_dvec3()
 }
 

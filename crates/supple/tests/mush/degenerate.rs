@@ -142,6 +142,37 @@ fn a_patch_without_a_shape_turns_as_its_joints_do() {
     }
 }
 
+/// A file may hold patches without any extent, which no bake makes.
+#[test]
+fn a_stored_patch_without_extent_turns_as_its_joints_do() {
+    let rig = rigid_tube(4, 6, 0.3);
+    let baked = baked(&rig, &options());
+    let vertices = 0..rig.mesh().vertex_count();
+    let parts = vertices.flat_map(|vertex| {
+        baked
+            .parts(vertex)
+            .iter()
+            .map(|part| supple::mush::PatchPart {
+                lever: Vec3::ZERO,
+                moments: [0.0; 6],
+                ..*part
+            })
+    });
+    let centers = baked.centers().to_vec();
+    let mush = Mush::from_parts(baked.weights().clone(), parts.collect(), centers).unwrap();
+    let mush = Arc::new(mush);
+    let motion = DAffine3::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 1.3);
+    // The joints move alike up to a turn that is too small to see, so that no shortcut is taken.
+    let nearly = DAffine3::from_rotation_z(1e-4) * motion;
+    for kind in MushVariant::ALL {
+        let found = rotations(&rig, &variant(&mush, kind), &palette(&[motion, nearly]));
+        for (vertex, rotation) in found.into_iter().enumerate() {
+            let apart = norm(rotation - motion.matrix3);
+            assert!(apart < 1e-3, "{kind:?}, vertex {vertex}: {rotation}");
+        }
+    }
+}
+
 /// A pose that changes over time, from 0 to 1.
 type Motion = fn(f64) -> DAffine3;
 

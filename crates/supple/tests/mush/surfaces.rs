@@ -1,6 +1,6 @@
 //! Surfaces to smooth: random ones with everything that files have, and a few that are known well.
 
-use crate::common::{bake, deform_skin, palette, rotation, skeleton, vector};
+use crate::common::{LEAST_WEIGHT, bake, deform_skin, palette, rotation, skeleton, vector};
 use crate::plain::{Posed, common_scale};
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use proptest::prelude::*;
@@ -182,7 +182,7 @@ pub fn any_sheet() -> impl Strategy<Value = Sheet> {
 
 /// Weights for up to sixty vertices: each held by one joint, or by up to four.
 fn rows() -> impl Strategy<Value = Vec<Vec<(Index, f32)>>> {
-    let smooth = prop::collection::vec((any::<Index>(), 0.01f32..1.0), 1..5);
+    let smooth = prop::collection::vec((any::<Index>(), LEAST_WEIGHT..1.0), 1..5);
     let rigid = prop::collection::vec((any::<Index>(), Just(1.0f32)), 1..2);
     let rows = |row: BoxedStrategy<Vec<(Index, f32)>>| prop::collection::vec(row, 60);
     prop_oneof![rows(smooth.boxed()), rows(rigid.boxed())]

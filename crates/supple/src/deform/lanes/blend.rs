@@ -167,7 +167,7 @@ impl RunningSigns {
     #[inline]
     fn turns(&mut self, own: Quat, weight: f32) -> bool {
         let turned = turns_around(self.sum, own);
-        self.sum = self.sum + own * if turned { -weight } else { weight };
+        self.sum += own * if turned { -weight } else { weight };
         turned
     }
 }
