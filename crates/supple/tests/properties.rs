@@ -140,7 +140,7 @@ fn assert_follows(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn under_the_identity_the_surface_comes_back_to_the_bit(rig in rig()) {
@@ -268,7 +268,7 @@ fn any_map() -> impl Strategy<Value = DAffine3> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn any_matrices_give_finite_numbers_and_single_joints_keep_to_theirs(
@@ -311,7 +311,7 @@ fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     /// The surface is a small one many times over: wherever a method cuts it into chunks for threads or lanes,
     /// every copy must come out the same.

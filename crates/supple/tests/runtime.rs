@@ -206,7 +206,7 @@ fn the_order_of_vertices_changes_no_bit() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     /// Vertices on joints of all kinds, so that neighbours have little in common, with motions so strong that the signs of quaternions differ from vertex to vertex.
     #[test]

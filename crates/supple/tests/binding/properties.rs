@@ -64,7 +64,7 @@ fn handles() -> impl Strategy<Value = Vec<Handle>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
     fn anything_is_bound_completely_and_the_same_on_any_number_of_threads(

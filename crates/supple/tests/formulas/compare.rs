@@ -156,7 +156,7 @@ pub fn compare_method(
 pub fn config() -> ProptestConfig {
     ProptestConfig {
         cases: 200,
-        failure_persistence: None,
+
         ..ProptestConfig::default()
     }
 }

@@ -23,7 +23,7 @@ fn mirror_at(normal: DVec3, distance: f64) -> DAffine3 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     /// A mirror after every joint gives the mirror image, normals and all.
     #[test]

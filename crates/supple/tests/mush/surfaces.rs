@@ -5,7 +5,7 @@ use crate::plain::{Posed, common_scale};
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use proptest::test_runner::{FileFailurePersistence, TestRunner};
+use proptest::test_runner::TestRunner;
 use std::cell::Cell;
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -230,12 +230,10 @@ pub fn any_rig() -> impl Strategy<Value = Rig> {
 }
 
 /// How many cases, of which a failing one is not made smaller for long: each step goes through dense
-/// matrices again. Failing cases are kept beside the test, to be committed with the fix.
+/// matrices again. Failing cases are kept in `proptest-regressions`, to be committed with the fix.
 pub fn config(cases: u32) -> ProptestConfig {
-    let persistence = FileFailurePersistence::WithSource("regressions");
     ProptestConfig {
         cases,
-        failure_persistence: Some(Box::new(persistence)),
         max_shrink_iters: 20,
         ..ProptestConfig::default()
     }
