@@ -11,6 +11,7 @@ use supple::arap::{RotationMean, turns};
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, Reached, move_to, reach};
 use supple::polar::Polar;
 use supple::{Pose, Skeleton};
+use supple_io::quoted;
 
 /// A target that is missed by less than this share of the length of its chain is reached for all purposes.
 const THERE: f64 = 1e-6;
@@ -289,7 +290,7 @@ fn tell_idle_poles(skeleton: &Skeleton, pose: &Pose, goals: &[Goal], reached: &[
 fn node_label(skeleton: &Skeleton, node: usize) -> String {
     match skeleton.nodes()[node].name.as_str() {
         "" => format!("node {node}"),
-        name => format!("'{}'", printable(name)),
+        name => quoted(name),
     }
 }
 
