@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::mush::{self, MushArguments};
 use crate::source::Source;
-use crate::wording::{bytes, many, mush_influences, printable, share_of_size, unusable};
+use crate::wording::{bytes, many, mush_influences, share_of_size, short_name, unusable};
 use glam::{DQuat, DVec3};
 use std::sync::Arc;
 use supple::deform::{DeformError, DirectDeltaMush, MushSource, MushVariant};
@@ -140,7 +140,7 @@ impl Measured {
     fn of(asset: &Asset) -> Measured {
         let skeleton = asset.rig.skeleton();
         let clips = asset.clips.iter().take(MEASURED_CLIPS);
-        let names: Vec<String> = clips.clone().map(|clip| printable(&clip.name)).collect();
+        let names: Vec<String> = clips.clone().map(|clip| short_name(&clip.name)).collect();
         let poses: Vec<Pose> = match names.is_empty() {
             true => turned_poses(asset),
             false => clips

@@ -3,7 +3,7 @@
 use crate::args::ConvertOptions;
 use crate::failure::Failure;
 use crate::source::Source;
-use crate::wording::printable;
+use crate::wording::short_name;
 use std::path::Path;
 use supple_io::gltf::Document;
 use supple_io::write_whole;
@@ -36,18 +36,16 @@ impl DocumentKind {
 
     /// What the ending of an output says, where it can be nothing else.
     pub(crate) fn wanted(path: &Path) -> Result<DocumentKind, Failure> {
-        DocumentKind::of(path).ok_or_else(|| {
-            let message = format!("{}: the ending must be .glb or .gltf", path.display());
-            Failure::usage(message)
-        })
+        DocumentKind::of(path).ok_or_else(|| Failure::wrong_ending(path, ".glb or .gltf"))
     }
 
     /// Writes a file that needs no other, and tells of images that could not be taken in.
     pub(crate) fn write(self, document: &mut Document, path: &Path) -> Result<(), Failure> {
         for uri in document.embed_images() {
-            crate::tell(&printable(&format!(
+            let uri = short_name(&uri);
+            crate::tell(&format!(
                 "note: the image '{uri}' stays a link to another file"
-            )));
+            ));
         }
         let bytes = match self {
             DocumentKind::Binary => document.to_glb()?,

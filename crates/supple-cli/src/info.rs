@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::source::Source;
 use crate::weight_quality;
 use crate::wording::{
-    bytes, center_options, many, mush_influences, mush_options, printable, unusable,
+    bytes, center_options, many, mush_influences, mush_options, names, printable, short_name,
+    short_sentence, unusable,
 };
 use anstyle::Style;
 use serde_json::{Value, json};
@@ -24,14 +25,13 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let findings = Findings::of(&source.asset.rig, &source.asset.parts);
     let quality = WeightQuality::of(&source.asset.rig).as_found(&source.notes.weights);
     let oddities = oddities(&source, &findings);
-    let text = match options.json {
+    match options.json {
         true => {
             let report = report_json(&file, &source, &findings, &quality, &oddities);
-            format!("{report:#}\n")
+            crate::print_json(&format!("{report:#}"))
         }
-        false => report_text(&file, &source, &findings, &quality, &oddities),
-    };
-    crate::print(&text)
+        false => crate::print(&report_text(&file, &source, &findings, &quality, &oddities)),
+    }
 }
 
 /// Something that a user should know about a file.
@@ -86,7 +86,7 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
     let edges = source.bad_pseudo_edges();
     if let Some(first) = edges.first() {
         let count = many(edges.len(), "pseudo-edge");
-        let first = printable(&first.to_string());
+        let first = short_sentence(&first.to_string());
         note(
             "bad_pseudo_edges",
             edges.len(),
@@ -114,7 +114,7 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
         extensions.len(),
         format!(
             "the file requires {}, which Supple does not know",
-            extensions.join(", ")
+            names(extensions.iter().map(String::as_str))
         ),
     );
     found
@@ -251,13 +251,13 @@ fn skeleton_oddities(
 ) {
     let asset = &source.asset;
     let skeleton = asset.rig.skeleton();
-    let names = |nodes: &[usize]| {
+    let first_names = |nodes: &[usize]| {
         let shown = nodes
             .iter()
             .take(3)
             .map(|&node| match skeleton.nodes()[node].name.as_str() {
                 "" => "one without a name".to_owned(), // the skeleton's order is not the file's
-                name => format!("'{name}'"),
+                name => format!("'{}'", short_name(name)),
             });
         let list = shown.collect::<Vec<_>>().join(", ");
         if nodes.len() > 3 {
@@ -285,7 +285,7 @@ fn skeleton_oddities(
             format!(
                 "{} {what} in the rest pose: {}",
                 many(count, "node"),
-                names(nodes)
+                first_names(nodes)
             ),
         );
     }
@@ -319,18 +319,6 @@ fn skeleton_oddities(
             1,
             format!("the rest pose is not the bind pose: the surface is bent by up to {far}"),
         );
-    }
-}
-
-/// Names in a row, the first dozen of them.
-fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    const SHOWN: usize = 12;
-    let hidden = names.len().saturating_sub(SHOWN);
-    let list = names.take(SHOWN).collect::<Vec<_>>().join(", ");
-    if hidden == 0 {
-        list
-    } else {
-        format!("{list} and {hidden} more")
     }
 }
 
@@ -386,7 +374,7 @@ fn report_text(
     if asset.parts.len() > 1 {
         row(
             "parts",
-            listed(asset.parts.iter().map(|part| part.name.as_str())),
+            names(asset.parts.iter().map(|part| part.name.as_str())),
         );
     }
     row(
@@ -399,7 +387,7 @@ fn report_text(
     );
     let twist_joints = twist_joint_names(source);
     if !twist_joints.is_empty() {
-        row("twist joints", listed(twist_joints.into_iter()));
+        row("twist joints", names(twist_joints.into_iter()));
     }
     let counts = findings
         .influence_counts
@@ -439,10 +427,10 @@ fn report_text(
         row("morphs", many(targets, "target"));
     }
     if !asset.props.is_empty() {
-        let names = listed(asset.props.iter().map(|prop| prop.name.as_str()));
+        let props = names(asset.props.iter().map(|prop| prop.name.as_str()));
         row(
             "props",
-            format!("{}, not skinned: {names}", many(asset.props.len(), "mesh")),
+            format!("{}, not skinned: {props}", many(asset.props.len(), "mesh")),
         );
     }
     match asset.clips.len() {
@@ -454,7 +442,7 @@ fn report_text(
             "",
             format!(
                 "{} ({:.2} s, {})",
-                clip.name,
+                short_name(&clip.name),
                 clip.duration(),
                 many(clip.tracks.len(), "track")
             ),

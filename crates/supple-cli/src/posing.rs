@@ -2,7 +2,7 @@
 
 use crate::args::Moment;
 use crate::failure::Failure;
-use crate::wording::{many, printable};
+use crate::wording::{many, names, short_name};
 use supple::arap::ArapReport;
 use supple::clip::Clip;
 use supple::{Asset, Method, Normals, Player, Pose};
@@ -54,16 +54,24 @@ fn no_such_clip(asset: &Asset, wish: &str) -> Failure {
     if asset.clips.is_empty() {
         return failure.hint("the character has no clips");
     }
-    let names: Vec<&str> = asset.clips.iter().map(|clip| clip.name.as_str()).collect();
-    failure.hint(format!("clips: {}", names.join(", ")))
+    let clips = asset.clips.iter().map(|clip| clip.name.as_str());
+    failure.hint(format!("clips: {}", names(clips)))
 }
+
+/// Frames per second, if nobody says how many.
+pub(crate) const USUAL_FPS: f64 = 30.0;
 
 /// The pose at the moment that the user asked for, or the rest pose.
 pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failure> {
+    if moment.fps.is_some() && moment.frame.is_none() {
+        let message = "--fps changes nothing about a single moment without --frame";
+        return Err(Failure::usage(message).hint("--time is in seconds"));
+    }
+    let fps = moment.fps.unwrap_or(USUAL_FPS);
     let Some(clip) = wanted_clip(asset, moment)? else {
         return Ok(asset.rest_pose());
     };
-    let frame_time = moment.frame.map(|frame| f64::from(frame) / moment.fps);
+    let frame_time = moment.frame.map(|frame| f64::from(frame) / fps);
     Ok(asset.pose_at(clip, moment.time.or(frame_time).unwrap_or(0.0)))
 }
 
@@ -101,7 +109,7 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
         let pieces = many(report.loose.len(), "piece");
         let mut parts = asset.parts.iter();
         let part = parts.find(|part| part.vertices.contains(&first.vertex));
-        let of_part = match part.map(|part| printable(&part.name)).as_deref() {
+        let of_part = match part.map(|part| short_name(&part.name)).as_deref() {
             None | Some("") => String::new(),
             Some(name) => format!(" of '{name}'"),
         };
@@ -114,7 +122,7 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
         let joints = many(report.idle.len(), "joint");
         let first = match asset.rig.skeleton().joint_name(first) {
             "" => format!("joint {first}"),
-            name => format!("'{}'", printable(name)),
+            name => format!("'{}'", short_name(name)),
         };
         crate::tell(&format!(
             "note: '{method}' finds nothing to hold for {joints}; the first is {first}"

@@ -5,7 +5,7 @@ use crate::convert::DocumentKind;
 use crate::failure::Failure;
 use crate::mush::find_joints;
 use crate::source::Source;
-use crate::wording::{joint_label, many, printable};
+use crate::wording::{joint_label, many, names, short_name};
 use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, split};
 use supple::{Asset, Skeleton, Weights};
 
@@ -67,13 +67,8 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     told.extend(beyond_common(source.asset.rig.weights(), &weights));
     told.extend(source.notes_on_stale_bakes());
     kind.write(&mut document, &options.out)?;
-    crate::tell(&printable_lines(&told));
+    told.iter().for_each(|line| crate::tell(line));
     Ok(())
-}
-
-fn printable_lines(lines: &[String]) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| printable(line)).collect();
-    lines.join("\n")
 }
 
 /// The node of the joint that the user named.
@@ -114,7 +109,8 @@ fn explained(error: TwistError, asset: &Asset, node: usize) -> Failure {
             };
             let below = (0..joints.len()).filter(is_below);
             let below: Vec<String> = below.map(|joint| skeleton.joint_label(joint)).collect();
-            Failure::usage(message).hint(format!("right below it: {}", below.join(", ")))
+            let below = names(below.iter().map(String::as_str));
+            Failure::usage(message).hint(format!("right below it: {below}"))
         }
         TwistError::NameTaken(_) => Failure::usage(message),
         TwistError::LastOfChain { .. } => {
@@ -151,7 +147,7 @@ fn summary(twisted: &Twisted, order: &[usize]) -> String {
         Some(LargestTurn { clip, time, angle }) => format!(
             "up to {:.1}° in the clip '{}' at {time:.2} s",
             angle.abs().to_degrees(),
-            asset.clips[*clip].name
+            short_name(&asset.clips[*clip].name)
         ),
         None if asset.clips.is_empty() => {
             "by what its extras tell, as there are no clips".to_owned()

@@ -7,7 +7,7 @@ use crate::mush::find_joints;
 use crate::progress;
 use crate::source::Source;
 use crate::weight_quality;
-use crate::wording::{many, measure, printable};
+use crate::wording::{many, measure, short_name};
 use serde_json::json;
 use supple::quality::WeightQuality;
 use supple::weights::bind::{
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     let quality = WeightQuality::of(&rig);
     if options.json {
         let object = to_json(&rig, &method, &bound.report, &quality);
-        return crate::print(&format!("{object:#}\n"));
+        return crate::print_json(&format!("{object:#}"));
     }
     let mut lines = summary(&source, &rig, &method, &bound.report, &quality);
     let controls: Vec<usize> = (0..excluded.len())
@@ -64,7 +64,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
         lines.insert(1, note);
     }
     lines.extend(source.notes_on_stale_bakes());
-    crate::tell(&lines.join("\n"));
+    lines.iter().for_each(|line| crate::tell(line));
     Ok(())
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
     match error {
         BindError::NotFinite(joint) | BindError::EmptyHandle(joint) => {
             let name = skeleton.joint_name(joint);
-            Failure::new(format!("{error} ('{}')", printable(name)))
+            Failure::new(format!("{error} ('{}')", short_name(name)))
         }
         BindError::BadOption { .. } => Failure::usage(error.to_string()),
         _ => Failure::new(error.to_string()),
@@ -233,7 +233,7 @@ fn summary(
     if !report.followers.is_empty() {
         let first = report.followers[0].vertex;
         let of_mesh = source.mesh_of(first);
-        let of_mesh = of_mesh.map(|name| format!(" of mesh '{}'", printable(name)));
+        let of_mesh = of_mesh.map(|name| format!(" of mesh '{}'", short_name(name)));
         lines.push(format!(
             "note: {} of {} that no bone holds by itself follow the nearest others (the first has vertex {first}{})",
             report.followers.len(),
