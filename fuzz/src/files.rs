@@ -3,6 +3,7 @@
 use crate::documents;
 use crate::input::Input;
 use crate::plain;
+use crate::rigs;
 use crate::tiny::Tiny;
 use serde_json::json;
 use supple::centers::{CenterOptions, Centers};
@@ -75,15 +76,15 @@ fn use_file(bytes: &[u8], input: &mut Input) {
 
 /// Writes what was loaded as it is, then changes it in one of the ways there are.
 fn use_loaded(loaded: Loaded, input: &mut Input) {
-    let as_glb = loaded.document.to_glb().expect("a small file");
-    let as_text = loaded.document.to_gltf();
-    for written in [as_glb, as_text] {
-        let again = gltf::from_slice(&written, NAME).expect("what was written unchanged");
-        assert_eq!(again.asset, loaded.asset);
-        assert_eq!(again.notes, loaded.notes);
-        assert_eq!(again.stored_centers, loaded.stored_centers);
-        assert_eq!(again.stored_mush, loaded.stored_mush);
-    }
+    let written = match input.rarely(4) {
+        true => loaded.document.to_gltf(),
+        false => loaded.document.to_glb().expect("a small file"),
+    };
+    let again = gltf::from_slice(&written, NAME).expect("what was written unchanged");
+    assert_eq!(again.asset, loaded.asset);
+    assert_eq!(again.notes, loaded.notes);
+    assert_eq!(again.stored_centers, loaded.stored_centers);
+    assert_eq!(again.stored_mush, loaded.stored_mush);
     change(loaded, input);
 }
 
@@ -253,7 +254,9 @@ fn change(loaded: Loaded, input: &mut Input) {
             if let Some(again) = written.ok().as_ref().and_then(read_changed) {
                 assert_eq!(again.asset.rig.mesh().positions(), rig.mesh().positions());
                 assert_eq!(again.asset.rig.mesh().triangles(), rig.mesh().triangles());
-                assert_eq!(again.asset.rig.weights(), rig.weights());
+                if !rigs::binds_a_node_twice(rig.skeleton()) {
+                    assert_eq!(again.asset.rig.weights(), rig.weights());
+                }
             }
         }
     }

@@ -53,6 +53,7 @@ pub fn handles(data: &[u8]) {
     let mean = *input.pick(&[RotationMean::Recursion, RotationMean::Eigenvector]);
     if let Ok(turns) = turns(&handles.places, &moved, &handles.edges, mean) {
         assert!(turns.iter().all(|turn| turn.is_finite()) || range == Range::Extreme);
-        handle_palette(&handles.places, &moved, &turns);
+        let palette = handle_palette(&handles.places, &moved, &turns);
+        palette.expect("as many of each");
     }
 }

@@ -5,7 +5,7 @@ use crate::rigs;
 use supple::centers::{CenterOptions, LiveCenters, exact};
 use supple::findings::Findings;
 use supple::metrics::{Gauge, RmsDistance, TimeSmoothness};
-use supple::normals::{NormalFit, SmoothGroups};
+use supple::normals::NormalFit;
 use supple::point_handles::ShapeDiameter;
 use supple::quality::WeightQuality;
 use supple::symmetry::Symmetry;
@@ -32,8 +32,7 @@ pub fn measures(data: &[u8]) {
         }
         2 => {
             ShapeDiameter::of(mesh);
-            NormalFit::of(mesh.positions(), mesh.normals(), mesh.triangles());
-            SmoothGroups::of(&rig);
+            NormalFit::of(mesh);
         }
         3 => {
             let options = CenterOptions {

@@ -82,7 +82,8 @@ pub fn reaching(data: &[u8]) {
         Err(_) => assert_eq!(pose, before),
         Ok(outcome) => {
             let mut world = Vec::new();
-            skeleton.forward_kinematics(&pose, &mut world);
+            let posed = skeleton.forward_kinematics(&pose, &mut world);
+            posed.expect("a pose of this skeleton");
             for (node, local) in pose.locals.iter().enumerate() {
                 assert!(local.is_finite(), "node {node}: {local:?}");
             }

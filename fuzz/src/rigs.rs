@@ -140,6 +140,13 @@ pub fn skeleton(input: &mut Input, range: Range) -> Option<Skeleton> {
     Skeleton::new(nodes, joints.collect()).ok()
 }
 
+/// True where two joints are on one node. If their matrices are equal as well, a file that is read
+/// has one joint for both, and others are numbered differently.
+pub fn binds_a_node_twice(skeleton: &Skeleton) -> bool {
+    let joints = skeleton.joints().windows(2);
+    joints.into_iter().any(|pair| pair[0].node == pair[1].node)
+}
+
 fn affine(input: &mut Input, range: Range) -> DAffine3 {
     DAffine3 {
         matrix3: input.linear(range),
@@ -192,7 +199,7 @@ pub fn palette(input: &mut Input, skeleton: &Skeleton, range: Range) -> Palette 
                 .map(|_| Affine::from_f64(&affine(input, range)))
                 .collect(),
         },
-        _ => skeleton.palette(&pose(input, skeleton, range)),
+        _ => (skeleton.palette(&pose(input, skeleton, range))).expect("a pose of this skeleton"),
     }
 }
 

