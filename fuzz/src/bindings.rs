@@ -24,19 +24,25 @@ pub fn binders(data: &[u8]) {
         let mut groups = vec![BindGroup::whole(&mesh, &skeleton)];
         if input.rarely(4) {
             let cut = input.below(mesh.vertex_count() + 1);
-            groups = [0..cut, cut..mesh.vertex_count()].map(|vertices| BindGroup {
-                vertices: std::iter::once(vertices).collect(),
-                joints: (0..joints).filter(|_| input.flag()).collect(),
-            })
-            .to_vec();
+            groups = [0..cut, cut..mesh.vertex_count()]
+                .map(|vertices| BindGroup {
+                    vertices: std::iter::once(vertices).collect(),
+                    joints: (0..joints).filter(|_| input.flag()).collect(),
+                })
+                .to_vec();
         }
-        (bind_groups(&mesh, &skeleton, &groups, &method, &|_| {}), joints)
+        (
+            bind_groups(&mesh, &skeleton, &groups, &method, &|_| {}),
+            joints,
+        )
     } else {
         let joints = 1 + input.below(5);
         let handles: Vec<Handle> = (0..input.below(6))
             .map(|_| Handle {
                 joint: input.below(joints),
-                bones: (0..1 + input.below(2)).map(|_| bone(&mut input, range)).collect(),
+                bones: (0..1 + input.below(2))
+                    .map(|_| bone(&mut input, range))
+                    .collect(),
                 topmost: input.rarely(4),
             })
             .collect();

@@ -33,7 +33,10 @@ pub fn clips(data: &[u8]) {
         for local in &pose.locals {
             assert!(local.is_finite(), "at {time}: {local:?}");
             let length = local.to_trs().rotation.length();
-            assert!((length - 1.0).abs() < 1e-9, "at {time}: a rotation of {length}");
+            assert!(
+                (length - 1.0).abs() < 1e-9,
+                "at {time}: a rotation of {length}"
+            );
         }
         if range == Range::Moderate {
             assert!(pose.morph_weights.iter().all(|weight| weight.is_finite()));

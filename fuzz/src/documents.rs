@@ -17,7 +17,13 @@ use supple_io::gltf::{self, Loaded};
 pub fn all() -> &'static [Tiny] {
     static ALL: OnceLock<Vec<Tiny>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let mut files = vec![Tiny::new(), Tiny::rich(), Tiny::twins(), cubic(), unskinned()];
+        let mut files = vec![
+            Tiny::new(),
+            Tiny::rich(),
+            Tiny::twins(),
+            cubic(),
+            unskinned(),
+        ];
         files.extend(stored().iter().cloned());
         files.extend([with_handles(), with_twist()]);
         files

@@ -38,7 +38,9 @@ pub fn edits(data: &[u8]) {
         let Ok(change) = change else {
             continue;
         };
-        let after = change.redo(&weights).expect("the weights that it was made for");
+        let after = change
+            .redo(&weights)
+            .expect("the weights that it was made for");
         check(&editor, &weights, &after, &change);
         assert_eq!(change.undo(&after).as_ref(), Ok(&weights));
         change.largest_difference();

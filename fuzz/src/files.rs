@@ -296,7 +296,10 @@ pub fn accessors(data: &[u8]) {
         let found: Vec<u32> = (positions.iter())
             .flat_map(|place| place.to_array().map(f32::to_bits))
             .collect();
-        let expected: Vec<u32> = numbers.iter().map(|&number| (number as f32).to_bits()).collect();
+        let expected: Vec<u32> = numbers
+            .iter()
+            .map(|&number| (number as f32).to_bits())
+            .collect();
         assert_eq!(found, expected);
         use_loaded(loaded, &mut Input::new(&[]));
     }
@@ -400,7 +403,10 @@ pub fn weights(data: &[u8]) {
         for (joint, &weight) in expected.iter().enumerate() {
             let found = f64::from(weights.weight_of(vertex, joint));
             let off = (found - weight / sum).abs();
-            assert!(off < 2e-7, "vertex {vertex}, joint {joint}: {found}, {weight} of {sum}");
+            assert!(
+                off < 2e-7,
+                "vertex {vertex}, joint {joint}: {found}, {weight} of {sum}"
+            );
         }
     }
     use_loaded(loaded, &mut input);
@@ -429,4 +435,3 @@ fn numbers(input: &mut Input, kind: u32, mut number: impl FnMut(&mut Input) -> f
     }
     bytes
 }
-

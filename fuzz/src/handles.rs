@@ -16,7 +16,9 @@ pub fn handles(data: &[u8]) {
         return;
     };
     let given = match input.flag() {
-        true => (0..input.below(4)).map(|_| input.wide_vector(range)).collect(),
+        true => (0..input.below(4))
+            .map(|_| input.wide_vector(range))
+            .collect(),
         false => Vec::new(),
     };
     let options = HandleOptions {

@@ -71,13 +71,19 @@ struct Surface {
 impl Surface {
     fn check_finite(&self, method: &Method) {
         for (vertex, position) in self.positions.iter().enumerate() {
-            assert!(position.is_finite(), "{method}: vertex {vertex} at {position}");
+            assert!(
+                position.is_finite(),
+                "{method}: vertex {vertex} at {position}"
+            );
         }
         for (vertex, normal) in self.normals.iter().enumerate() {
             assert!(normal.is_finite(), "{method}: normal {vertex} is {normal}");
         }
         for (vertex, tangent) in self.tangents.iter().flatten().enumerate() {
-            assert!(tangent.is_finite(), "{method}: tangent {vertex} is {tangent}");
+            assert!(
+                tangent.is_finite(),
+                "{method}: tangent {vertex} is {tangent}"
+            );
         }
     }
 }

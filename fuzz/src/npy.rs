@@ -15,7 +15,11 @@ pub fn npy(data: &[u8]) {
     std::fs::write(path, &bytes).expect("a scratch file");
     if let Ok(palette) = npy::read_palette(path) {
         let finite = |number: &f32| number.is_finite();
-        assert!(palette.iter().all(|joint| joint.to_array().iter().all(finite)));
+        assert!(
+            palette
+                .iter()
+                .all(|joint| joint.to_array().iter().all(finite))
+        );
     }
     if let Ok(weights) = npy::read_multi_weights(path) {
         let numbers = weights.vertices * weights.joints * weights.numbers_each;
@@ -35,8 +39,22 @@ fn scratch() -> &'static PathBuf {
 
 fn assembled(input: &mut Input) -> Vec<u8> {
     let descr = *input.pick(&[
-        "'<f4'", "'<f8'", "'>f4'", "'>f8'", "'=f8'", "'|f4'", "'<f2'", "'<i4'", "'<c8'", "'|S9'",
-        "[('a', '<f4')]", "'<f4", "4", "'<f99999999999'", "[('a', '<f8', (2,))]", "'<M8[ns]'",
+        "'<f4'",
+        "'<f8'",
+        "'>f4'",
+        "'>f8'",
+        "'=f8'",
+        "'|f4'",
+        "'<f2'",
+        "'<i4'",
+        "'<c8'",
+        "'|S9'",
+        "[('a', '<f4')]",
+        "'<f4",
+        "4",
+        "'<f99999999999'",
+        "[('a', '<f8', (2,))]",
+        "'<M8[ns]'",
     ]);
     let order = *input.pick(&["False", "True", "0", "'False'", "None"]);
     let shape = match input.below(8) {

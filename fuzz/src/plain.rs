@@ -233,7 +233,10 @@ pub fn npy(bytes: &[u8]) -> Vec<[u32; 3]> {
         }
     };
     let header = std::str::from_utf8(&bytes[start..start + length]).expect("text");
-    assert!(header.contains("'<f4'") && header.contains("False"), "{header}");
+    assert!(
+        header.contains("'<f4'") && header.contains("False"),
+        "{header}"
+    );
     let (_, shape) = header.split_once('(').expect("a shape");
     let (rows, _) = shape.split_once(',').expect("two sides");
     let mut numbers = &bytes[start + length..];

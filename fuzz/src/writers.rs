@@ -43,9 +43,16 @@ pub fn writers(data: &[u8]) {
             continue;
         }
         assert_eq!(found.weights(), rig.weights());
-        assert_eq!(found.skeleton().joints().len(), rig.skeleton().joints().len());
-        let same_parents = (found.skeleton().joints().iter().zip(rig.skeleton().joints()))
-            .all(|(found, joint)| found.parent == joint.parent);
+        assert_eq!(
+            found.skeleton().joints().len(),
+            rig.skeleton().joints().len()
+        );
+        let same_parents = (found
+            .skeleton()
+            .joints()
+            .iter()
+            .zip(rig.skeleton().joints()))
+        .all(|(found, joint)| found.parent == joint.parent);
         assert!(same_parents);
     }
 }
