@@ -57,7 +57,10 @@ pub(crate) fn run(options: &BakeOptions) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let (source, mut document) = source.with_document()?;
     let told = match options.method {
-        Bakeable::Centers => bake_centers(&mut document, &source.asset.rig, &centers)?,
+        Bakeable::Centers => {
+            source.warn_of_kept_weights();
+            bake_centers(&mut document, &source.asset.rig, &centers)?
+        }
         Bakeable::Mush(_) if options.as_skin => {
             bake_mush::store_as_skin(&mut document, &source, &options.mush)?
         }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::mush::{self, MushArguments};
 use crate::source::Source;
-use crate::wording::{bytes, many, mush_influences, printable, share_of_size, unusable};
+use crate::wording::{bytes, many, mush_influences, share_of_size, unusable};
 use glam::{DQuat, DVec3};
 use std::sync::Arc;
 use supple::deform::{DeformError, DirectDeltaMush, MushSource, MushVariant};
@@ -12,6 +12,7 @@ use supple::{
     Asset, Bounds, Local, Method, Normals, Output, Palette, Pose, Rig, Skin, Weights, Workspace,
 };
 use supple_io::gltf::{self, Document, MUSH_EXTENSION, StoredMush};
+use supple_io::shortened;
 
 /// Joints per vertex of the ordinary skin: what every engine can do.
 const SKIN_INFLUENCES: usize = 4;
@@ -140,7 +141,7 @@ impl Measured {
     fn of(asset: &Asset) -> Result<Measured, Failure> {
         let skeleton = asset.rig.skeleton();
         let clips = asset.clips.iter().take(MEASURED_CLIPS);
-        let names: Vec<String> = clips.clone().map(|clip| printable(&clip.name)).collect();
+        let names: Vec<String> = clips.clone().map(|clip| shortened(&clip.name)).collect();
         let poses: Vec<Pose> = match names.is_empty() {
             true => turned_poses(asset),
             false => clips

@@ -3,10 +3,9 @@
 use crate::args::ConvertOptions;
 use crate::failure::Failure;
 use crate::source::Source;
-use crate::wording::printable;
 use std::path::Path;
 use supple_io::gltf::Document;
-use supple_io::write_whole;
+use supple_io::{quoted, write_whole};
 
 pub(crate) fn run(options: &ConvertOptions) -> Result<(), Failure> {
     let kind = DocumentKind::wanted(&options.out)?;
@@ -45,9 +44,10 @@ impl DocumentKind {
     /// Writes a file that needs no other, and tells of images that could not be taken in.
     pub(crate) fn write(self, document: &mut Document, path: &Path) -> Result<(), Failure> {
         for uri in document.embed_images() {
-            crate::tell(&printable(&format!(
-                "note: the image '{uri}' stays a link to another file"
-            )));
+            crate::tell(&format!(
+                "note: the image {} stays a link to another file",
+                quoted(&uri)
+            ));
         }
         let bytes = match self {
             DocumentKind::Binary => document.to_glb()?,

@@ -5,13 +5,13 @@ use crate::convert::{DocumentKind, ending};
 use crate::failure::Failure;
 use crate::progress;
 use crate::source::Source;
-use crate::wording::{many, printable};
+use crate::wording::many;
 use serde_json::json;
 use std::io;
 use supple::Mesh;
 use supple::point_handles::{HandleError, HandleKind, HandleOptions, PlacedHandles, place_handles};
 use supple::weights::bind::{BindMethod, BindReport};
-use supple_io::write_whole;
+use supple_io::{quoted, write_whole};
 use supple_render::{SegmentedBody, Settings, render};
 
 /// What the ending of the output asks for.
@@ -226,7 +226,7 @@ fn told_of_binding(source: &Source, method: &BindMethod, report: &BindReport) ->
     if !report.followers.is_empty() {
         let first = report.followers[0].vertex;
         let of_mesh = source.mesh_of(first);
-        let of_mesh = of_mesh.map(|name| format!(" of mesh '{}'", printable(name)));
+        let of_mesh = of_mesh.map(|name| format!(" of mesh {}", quoted(name)));
         told.push(format!(
             "note: no handle reaches {} of {}, which follow the nearest others (the first has vertex {first}{})",
             report.followers.len(),

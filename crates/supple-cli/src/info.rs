@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::source::Source;
 use crate::weight_quality;
 use crate::wording::{
-    bytes, center_options, many, mush_influences, mush_options, printable, unusable,
+    bytes, center_options, listed, many, mush_influences, mush_options, printable, unusable,
+    weight_flaws,
 };
 use anstyle::Style;
 use serde_json::{Value, json};
@@ -14,9 +15,8 @@ use supple::adjacency::Topology;
 use supple::findings::Findings;
 use supple::quality::WeightQuality;
 use supple::{Asset, Prop, Weights};
-use supple_io::gltf::{
-    CENTER_ATTRIBUTE, MUSH_EXTENSION, Notes, StoredCenters, StoredMush, StoredState,
-};
+use supple_io::gltf::{CENTER_ATTRIBUTE, MUSH_EXTENSION, StoredCenters, StoredMush, StoredState};
+use supple_io::{quoted, shortened};
 
 pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
@@ -56,7 +56,10 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
         }
     };
     let vertices = asset.rig.mesh().vertex_count();
-    weight_oddities(notes, vertices, &mut note);
+    for flaw in weight_flaws(&notes.weights, vertices) {
+        let message = format!("{}{}", flaw.found, flaw.mended);
+        note(flaw.kind, flaw.count, message);
+    }
     topology_oddities(asset, findings, &mut note);
     normal_oddities(asset, findings, &mut note);
     skeleton_oddities(source, findings, &mut note);
@@ -114,58 +117,10 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
         extensions.len(),
         format!(
             "the file requires {}, which Supple does not know",
-            extensions.join(", ")
+            listed(extensions.iter().map(String::as_str))
         ),
     );
     found
-}
-
-fn weight_oddities(
-    notes: &Notes,
-    vertices: usize,
-    note: &mut impl FnMut(&'static str, usize, String),
-) {
-    let weights = &notes.weights;
-    if let Some((low, high)) = weights.sum_range {
-        let range = if low == high {
-            format!("{low:.4}")
-        } else {
-            format!("{low:.4} to {high:.4}")
-        };
-        let of = format!("{} of {}", weights.unnormalised, many(vertices, "vertex"));
-        note(
-            "unnormalised_weights",
-            weights.unnormalised,
-            format!("weights of {of} do not sum to 1 (sums {range}); they were normalised"),
-        );
-    }
-    let without = weights.without_weights;
-    let first = weights.first_without_weights.unwrap_or(0);
-    note(
-        "no_weights",
-        without,
-        format!(
-            "{} without weights (the first is {first}) follow the root of their skin",
-            many(without, "vertex")
-        ),
-    );
-    note(
-        "negative_weights",
-        weights.negative,
-        format!(
-            "taken as zero: {}",
-            many(weights.negative, "negative weight")
-        ),
-    );
-    let unused = weights.out_of_range_unused;
-    note(
-        "joints_out_of_range",
-        unused,
-        format!(
-            "{} of weight zero name joints that do not exist; they were ignored",
-            many(unused, "influence")
-        ),
-    );
 }
 
 fn topology_oddities(
@@ -253,7 +208,7 @@ fn skeleton_oddities(
             .take(3)
             .map(|&node| match skeleton.nodes()[node].name.as_str() {
                 "" => "one without a name".to_owned(), // the skeleton's order is not the file's
-                name => format!("'{name}'"),
+                name => quoted(name),
             });
         let list = shown.collect::<Vec<_>>().join(", ");
         if nodes.len() > 3 {
@@ -315,18 +270,6 @@ fn skeleton_oddities(
             1,
             format!("the rest pose is not the bind pose: the surface is bent by up to {far}"),
         );
-    }
-}
-
-/// Names in a row, the first dozen of them.
-fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    const SHOWN: usize = 12;
-    let hidden = names.len().saturating_sub(SHOWN);
-    let list = names.take(SHOWN).collect::<Vec<_>>().join(", ");
-    if hidden == 0 {
-        list
-    } else {
-        format!("{list} and {hidden} more")
     }
 }
 
@@ -450,7 +393,7 @@ fn report_text(
             "",
             format!(
                 "{} ({:.2} s, {})",
-                clip.name,
+                shortened(&clip.name),
                 clip.duration(),
                 many(clip.tracks.len(), "track")
             ),

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::progress;
 use crate::source::Source;
-use crate::wording::{many, mush_options, unusable};
+use crate::wording::{listed, many, mush_options, unusable};
 use clap::{Args, ValueEnum};
 use std::sync::Arc;
 use supple::deform::{DirectDeltaMush, MushSource};
@@ -231,7 +231,7 @@ pub(crate) fn find_joints(source: &Source, wish: &str) -> Result<Vec<usize>, Fai
         false => failure.hint(format!(
             "the names most like it, of {}: {}",
             many(names.len(), "joint"),
-            near.join(", ")
+            listed(near.into_iter())
         )),
     })
 }

@@ -23,6 +23,7 @@ pub(crate) fn run(options: &PoseOptions) -> Result<(), Failure> {
     }
     Failure::unless_writable(&options.out)?;
     let (source, mut document) = Source::open(&options.file)?.with_document()?;
+    source.warn_of_kept_weights();
     let mut pose = posing::wanted_pose(&source.asset, moment)?;
     let told = options.reach.apply(&source, &mut pose)?;
     document.set_pose(&source.asset, &pose)?;

@@ -2,11 +2,12 @@
 
 use crate::args::Moment;
 use crate::failure::Failure;
-use crate::wording::{many, printable};
+use crate::wording::{listed, many};
 use supple::arap::ArapReport;
 use supple::clip::Clip;
 use supple::{Asset, Method, Normals, Player, Pose};
 use supple_gpu::{Gpu, GpuError, GpuLoop};
+use supple_io::quoted;
 
 /// The clip that the user asked for: by name, or by number. None without a wish.
 pub(crate) fn wanted_clip<'a>(
@@ -54,8 +55,8 @@ fn no_such_clip(asset: &Asset, wish: &str) -> Failure {
     if asset.clips.is_empty() {
         return failure.hint("the character has no clips");
     }
-    let names: Vec<&str> = asset.clips.iter().map(|clip| clip.name.as_str()).collect();
-    failure.hint(format!("clips: {}", names.join(", ")))
+    let names = asset.clips.iter().map(|clip| clip.name.as_str());
+    failure.hint(format!("clips: {}", listed(names)))
 }
 
 /// The pose at the moment that the user asked for, or the rest pose.
@@ -101,9 +102,9 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
         let pieces = many(report.loose.len(), "piece");
         let mut parts = asset.parts.iter();
         let part = parts.find(|part| part.vertices.contains(&first.vertex));
-        let of_part = match part.map(|part| printable(&part.name)).as_deref() {
+        let of_part = match part.map(|part| part.name.as_str()) {
             None | Some("") => String::new(),
-            Some(name) => format!(" of '{name}'"),
+            Some(name) => format!(" of {}", quoted(name)),
         };
         crate::tell(&format!(
             "note: '{method}' has no hold on {pieces} of the surface, and blends linearly there; the first has vertex {}{of_part}",
@@ -114,7 +115,7 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
         let joints = many(report.idle.len(), "joint");
         let first = match asset.rig.skeleton().joint_name(first) {
             "" => format!("joint {first}"),
-            name => format!("'{}'", printable(name)),
+            name => quoted(name),
         };
         crate::tell(&format!(
             "note: '{method}' finds nothing to hold for {joints}; the first is {first}"

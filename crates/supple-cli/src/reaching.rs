@@ -12,6 +12,7 @@ use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, Reached, move
 use supple::polar::Polar;
 use supple::pose::NodeCountError;
 use supple::{Pose, Skeleton};
+use supple_io::quoted;
 
 /// A target that is missed by less than this share of the length of its chain is reached for all purposes.
 const THERE: f64 = 1e-6;
@@ -295,7 +296,7 @@ fn tell_idle_poles(
 fn node_label(skeleton: &Skeleton, node: usize) -> String {
     match skeleton.nodes()[node].name.as_str() {
         "" => format!("node {node}"),
-        name => format!("'{}'", printable(name)),
+        name => quoted(name),
     }
 }
 

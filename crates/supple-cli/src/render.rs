@@ -13,7 +13,7 @@ use supple::clip::Clip;
 use supple::deform::{CenterSource, DeformError};
 use supple::{Asset, Bounds, Method, Normals, Player, Pose};
 use supple_gpu::{Gpu, GpuError};
-use supple_io::write_whole;
+use supple_io::{quoted, write_whole};
 use supple_render::{
     Camera, GifWriter, GpuPainter, Image, Lamps, Look, Overlays, Palette, PosedSkin, Settings,
     Silhouette, View, render,
@@ -148,8 +148,8 @@ impl<'a> Frames<'a> {
         let count = (seconds * fps).round().max(1.0);
         if count > MOST_FRAMES as f64 {
             let message = format!(
-                "the clip '{}' lasts {seconds} s, which makes more than {MOST_FRAMES} frames",
-                clip.name
+                "the clip {} lasts {seconds} s, which makes more than {MOST_FRAMES} frames",
+                quoted(&clip.name)
             );
             return Err(Failure::new(message).hint("choose a lower --fps"));
         }

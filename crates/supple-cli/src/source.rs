@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::mush::MushArguments;
 use crate::progress;
-use crate::wording;
+use crate::wording::{self, weight_flaws};
 use std::borrow::Cow;
 use std::path::Path;
 use supple::centers::CenterOptions;
@@ -229,6 +229,20 @@ impl Source {
             )
         };
         baked.map(note).collect()
+    }
+
+    /// Warns of weights that were mended on reading, where the file that is written keeps its own.
+    pub(crate) fn warn_of_kept_weights(&self) {
+        let vertices = self.asset.rig.mesh().vertex_count();
+        let flaws = weight_flaws(&self.notes.weights, vertices);
+        if flaws.is_empty() {
+            return;
+        }
+        let found: Vec<String> = flaws.into_iter().map(|flaw| flaw.found).collect();
+        crate::tell(&format!(
+            "warning: the weights of the file are kept as they are: {}; 'supple convert' repairs them",
+            found.join(", ")
+        ));
     }
 
     /// The nodes of the skeleton that were added to spread a twist.

@@ -8,6 +8,7 @@ use crate::source::Source;
 use crate::wording::{joint_label, many, printable};
 use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, split};
 use supple::{Asset, Skeleton, Weights};
+use supple_io::quoted;
 
 /// As many influences as every engine knows.
 const COMMON_INFLUENCES: usize = 4;
@@ -149,9 +150,9 @@ fn summary(twisted: &Twisted, order: &[usize]) -> String {
     };
     let farthest = match largest {
         Some(LargestTurn { clip, time, angle }) => format!(
-            "up to {:.1}° in the clip '{}' at {time:.2} s",
+            "up to {:.1}° in the clip {} at {time:.2} s",
             angle.abs().to_degrees(),
-            asset.clips[*clip].name
+            quoted(&asset.clips[*clip].name)
         ),
         None if asset.clips.is_empty() => {
             "by what its extras tell, as there are no clips".to_owned()

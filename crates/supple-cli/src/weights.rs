@@ -7,7 +7,7 @@ use crate::mush::find_joints;
 use crate::progress;
 use crate::source::Source;
 use crate::weight_quality;
-use crate::wording::{many, measure, printable};
+use crate::wording::{many, measure};
 use serde_json::json;
 use supple::quality::WeightQuality;
 use supple::weights::bind::{
@@ -16,6 +16,7 @@ use supple::weights::bind::{
 };
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::SaveError;
+use supple_io::quoted;
 
 pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     let kind = DocumentKind::wanted(&options.out)?;
@@ -187,7 +188,7 @@ pub(crate) fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
     match error {
         BindError::NotFinite(joint) | BindError::EmptyHandle(joint) => {
             let name = skeleton.joint_name(joint);
-            Failure::new(format!("{error} ('{}')", printable(name)))
+            Failure::new(format!("{error} ({})", quoted(name)))
         }
         BindError::BadOption { .. } => Failure::usage(error.to_string()),
         _ => Failure::new(error.to_string()),
@@ -233,7 +234,7 @@ fn summary(
     if !report.followers.is_empty() {
         let first = report.followers[0].vertex;
         let of_mesh = source.mesh_of(first);
-        let of_mesh = of_mesh.map(|name| format!(" of mesh '{}'", printable(name)));
+        let of_mesh = of_mesh.map(|name| format!(" of mesh {}", quoted(name)));
         lines.push(format!(
             "note: {} of {} that no bone holds by itself follow the nearest others (the first has vertex {first}{})",
             report.followers.len(),

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::mush::find_joints;
 use crate::progress;
 use crate::source::Source;
-use crate::wording::{many, measure, printable};
+use crate::wording::{listed, many, measure, printable};
 use clap::builder::{TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use glam::Vec3;
@@ -694,7 +694,7 @@ impl Session<'_> {
             let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
             names.dedup();
             return Err(Failure::usage(format!("there is no mesh '{name}'"))
-                .hint(format!("meshes: {}", names.join(", "))));
+                .hint(format!("meshes: {}", listed(names.into_iter()))));
         }
         Ok(vertices)
     }

@@ -4,8 +4,10 @@ use supple::centers::CenterOptions;
 use supple::laplacian::EdgeWeights;
 use supple::mush::MushOptions;
 use supple::smoothing::Steps;
+use supple::weights::WeightsReport;
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::StoredState;
+use supple_io::{quoted, shortened};
 
 pub(crate) use supple::words::measure;
 
@@ -30,8 +32,94 @@ pub(crate) fn joint_label(skeleton: &Skeleton, order: &[usize], joint: usize) ->
             let number = order.iter().position(|&listed| listed == joint);
             format!("joint {}", number.unwrap_or(joint))
         }
-        name => format!("'{}'", printable(name)),
+        name => quoted(name),
     }
+}
+
+/// Names from a file in a row, the first dozen of them, each shortened.
+pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let hidden = names.len().saturating_sub(SHOWN);
+    let list = names
+        .take(SHOWN)
+        .map(shortened)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if hidden == 0 {
+        list
+    } else {
+        format!("{list} and {hidden} more")
+    }
+}
+
+/// Something about a file's weights that is mended on reading.
+pub(crate) struct WeightFlaw {
+    /// For programs.
+    pub(crate) kind: &'static str,
+    /// How many there are.
+    pub(crate) count: usize,
+    /// What is wrong in the file.
+    pub(crate) found: String,
+    /// What was made of it on reading.
+    pub(crate) mended: &'static str,
+}
+
+/// What is wrong with the weights of a file, which has so many vertices.
+pub(crate) fn weight_flaws(weights: &WeightsReport, vertices: usize) -> Vec<WeightFlaw> {
+    let mut flaws = Vec::new();
+    let mut flaw = |kind, count: usize, found: String, mended| {
+        if count > 0 {
+            flaws.push(WeightFlaw {
+                kind,
+                count,
+                found,
+                mended,
+            });
+        }
+    };
+    if let Some((low, high)) = weights.sum_range {
+        let range = if low == high {
+            format!("{low:.4}")
+        } else {
+            format!("{low:.4} to {high:.4}")
+        };
+        let of = format!("{} of {}", weights.unnormalised, many(vertices, "vertex"));
+        flaw(
+            "unnormalised_weights",
+            weights.unnormalised,
+            format!("weights of {of} do not sum to 1 (sums {range})"),
+            "; they were normalised",
+        );
+    }
+    let without = weights.without_weights;
+    let first = weights.first_without_weights.unwrap_or(0);
+    flaw(
+        "no_weights",
+        without,
+        format!(
+            "{} without weights (the first is {first})",
+            many(without, "vertex")
+        ),
+        " follow the root of their skin",
+    );
+    let negative = weights.negative;
+    flaw(
+        "negative_weights",
+        negative,
+        many(negative, "negative weight"),
+        ", taken as zero",
+    );
+    let unused = weights.out_of_range_unused;
+    flaw(
+        "joints_out_of_range",
+        unused,
+        format!(
+            "{} of weight zero name joints that do not exist",
+            many(unused, "influence")
+        ),
+        "; they were ignored",
+    );
+    flaws
 }
 
 /// What is wrong with stored numbers: a word, and why. Nothing if they fit.

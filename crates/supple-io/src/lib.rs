@@ -6,12 +6,20 @@
 //!   [`check_writable`] tells beforehand whether it can be.
 //!
 //! Files are hostile until proven otherwise: every count, index and number is checked against what is really there
-//! before it is used, and errors say where in the file they are.
+//! before it is used, and errors say where in the file they are. What errors repeat of a file is [`shortened`].
+//!
+//! Nothing is written that could not be read again: a number that is [`NotFinite`] as a 32-bit float refuses the whole
+//! file.
 
 pub mod gltf;
 pub mod npy;
+mod numbers;
 pub mod obj;
 pub mod ply;
+mod quote;
+
+pub use numbers::NotFinite;
+pub use quote::{quoted, shortened};
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,24 +1,64 @@
-//! Arrays for numpy: posed positions out, palettes in.
+//! Arrays for numpy: posed positions out and in, palettes and learned weights in.
+//!
+//! The header of a file is a Python literal. Only the one form that arrays of plain numbers have is
+//! read, by a parser of its own: it takes time proportional to the header's length and does not
+//! recurse, so a file of a few hundred bytes cannot keep it busy or overflow the stack.
 
-use crate::LoadError;
+use crate::numbers::{self, NotFinite};
+use crate::{LoadError, shortened};
 use glam::{Vec3, Vec4};
-use npyz::{DType, NpyFile, WriterBuilder};
+use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 use supple::Affine;
 
+/// What every file starts with; the version follows.
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// The longest header that is read, as numpy has it.
+const LONGEST_HEADER: usize = 10_000;
+
+/// The data of written files starts at a multiple of this.
+const ALIGNMENT: usize = 64;
+
 /// Writes positions as an n×3 array of `float32`.
+///
+/// # Errors
+///
+/// Where writing fails, and before anything is written where a number is [not finite](NotFinite).
 pub fn write_positions(out: &mut dyn Write, positions: &[Vec3]) -> io::Result<()> {
-    let mut writer = npyz::WriteOptions::<f32>::new()
-        .default_dtype()
-        .shape(&[positions.len() as u64, 3])
-        .writer(out)
-        .begin_nd()?;
-    writer.extend(positions.iter().flat_map(|position| position.to_array()))?;
-    writer.finish()
+    numbers::check_vectors("position", positions)?;
+    let count = positions.len();
+    let mut header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({count}, 3, ), }}");
+    let before = MAGIC.len() + 4;
+    let padded = (before + header.len() + 1).next_multiple_of(ALIGNMENT) - before - 1;
+    header = format!("{header:padded$}\n");
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    // Much shorter than 64 KiB: only the count varies.
+    out.write_all(&(header.len() as u16).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    for number in positions.iter().flat_map(|position| position.to_array()) {
+        out.write_all(&number.to_le_bytes())?;
+    }
+    Ok(())
+}
+
+/// Reads an n×3 array of floats, as [`write_positions`] writes it.
+///
+/// # Errors
+///
+/// Where the file cannot be read, or is something else.
+pub fn read_positions(path: &Path) -> Result<Vec<Vec3>, LoadError> {
+    read(path, parse_positions)
 }
 
 /// Reads an m×3×4 (or m×4×4) array of floats: `posed_from_bind` of each joint, in the file's own joint order.
+///
+/// # Errors
+///
+/// Where the file cannot be read, or is something else.
 pub fn read_palette(path: &Path) -> Result<Vec<Affine>, LoadError> {
     read(path, parse_palette)
 }
@@ -37,28 +77,58 @@ pub struct DenseWeights {
 }
 
 /// Reads an n×m×4 or n×m×12 array of floats: what multi-linear methods learn, joints in the file's own order.
+///
+/// # Errors
+///
+/// Where the file cannot be read, or is something else.
 pub fn read_multi_weights(path: &Path) -> Result<DenseWeights, LoadError> {
     read(path, parse_multi_weights)
 }
 
-/// Where something is wrong, and what.
-type Problem = (String, String);
+/// What is wrong, and where.
+#[derive(Debug)]
+struct Problem {
+    place: &'static str,
+    what: String,
+}
+
+impl Problem {
+    fn header(what: impl Into<String>) -> Problem {
+        let (place, what) = ("header", what.into());
+        Problem { place, what }
+    }
+
+    fn data(what: impl Into<String>) -> Problem {
+        let (place, what) = ("data", what.into());
+        Problem { place, what }
+    }
+}
+
+impl From<NotFinite> for Problem {
+    fn from(error: NotFinite) -> Problem {
+        Problem::data(error.to_string())
+    }
+}
 
 fn read<T>(path: &Path, parse: impl Fn(&[u8]) -> Result<T, Problem>) -> Result<T, LoadError> {
     let bytes = crate::read_whole(path)?;
-    parse(&bytes).map_err(|(place, problem)| LoadError::Malformed {
+    parse(&bytes).map_err(|Problem { place, what }| LoadError::Malformed {
         path: path.to_owned(),
-        place,
-        problem,
+        place: place.to_owned(),
+        problem: what,
     })
 }
 
+fn parse_positions(bytes: &[u8]) -> Result<Vec<Vec3>, Problem> {
+    let array = Array::parse(bytes, |shape| matches!(shape, [_, 3]), "(vertices, 3)")?;
+    array.check_finite(|at| format!("the position of vertex {}", at / 3))?;
+    let position = |&[x, y, z]: &[f64; 3]| Vec3::new(x as f32, y as f32, z as f32);
+    Ok(array.numbers.as_chunks().0.iter().map(position).collect())
+}
+
 fn parse_palette(bytes: &[u8]) -> Result<Vec<Affine>, Problem> {
-    let array = Array::parse(
-        bytes,
-        |shape| matches!(shape, [_, 3 | 4, 4]),
-        "(joints, 3, 4)",
-    )?;
+    let fits = |shape: &[usize]| matches!(shape, [_, 3 | 4, 4]);
+    let array = Array::parse(bytes, fits, "(joints, 3, 4)")?;
     let of_joint = array.shape[1] * 4;
     array.check_finite(|at| format!("the matrix of joint {}", at / of_joint))?;
     let row = |row: &[f64]| Vec4::from_slice(&[row[0], row[1], row[2], row[3]].map(|x| x as f32));
@@ -91,79 +161,264 @@ struct Array {
 }
 
 impl Array {
-    /// Reads `float32` or `float64` of a shape that `fits`.
+    /// Reads `float32` or `float64` of a shape that `fits`. Bytes after the array are ignored, as
+    /// numpy ignores them.
     fn parse(
         bytes: &[u8],
-        fits: impl Fn(&[u64]) -> bool,
+        fits: impl Fn(&[usize]) -> bool,
         expected: &str,
     ) -> Result<Array, Problem> {
-        let header = |problem: String| ("header".to_owned(), problem);
-        let file = NpyFile::new(bytes).map_err(|error| header(error.to_string()))?;
-        let shape = file.shape().to_vec();
+        let (header, data) = split(bytes)?;
+        let Header { kind, shape } = Header::parse(header)?;
         if !fits(&shape) {
-            let problem = format!("the shape is {shape:?}, expected {expected}");
-            return Err(header(problem));
+            let problem = format!("the shape is {}, expected {expected}", Shape(&shape));
+            return Err(Problem::header(problem));
         }
-        if file.order() != npyz::Order::C {
-            return Err(header(
-                "column-major (fortran_order); save it with numpy.ascontiguousarray".to_owned(),
-            ));
-        }
-        let count = shape
-            .iter()
-            .try_fold(1u64, |product, &side| product.checked_mul(side));
-        // No number is smaller than two bytes, so this bounds what the reader below allocates.
-        let Some(count) = count.filter(|count| count.saturating_mul(2) <= bytes.len() as u64)
-        else {
-            return Err(header(format!(
-                "the shape {shape:?} claims more numbers than the file has bytes"
+        let mut sides = shape.iter();
+        let count = sides.try_fold(1usize, |product, &side| product.checked_mul(side));
+        let needed = count.and_then(|count| count.checked_mul(kind.size()));
+        let Some(content) = needed.and_then(|needed| data.get(..needed)) else {
+            return Err(Problem::header(format!(
+                "the shape {} claims more numbers than the {} bytes after the header hold",
+                Shape(&shape),
+                data.len()
             )));
         };
-        let size = match file.dtype() {
-            DType::Plain(kind) => kind.to_string(),
-            other => {
-                return Err(header(format!(
-                    "the type is {}, expected float32 or float64",
-                    other.descr()
-                )));
-            }
-        };
-        let content = |error: io::Error| ("data".to_owned(), error.to_string());
-        let numbers: Vec<f64> = match size.trim_start_matches(['<', '>', '=', '|']) {
-            "f4" => file
-                .into_vec::<f32>()
-                .map_err(content)?
-                .into_iter()
-                .map(f64::from)
-                .collect(),
-            "f8" => file.into_vec::<f64>().map_err(content)?,
-            _ => {
-                return Err(header(format!(
-                    "the type is '{size}', expected float32 or float64"
-                )));
-            }
-        };
-        if numbers.len() as u64 != count {
-            return Err((
-                "data".to_owned(),
-                format!("{} numbers, expected {count}", numbers.len()),
-            ));
+        let numbers = content.chunks_exact(kind.size());
+        let numbers = numbers.map(|number| kind.number(number)).collect();
+        Ok(Array { shape, numbers })
+    }
+
+    fn check_finite(&self, place: impl Fn(usize) -> String) -> Result<(), NotFinite> {
+        numbers::check(self.numbers.iter().copied(), place)
+    }
+}
+
+/// Splits a file into the text of its header and what follows.
+fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
+    let other = || Problem::header("this does not look like an .npy file");
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(other)?;
+    let cut = || Problem::header("the file ends inside of it");
+    let (&[major, minor], rest) = rest.split_first_chunk::<2>().ok_or_else(cut)?;
+    let (length, rest) = match major {
+        1 => {
+            let (length, rest) = rest.split_first_chunk().ok_or_else(cut)?;
+            (usize::from(u16::from_le_bytes(*length)), rest)
         }
-        Ok(Array {
-            shape: shape.iter().map(|&side| side as usize).collect(),
-            numbers,
+        2 | 3 => {
+            let (length, rest) = rest.split_first_chunk().ok_or_else(cut)?;
+            (u32::from_le_bytes(*length) as usize, rest)
+        }
+        _ => {
+            let problem = format!("version {major}.{minor} of the format is not known");
+            return Err(Problem::header(problem));
+        }
+    };
+    if length > LONGEST_HEADER {
+        let problem = format!("{length} bytes long; at most {LONGEST_HEADER} are read");
+        return Err(Problem::header(problem));
+    }
+    rest.split_at_checked(length).ok_or_else(cut)
+}
+
+/// What the header says of the array.
+struct Header {
+    kind: Kind,
+    shape: Vec<usize>,
+}
+
+impl Header {
+    /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}`, in any order.
+    fn parse(text: &[u8]) -> Result<Header, Problem> {
+        let mut literal = Literal { text, at: 0 };
+        let (mut kind, mut is_fortran, mut shape) = (None, None, None);
+        literal.expect(b'{')?;
+        while !literal.takes(b'}') {
+            let key = literal.string()?;
+            literal.expect(b':')?;
+            let is_new = match key {
+                b"descr" => kind.replace(literal.kind()?).is_none(),
+                b"fortran_order" => is_fortran.replace(literal.boolean()?).is_none(),
+                b"shape" => shape.replace(literal.shape()?).is_none(),
+                _ => false,
+            };
+            if !is_new {
+                let key = shortened(&String::from_utf8_lossy(key));
+                let problem = format!("the key '{key}' is not known, or comes twice");
+                return Err(Problem::header(problem));
+            }
+            if !literal.takes(b',') {
+                literal.expect(b'}')?;
+                break;
+            }
+        }
+        literal.end()?;
+        let missing = |key: &str| Problem::header(format!("the key '{key}' is missing"));
+        if is_fortran.ok_or_else(|| missing("fortran_order"))? {
+            let problem = "column-major (fortran_order); save it with numpy.ascontiguousarray";
+            return Err(Problem::header(problem));
+        }
+        Ok(Header {
+            kind: kind.ok_or_else(|| missing("descr"))?,
+            shape: shape.ok_or_else(|| missing("shape"))?,
+        })
+    }
+}
+
+/// The parts of a Python literal that headers of plain arrays are made of.
+struct Literal<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Literal<'a> {
+    /// What is left, from the next byte that is not a space.
+    fn rest(&mut self) -> &'a [u8] {
+        let rest = &self.text[self.at..];
+        let spaces = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
+        let spaces = spaces.count();
+        self.at += spaces;
+        &rest[spaces..]
+    }
+
+    fn unexpected(&mut self, expected: &str) -> Problem {
+        let rest = String::from_utf8_lossy(self.rest());
+        let found = match rest.trim_end() {
+            "" => "its end".to_owned(),
+            rest => format!("'{}'", shortened(rest)),
+        };
+        Problem::header(format!("expected {expected}, found {found}"))
+    }
+
+    fn takes(&mut self, byte: u8) -> bool {
+        let is_next = self.rest().first() == Some(&byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), Problem> {
+        match self.takes(byte) {
+            true => Ok(()),
+            false => Err(self.unexpected(&format!("'{}'", char::from(byte)))),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), Problem> {
+        match self.rest() {
+            [] => Ok(()),
+            _ => Err(self.unexpected("nothing more")),
+        }
+    }
+
+    /// A string without escapes.
+    fn string(&mut self) -> Result<&'a [u8], Problem> {
+        if let [quote @ (b'\'' | b'"'), text @ ..] = self.rest()
+            && let Some(length) = text.iter().position(|byte| byte == quote)
+            && !text[..length].contains(&b'\\')
+        {
+            self.at += length + 2;
+            return Ok(&text[..length]);
+        }
+        Err(self.unexpected("a string"))
+    }
+
+    fn kind(&mut self) -> Result<Kind, Problem> {
+        let start = self.rest();
+        let known = |name: &[u8]| {
+            let mut kinds = Kind::ALL.into_iter();
+            kinds.find(|kind| kind.name().as_bytes() == name)
+        };
+        let kind = self.string().ok().and_then(known);
+        kind.ok_or_else(|| {
+            let found = String::from_utf8_lossy(start);
+            let found = shortened(found.split(',').next().unwrap_or_default());
+            Problem::header(format!("the type is {found}, expected float32 or float64"))
         })
     }
 
-    fn check_finite(&self, place: impl Fn(usize) -> String) -> Result<(), Problem> {
-        let finite = |&number: &f64| (number as f32).is_finite();
-        match self.numbers.iter().position(|number| !finite(number)) {
-            None => Ok(()),
-            Some(at) => {
-                let problem = format!("{} holds {}", place(at), self.numbers[at]);
-                Err(("data".to_owned(), problem))
+    fn boolean(&mut self) -> Result<bool, Problem> {
+        for (word, value) in [("True", true), ("False", false)] {
+            if self.rest().starts_with(word.as_bytes()) {
+                self.at += word.len();
+                return Ok(value);
             }
         }
+        Err(self.unexpected("True or False"))
+    }
+
+    /// A tuple of whole numbers.
+    fn shape(&mut self) -> Result<Vec<usize>, Problem> {
+        let mut shape = Vec::new();
+        self.expect(b'(')?;
+        while !self.takes(b')') {
+            let rest = self.rest();
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let number = std::str::from_utf8(&rest[..digits]).ok();
+            let Some(number) = number.and_then(|digits| digits.parse().ok()) else {
+                return Err(self.unexpected("a side of the shape"));
+            };
+            shape.push(number);
+            self.at += digits;
+            if !self.takes(b',') {
+                self.expect(b')')?;
+                break;
+            }
+        }
+        Ok(shape)
+    }
+}
+
+/// The types of numbers that are read.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    F32Little,
+    F32Big,
+    F64Little,
+    F64Big,
+}
+
+impl Kind {
+    const ALL: [Kind; 4] = [Kind::F32Little, Kind::F32Big, Kind::F64Little, Kind::F64Big];
+
+    /// What a header calls it.
+    fn name(self) -> &'static str {
+        match self {
+            Kind::F32Little => "<f4",
+            Kind::F32Big => ">f4",
+            Kind::F64Little => "<f8",
+            Kind::F64Big => ">f8",
+        }
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Kind::F32Little | Kind::F32Big => 4,
+            Kind::F64Little | Kind::F64Big => 8,
+        }
+    }
+
+    fn number(self, bytes: &[u8]) -> f64 {
+        match (self, bytes) {
+            (Kind::F32Little, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).into(),
+            (Kind::F32Big, &[a, b, c, d]) => f32::from_be_bytes([a, b, c, d]).into(),
+            (Kind::F64Little, &[a, b, c, d, e, f, g, h]) => {
+                f64::from_le_bytes([a, b, c, d, e, f, g, h])
+            }
+            (Kind::F64Big, &[a, b, c, d, e, f, g, h]) => {
+                f64::from_be_bytes([a, b, c, d, e, f, g, h])
+            }
+            // Slices of a number are as long as the number.
+            _ => f64::NAN,
+        }
+    }
+}
+
+/// A shape for people: the first sides of it, if there are many.
+struct Shape<'a>(&'a [usize]);
+
+impl fmt::Display for Shape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shortened(&format!("{:?}", self.0)))
     }
 }
 
@@ -171,17 +426,23 @@ impl Array {
 mod tests {
     use super::*;
 
+    /// A file of version 1.0.
+    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+        let length = (header.len() as u16).to_le_bytes();
+        [b"\x93NUMPY\x01\0", &length[..], header.as_bytes(), data].concat()
+    }
+
     fn npy(shape: &[u64], values: &[f64]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut writer = npyz::WriteOptions::<f64>::new()
-            .default_dtype()
-            .shape(shape)
-            .writer(&mut bytes)
-            .begin_nd()
-            .unwrap();
-        writer.extend(values.iter().copied()).unwrap();
-        writer.finish().unwrap();
-        bytes
+        let sides: Vec<String> = shape.iter().map(u64::to_string).collect();
+        let sides = sides.join(", ");
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({sides}), }}\n");
+        let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        file(&header, &data)
+    }
+
+    #[track_caller]
+    fn problem(bytes: &[u8]) -> String {
+        parse_palette(bytes).unwrap_err().what
     }
 
     #[test]
@@ -197,17 +458,24 @@ mod tests {
 
     #[test]
     fn bad_palettes_are_named() {
-        let problem = |bytes: &[u8]| parse_palette(bytes).unwrap_err().1;
         assert!(problem(&npy(&[2, 6], &[0.0; 12])).contains("[2, 6], expected (joints, 3, 4)"));
         let mut values = [0.0; 24];
         values[13] = f64::NAN;
         assert_eq!(
             problem(&npy(&[2, 3, 4], &values)),
-            "the matrix of joint 1 holds NaN"
+            "the matrix of joint 1 holds NaN, which is not finite"
+        );
+        values[13] = 1e300;
+        assert_eq!(
+            problem(&npy(&[2, 3, 4], &values)),
+            "the matrix of joint 1 holds 1e300, beyond the range of 32-bit floats"
         );
         let whole = npy(&[2, 3, 4], &[0.0; 24]);
-        assert!(parse_palette(&whole[..whole.len() - 3]).is_err());
-        assert!(parse_palette(b"not numpy").is_err());
+        assert!(problem(&whole[..whole.len() - 3]).contains("than the 189 bytes after the header"));
+        assert!(problem(b"not numpy").contains("does not look like an .npy file"));
+        for length in 6..whole.len() {
+            assert!(parse_palette(&whole[..length]).is_err(), "cut to {length}");
+        }
     }
 
     #[test]
@@ -217,23 +485,149 @@ mod tests {
         assert_eq!((weights.vertices, weights.joints), (2, 3));
         assert_eq!(weights.numbers[13], 13.0);
         values[17] = f64::INFINITY;
-        let problem = |bytes: &[u8]| parse_multi_weights(bytes).unwrap_err().1;
+        let problem = |bytes: &[u8]| parse_multi_weights(bytes).unwrap_err().what;
         assert_eq!(
             problem(&npy(&[2, 3, 4], &values)),
-            "vertex 1, joint 1 holds inf"
+            "vertex 1, joint 1 holds inf, which is not finite"
         );
         assert!(problem(&npy(&[2, 4, 3], &[0.0; 24])).contains("(vertices, joints, 12)"));
     }
 
     #[test]
-    fn positions_are_written_as_float32_rows() {
+    fn headers_are_read_in_every_form_that_numpy_writes() {
+        let one = [0.0f32; 12].map(f32::to_be_bytes);
+        let forms = [
+            "{'descr': '>f4', 'fortran_order': False, 'shape': (1, 3, 4), }      \n",
+            "{'shape': (1, 3, 4,), \"fortran_order\": False, 'descr': \">f4\"}",
+            " { 'shape':(1,3,4),'descr':'>f4','fortran_order':False } ",
+        ];
+        for form in forms {
+            assert_eq!(
+                parse_palette(&file(form, one.as_flattened()))
+                    .unwrap()
+                    .len(),
+                1
+            );
+        }
+        let version_2 = |version: u8, header: &str| {
+            let length = (header.len() as u32).to_le_bytes();
+            let start = [b"\x93NUMPY", &[version, 0][..], &length].concat();
+            [&start, header.as_bytes(), one.as_flattened()].concat()
+        };
+        assert!(parse_palette(&version_2(2, forms[0])).is_ok());
+        assert!(parse_palette(&version_2(3, forms[0])).is_ok());
+        assert!(problem(&version_2(4, forms[0])).contains("version 4.0 of the format"));
+    }
+
+    #[test]
+    fn headers_of_other_things_are_refused_in_a_line() {
+        let header = |descr: &str, order: &str, shape: &str| {
+            format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n")
+        };
+        let most = u64::MAX;
+        let cases = [
+            (
+                header("'<i4'", "False", "(1, 3, 4)"),
+                "the type is '<i4', expected",
+            ),
+            (
+                header("'|O'", "False", "(1, 3, 4)"),
+                "the type is '|O', expected",
+            ),
+            (
+                header("[('x', '<f4')]", "False", "(1, 3, 4)"),
+                "the type is [('x', expected",
+            ),
+            (header("'<f4'", "True", "(1, 3, 4)"), "column-major"),
+            (header("'<f4'", "0", "(1, 3, 4)"), "expected True or False"),
+            (header("'<f4'", "False", "[1, 3, 4]"), "expected '('"),
+            (
+                header("'<f4'", "False", "(1, (3), 4)"),
+                "a side of the shape",
+            ),
+            (
+                header("'<f4'", "False", "(-1, 3, 4)"),
+                "a side of the shape",
+            ),
+            (
+                header("'<f4'", "False", &format!("({most}, 3, 4)")),
+                "claims more numbers",
+            ),
+            (
+                header("'<f4'", "False", &format!("({most}9, 3, 4)")),
+                "a side of the shape",
+            ),
+            (
+                header("'<f4'", "False", "(1, 3, 4), 'shape': (1, 3, 4)"),
+                "comes twice",
+            ),
+            (
+                header("'<f4'", "False", "(1, 3, 4), 'a': 1"),
+                "'a' is not known",
+            ),
+            (header("'<f4'", "False", "(1, 3, 4)") + "{}", "nothing more"),
+            ("{'descr': '<f4'}".to_owned(), "'fortran_order' is missing"),
+            ("{".to_owned(), "expected a string, found its end"),
+            (String::new(), "expected '{', found its end"),
+            (format!("{{'{}': 1}}", "k".repeat(9_000)), "is not known"),
+            ("x".repeat(10_001), "10001 bytes long; at most 10000"),
+            ("é".repeat(5_000), "expected '{', found 'éé"),
+            (
+                header("'<f4'", "False", &format!("({})", "1, ".repeat(3_000))),
+                "expected (joints, 3, 4)",
+            ),
+        ];
+        for (header, words) in cases {
+            let problem = problem(&file(&header, &[0; 48]));
+            assert!(problem.contains(words), "{problem}");
+            let length = problem.chars().count();
+            assert!(length < 160 && !problem.contains('\n'), "{problem}");
+        }
+    }
+
+    #[test]
+    fn nested_headers_are_refused_at_once() {
+        for (open, close) in [
+            ("[", "]"),
+            ("(", ",)"),
+            ("{", "}"),
+            ("{0:", "}"),
+            ("[(", ",)]"),
+        ] {
+            for depth in [20, 2_000] {
+                let nested = format!("{}0{}", open.repeat(depth), close.repeat(depth));
+                let header =
+                    format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {nested}}}");
+                assert!(parse_palette(&file(&header, &[0; 48])).is_err());
+                let header =
+                    format!("{{'descr': {nested}, 'fortran_order': False, 'shape': (1, 3, 4)}}");
+                assert!(parse_palette(&file(&header, &[0; 48])).is_err());
+                assert!(parse_palette(&file(&nested, &[0; 48])).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn positions_are_written_as_float32_rows_and_come_back() {
+        let positions = [
+            Vec3::ZERO,
+            Vec3::new(1.0, 2.0, 3.0),
+            Vec3::new(f32::MAX, -0.0, 1e-45),
+        ];
+        for count in 0..positions.len() {
+            let mut bytes = Vec::new();
+            write_positions(&mut bytes, &positions[..count]).unwrap();
+            let data = count * 12;
+            assert_eq!((bytes.len() - data) % ALIGNMENT, 0);
+            assert_eq!(bytes[bytes.len() - data - 1], b'\n');
+            assert_eq!(parse_positions(&bytes).unwrap(), positions[..count]);
+        }
         let mut bytes = Vec::new();
-        write_positions(&mut bytes, &[Vec3::ZERO, Vec3::new(1.0, 2.0, 3.0)]).unwrap();
-        let file = NpyFile::new(&bytes[..]).unwrap();
-        assert_eq!(file.shape(), [2, 3]);
+        let error = write_positions(&mut bytes, &[Vec3::ZERO, Vec3::INFINITY]).unwrap_err();
         assert_eq!(
-            file.into_vec::<f32>().unwrap(),
-            [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]
+            error.to_string(),
+            "the position of vertex 1 holds inf, which is not finite"
         );
+        assert!(bytes.is_empty());
     }
 }

@@ -1,15 +1,22 @@
 //! Posed surfaces as Wavefront OBJ.
 
+use crate::numbers;
 use glam::Vec3;
 use std::io::{self, Write};
 
 /// Writes positions, normals and triangles; vertex i of the surface is vertex i + 1 of the file.
+///
+/// # Errors
+///
+/// Where writing fails, and before anything is written where a number is [not finite](crate::NotFinite).
 pub fn write(
     out: &mut dyn Write,
     positions: &[Vec3],
     normals: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> io::Result<()> {
+    numbers::check_vectors("position", positions)?;
+    numbers::check_vectors("normal", normals)?;
     for p in positions {
         writeln!(out, "v {} {} {}", p.x, p.y, p.z)?;
     }
@@ -41,5 +48,17 @@ mod tests {
             text,
             "v 0 0 0\nv 1 0 0\nv 0.1 2.5 -3\nvn 0 0 1\nvn 0 0 1\nvn 0 0 1\nf 1//1 2//2 3//3\n"
         );
+    }
+
+    #[test]
+    fn a_normal_that_is_not_finite_is_refused_before_anything_is_written() {
+        let mut out = Vec::new();
+        let normals = [Vec3::Z, Vec3::NAN];
+        let error = write(&mut out, &[Vec3::ZERO; 2], &normals, &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the normal of vertex 1 holds NaN, which is not finite"
+        );
+        assert!(out.is_empty());
     }
 }

@@ -1,15 +1,22 @@
 //! Posed surfaces as binary PLY.
 
+use crate::numbers;
 use glam::Vec3;
 use std::io::{self, Write};
 
 /// Writes positions, normals (none or one per vertex) and triangles, little-endian.
+///
+/// # Errors
+///
+/// Where writing fails, and before anything is written where a number is [not finite](crate::NotFinite).
 pub fn write(
     out: &mut dyn Write,
     positions: &[Vec3],
     normals: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> io::Result<()> {
+    numbers::check_vectors("position", positions)?;
+    numbers::check_vectors("normal", normals)?;
     writeln!(
         out,
         "ply\nformat binary_little_endian 1.0\nelement vertex {}",
@@ -61,5 +68,17 @@ mod tests {
         assert!(text.contains("element vertex 3\n") && text.contains("element face 2\n"));
         assert_eq!(out.len() - end, 3 * 6 * 4 + 2 * (1 + 3 * 4));
         assert_eq!(out[end..end + 4], 1.0f32.to_le_bytes());
+    }
+
+    #[test]
+    fn a_position_that_is_not_finite_is_refused_before_anything_is_written() {
+        let mut out = Vec::new();
+        let positions = [Vec3::ZERO, Vec3::splat(f32::NEG_INFINITY)];
+        let error = write(&mut out, &positions, &[], &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the position of vertex 1 holds -inf, which is not finite"
+        );
+        assert!(out.is_empty());
     }
 }

@@ -5,6 +5,8 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod tiny;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use supple_io::LoadError;
 use supple_io::gltf::{self};
@@ -214,6 +216,128 @@ fn malformed_accessors_and_views_are_refused() {
             });
         },
     );
+}
+
+#[test]
+fn json_that_is_not_shaped_as_gltf_is_refused_by_its_path() {
+    let cases = [
+        ("/animations/0", json!(5), "animations[0]", "not an object"),
+        (
+            "/animations/0",
+            json!("walk"),
+            "animations[0]",
+            "not an object",
+        ),
+        ("/animations", json!({}), "animations", "not an array"),
+        ("/scenes/0", json!([0, 2]), "scenes[0]", "not an object"),
+        (
+            "/scenes/0/nodes",
+            json!(0),
+            "scenes[0].nodes",
+            "not an array",
+        ),
+        (
+            "/scenes/0/nodes/1",
+            json!("hip"),
+            "scenes[0].nodes[1]",
+            "not a whole number",
+        ),
+        // Lists would do for the structures of many a JSON library.
+        (
+            "/bufferViews/0",
+            json!([0, 48, 0]),
+            "bufferViews[0]",
+            "not an object",
+        ),
+        ("/buffers/0", json!([4]), "buffers[0]", "not an object"),
+        ("/nodes/1", json!([]), "nodes[1]", "not an object"),
+        ("/skins/0", json!([]), "skins[0]", "not an object"),
+        (
+            "/skins/0/joints/0",
+            json!(-1),
+            "skins[0].joints[0]",
+            "not a whole number",
+        ),
+        (
+            "/meshes/0/primitives/0",
+            json!([]),
+            "meshes[0].primitives[0]",
+            "not an object",
+        ),
+        (
+            "/animations/0/channels/0/target",
+            json!([0]),
+            "animations[0].channels[0].target",
+            "not an object",
+        ),
+        (
+            "/nodes/1/translation/2",
+            json!("far"),
+            "nodes[1].translation[2]",
+            "not a number",
+        ),
+    ];
+    for (pointer, value, expected_place, expected_problem) in cases {
+        let error = changed(|file| *file.json.pointer_mut(pointer).unwrap() = value).unwrap_err();
+        let LoadError::Malformed { place, problem, .. } = error else {
+            panic!("{pointer}: {error}");
+        };
+        assert_eq!(
+            (place.as_str(), problem.as_str()),
+            (expected_place, expected_problem)
+        );
+    }
+    for key in ["cameras", "images", "materials", "samplers", "textures"] {
+        refused(key, "not an array", |file| file.json[key] = json!({}));
+        let element = format!("{key}[1]");
+        refused(&element, "not an object", |file| {
+            file.json[key] = json!([{}, 1])
+        });
+    }
+}
+
+#[test]
+fn errors_repeat_at_most_a_line_of_the_file() {
+    let long = "n\n\u{1b}".repeat(100_000);
+    let long = long.as_str();
+    let changes: [&dyn Fn(&mut Tiny); 8] = [
+        &|file| file.json["asset"]["version"] = json!(long),
+        &|file| file.json["buffers"][0]["uri"] = json!(long),
+        &|file| file.json["buffers"][0]["uri"] = json!(format!("http://{long}")),
+        &|file| file.json["buffers"][0]["uri"] = json!(format!("data:{long}")),
+        &|file| file.json["buffers"][0]["uri"] = json!(format!("data:;base64,{long}")),
+        &|file| file.json["accessors"][0]["count"] = json!(long),
+        &|file| file.json["animations"][0]["channels"][0]["sampler"] = json!(long),
+        &|file| file.json["nodes"][0]["mesh"] = json!(long),
+    ];
+    for change in changes {
+        let error = changed(change).unwrap_err().to_string();
+        assert!(error.chars().count() < 240, "{} bytes", error.len());
+        assert!(!error.contains(char::is_control), "{error:?}");
+    }
+}
+
+#[test]
+fn the_word_base64_may_be_in_capitals() {
+    let file = Tiny::new();
+    let payload = STANDARD.encode(&file.bin);
+    let loaded = |header: &str| {
+        let mut file = file.clone();
+        file.json["buffers"][0]["uri"] = json!(format!("{header},{payload}"));
+        gltf::from_slice(file.json.to_string().as_bytes(), "uri")
+    };
+    for header in [
+        "data:;base64",
+        "data:;BASE64",
+        "DATA:application/octet-stream;Base64",
+    ] {
+        let loaded = loaded(header).unwrap();
+        assert_eq!(loaded.asset.rig.mesh().vertex_count(), 4);
+    }
+    for header in ["data:base64", "data:;base64;charset=utf-8", "data:;base6é"] {
+        let error = loaded(header).unwrap_err().to_string();
+        assert!(error.contains("a data URI that is not base64"), "{error}");
+    }
 }
 
 #[test]

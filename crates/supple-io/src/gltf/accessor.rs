@@ -40,7 +40,12 @@ impl<'a> Accessors<'a> {
             views: section(&container.json, "bufferViews")?,
             buffer_lengths: buffers.iter().map(|buffer| buffer.byte_length.0).collect(),
             buffers: &container.buffers,
-            budget: Cell::new((1 << 18) + 8 * container.byte_count),
+            budget: Cell::new(
+                container
+                    .byte_count
+                    .saturating_mul(8)
+                    .saturating_add(1 << 18),
+            ),
             byte_count: container.byte_count,
         })
     }

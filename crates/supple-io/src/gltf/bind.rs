@@ -51,7 +51,7 @@ impl Document {
         let weights = self.with_own_joints(rig)?;
         // On an error the document stays as it was.
         let mut changed = self.clone();
-        changed.list_joints(rig.skeleton(), &weights);
+        changed.list_joints(rig.skeleton(), &weights)?;
         changed.set_weights(&weights)?;
         *self = changed;
         Ok(())

@@ -1,8 +1,9 @@
 //! A new document from a character that did not come from a file.
 
-use super::store::{Accessor, flatten};
-use super::write::write_local;
+use super::store::{Accessor, json_numbers, of_vertex};
+use super::write::{node_place, write_local};
 use super::{Binding, Document, Instance, SaveError};
+use crate::NotFinite;
 use serde_json::{Map, Value, json};
 use supple::Asset;
 use supple::clip::{Channel, Clip, Interpolation, Track};
@@ -22,17 +23,18 @@ impl Document {
             .parts
             .first()
             .map_or([1.0; 3], |part| part.color.to_array());
-        let [r, g, b] = color;
+        let color = color.into_iter().chain([1.0]).map(f64::from);
+        let color = json_numbers(color, || "the colour of the first part".to_owned())?;
         let mut document = Document {
             json: json!({
                 "asset": { "version": "2.0", "generator": "Supple" },
                 "scene": 0,
                 "scenes": [{ "nodes": scene }],
-                "nodes": nodes(asset),
+                "nodes": nodes(asset)?,
                 "materials": [{
                     "name": asset.name,
                     "pbrMetallicRoughness": {
-                        "baseColorFactor": [r, g, b, 1.0],
+                        "baseColorFactor": color,
                         "metallicFactor": 0.0,
                         "roughnessFactor": 0.8,
                     },
@@ -60,23 +62,16 @@ impl Document {
                 animation_of_clip: Vec::new(),
             },
         };
-        document.set_attribute(0, 0, "POSITION", Accessor::positions(mesh.positions()));
-        let normals = Accessor::floats("VEC3", 3, &flatten(mesh.normals()));
+        let positions = Accessor::positions(mesh.positions(), 0)?;
+        document.set_attribute(0, 0, "POSITION", positions);
+        let normals = Accessor::vectors(mesh.normals(), of_vertex("normal", 0))?;
         document.set_attribute(0, 0, "NORMAL", normals);
         document.set_triangles(0, 0, 0, mesh.triangles());
-        let matrices: Vec<f32> = skeleton
-            .joints()
-            .iter()
-            .flat_map(|joint| {
-                glam::DMat4::from(joint.joint_from_bind)
-                    .as_mat4()
-                    .to_cols_array()
-            })
-            .collect();
-        let matrices = document.append(Accessor::floats("MAT4", 16, &matrices));
+        let matrices = skeleton.joints().iter().map(|joint| joint.joint_from_bind);
+        let matrices = document.append(Accessor::bind_matrices(matrices, |joint| joint)?);
         document.json["skins"][0]["inverseBindMatrices"] = json!(matrices);
         for clip in &asset.clips {
-            let animation = document.animation(clip);
+            let animation = document.animation(asset, clip)?;
             // The format has no animation without channels.
             let moves = animation["channels"]
                 .as_array()
@@ -88,7 +83,7 @@ impl Document {
         Ok(document)
     }
 
-    fn animation(&mut self, clip: &Clip) -> Value {
+    fn animation(&mut self, asset: &Asset, clip: &Clip) -> Result<Value, NotFinite> {
         let mut channels = Vec::new();
         let mut samplers = Vec::new();
         for track in &clip.tracks {
@@ -101,38 +96,49 @@ impl Document {
             channels.push(
                 json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }),
             );
-            samplers.push(self.append_sampler(kind, track));
+            let name = &asset.rig.skeleton().nodes()[node].name;
+            let place = node_place(path, node, name);
+            samplers.push(self.append_sampler(kind, track, &place)?);
         }
-        json!({ "name": clip.name, "channels": channels, "samplers": samplers })
+        Ok(json!({ "name": clip.name, "channels": channels, "samplers": samplers }))
     }
 
-    /// Stores the curve of a track; returns the sampler that plays it. `kind` is the type of its values.
-    pub(super) fn append_sampler(&mut self, kind: &str, track: &Track) -> Value {
-        let input = self.append(Accessor::times(track.curve.times()));
+    /// Stores the curve of a track; returns the sampler that plays it. `kind` is the type of its values, and `what` names
+    /// for errors what they move.
+    pub(super) fn append_sampler(
+        &mut self,
+        kind: &str,
+        track: &Track,
+        what: &str,
+    ) -> Result<Value, NotFinite> {
+        let times = track.curve.times();
+        let time = |key: usize| format!("the time of key {key} of {what}");
+        let input = self.append(Accessor::times(times, time)?);
         let curve = track.curve.to_hermite();
         let interpolation = match curve.interpolation() {
             Interpolation::Step => "STEP",
             Interpolation::Linear => "LINEAR",
             Interpolation::CubicHermite | Interpolation::CatmullRom => "CUBICSPLINE",
         };
-        let values = Accessor::floats(kind, track.channel.width(), curve.values());
+        let width = track.channel.width();
+        // Of a cubic curve, each key has three elements: tangents around its value.
+        let of_key = curve.values().len() / width.max(1) / times.len().max(1);
+        let key = |element: usize| format!("key {} of {what}", element / of_key.max(1));
+        let values = Accessor::floats(kind, width, curve.values(), key)?;
         let output = self.append(values);
-        json!({ "input": input, "output": output, "interpolation": interpolation })
+        Ok(json!({ "input": input, "output": output, "interpolation": interpolation }))
     }
 }
 
-fn nodes(asset: &Asset) -> Vec<Value> {
+fn nodes(asset: &Asset) -> Result<Vec<Value>, NotFinite> {
     let skeleton = asset.rig.skeleton();
-    let mut nodes: Vec<Map<String, Value>> = skeleton
-        .nodes()
-        .iter()
-        .map(|node| {
-            let mut json = Map::new();
-            json.insert("name".to_owned(), json!(node.name));
-            write_local(&mut json, &node.rest);
-            json
-        })
-        .collect();
+    let mut nodes: Vec<Map<String, Value>> = Vec::with_capacity(skeleton.nodes().len());
+    for (index, node) in skeleton.nodes().iter().enumerate() {
+        let mut json = Map::new();
+        json.insert("name".to_owned(), json!(node.name));
+        write_local(&mut json, &node.rest, index, &node.name)?;
+        nodes.push(json);
+    }
     for (child, node) in skeleton.nodes().iter().enumerate() {
         if let Some(parent) = node.parent {
             let children = nodes[parent].entry("children").or_insert_with(|| json!([]));
@@ -144,5 +150,5 @@ fn nodes(asset: &Asset) -> Vec<Value> {
     }
     let mut nodes: Vec<Value> = nodes.into_iter().map(Value::Object).collect();
     nodes.push(json!({ "name": asset.name, "mesh": 0, "skin": 0 }));
-    nodes
+    Ok(nodes)
 }

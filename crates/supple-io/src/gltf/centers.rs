@@ -7,9 +7,10 @@
 //! `source` is [`CenterOptions::fingerprint`] of the whole character: what does not fit it any more is stale.
 
 use super::read::{File, MeshNode};
-use super::store::{Accessor, flatten};
+use super::store::{Accessor, of_primitive};
 use super::surface::CenterPoints;
 use super::{Document, Fault, SaveError, StoredState};
+use crate::numbers;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -25,6 +26,9 @@ pub const CENTER_ATTRIBUTE: &str = "_CENTER_OF_ROTATION";
 pub(super) const OWN: &str = "supple";
 /// … and what of that is about centers.
 const RECORD: &str = "centerOfRotation";
+
+/// What messages call a center.
+const CENTER: &str = "center of rotation";
 
 /// Nodes that share a mesh share its centers if these differ by no more than this share of the extent.
 const SAME_CENTERS: f32 = 1e-6;
@@ -203,6 +207,7 @@ impl Document {
             return Err(SaveError::ExtrasNotAnObject { mesh });
         }
         let points = centers.points_or_places(rig.mesh());
+        numbers::check_vectors(CENTER, &points)?;
         let record = Record::new(options, rig);
         let extent = rig.mesh().bounds().map_or(0.0, |bounds| bounds.extent());
         let same = |a: &Vec<&[Vec3]>, b: &Vec<&[Vec3]>| {
@@ -216,20 +221,21 @@ impl Document {
         });
         let contents: Vec<Option<Vec<&[Vec3]>>> = contents.collect();
         // Primitives that share their vertices share the centers too.
-        let mut accessors: HashMap<Vec<u32>, usize> = HashMap::new();
+        let mut accessors: HashMap<(String, Vec<u8>), usize> = HashMap::new();
         self.write_versions(contents, same, |document, mesh, primitives| {
             for (primitive, points) in primitives.iter().enumerate() {
-                let numbers = flatten(points);
-                let bits = numbers.iter().map(|number| number.to_bits()).collect();
-                let accessor = *accessors.entry(bits).or_insert_with(|| {
-                    document.append(Accessor::floats("VEC3", 3, &numbers).vertex_data())
-                });
+                let place = of_primitive(CENTER, mesh, primitive);
+                let content = Accessor::vectors(points, place)?.vertex_data();
+                let accessor = *accessors
+                    .entry(content.content())
+                    .or_insert_with(|| document.append(content));
                 document.forget_compressed(mesh, primitive);
                 document.json["meshes"][mesh]["primitives"][primitive]["attributes"]
                     [CENTER_ATTRIBUTE] = json!(accessor);
             }
             record.write(&mut document.json["meshes"][mesh]);
-        });
+            Ok(())
+        })?;
         self.drop_unused();
         Ok(())
     }

@@ -5,6 +5,7 @@ use super::read::{File, in_range, section};
 use super::surface::MorphWeights;
 use super::tree::Tree;
 use super::{Fault, Notes};
+use crate::shortened;
 use gltf_json::accessor::Type;
 use gltf_json::animation;
 use gltf_json::validation::Checked;
@@ -36,7 +37,7 @@ pub(super) fn clips(
                 continue;
             }
             let channel: animation::Channel = serde_json::from_value(channel.clone())
-                .map_err(|error| Fault::new(&place, error.to_string()))?;
+                .map_err(|error| Fault::new(&place, shortened(&error.to_string())))?;
             let sampler = channel.sampler.value();
             in_range(sampler, samplers.len(), "sampler", &place)?;
             let node = channel.target.node.value();

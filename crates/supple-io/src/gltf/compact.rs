@@ -3,6 +3,7 @@
 use super::mush::mush_accessors;
 use super::{Document, MUSH_EXTENSION};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Extensions that are known not to refer to accessors or buffer views (by their beginnings).
@@ -45,8 +46,12 @@ impl Document {
         let length = |view: &mut Value| view["byteLength"].as_u64().unwrap_or(0);
         let views = elements(json, "bufferViews").map(length);
         let claimed = views.fold(0, u64::saturating_add);
-        let stored: u64 = self.buffers.iter().map(|bytes| bytes.len() as u64).sum();
-        if claimed > stored {
+        // Buffers that name the same file share its bytes.
+        let mut seen = HashSet::new();
+        let buffers = self.buffers.iter();
+        let distinct = buffers.filter(|bytes| seen.insert(Arc::as_ptr(bytes)));
+        let stored = distinct.map(|bytes| bytes.len() as u64);
+        if claimed > stored.fold(0, u64::saturating_add) {
             return;
         }
         let old = std::mem::take(&mut self.buffers);

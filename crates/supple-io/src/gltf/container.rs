@@ -1,6 +1,7 @@
 //! The outside of a file: GLB chunks, JSON text, and the buffers that it names.
 
-use super::Fault;
+use super::{Fault, shape};
+use crate::{quoted, shortened};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -42,12 +43,11 @@ pub(super) fn open(bytes: &[u8], folder: Option<&Path>) -> Result<Container, Fau
         };
         Fault::new(place, format!("{}{hint}", without_position(&error)))
     })?;
-    if !json.is_object() {
-        return Err(Fault::new("JSON", "the outermost value is not an object"));
-    }
+    shape::check(&json)?;
     match json.pointer("/asset/version").and_then(Value::as_str) {
         Some(version) if version.starts_with("2.") || version == "2" => {}
         Some(version) => {
+            let version = shortened(version);
             let problem = format!("glTF {version} is not supported, only 2.x");
             return Err(Fault::new("asset.version", problem));
         }
@@ -58,7 +58,7 @@ pub(super) fn open(bytes: &[u8], folder: Option<&Path>) -> Result<Container, Fau
         json,
         buffers,
         extra_chunks: chunks.extra,
-        byte_count: bytes.len() as u64 + external,
+        byte_count: (bytes.len() as u64).saturating_add(external),
     })
 }
 
@@ -164,8 +164,9 @@ fn read_buffers(
                 match files.get(&path) {
                     Some(content) => content.clone(),
                     None => {
-                        let content = crate::read_regular(&path)
-                            .map_err(|error| Fault::new(&place, format!("'{uri}': {error}")))?;
+                        let content = crate::read_regular(&path).map_err(|error| {
+                            Fault::new(&place, format!("{}: {error}", quoted(uri)))
+                        })?;
                         let content = Arc::new(content);
                         files.insert(path, content.clone());
                         content
@@ -183,8 +184,8 @@ fn read_buffers(
         }
         result.push(content);
     }
-    let external = files.values().map(|content| content.len() as u64).sum();
-    Ok((result, external))
+    let external = files.values().map(|content| content.len() as u64);
+    Ok((result, external.fold(0, u64::saturating_add)))
 }
 
 pub(super) fn is_data_uri(uri: &str) -> bool {
@@ -194,7 +195,8 @@ pub(super) fn is_data_uri(uri: &str) -> bool {
 
 fn decode_data_uri(uri: &str) -> Result<Vec<u8>, String> {
     let (header, payload) = uri.split_once(',').ok_or("a data URI without a comma")?;
-    if !header.ends_with(";base64") {
+    let last = header.rsplit_once(';').map(|(_, parameter)| parameter);
+    if !last.is_some_and(|last| last.eq_ignore_ascii_case("base64")) {
         return Err("a data URI that is not base64".to_owned());
     }
     STANDARD
@@ -206,11 +208,12 @@ fn decode_data_uri(uri: &str) -> Result<Vec<u8>, String> {
 pub(super) fn resolve_uri(uri: &str, folder: Option<&Path>) -> Result<PathBuf, String> {
     let decoded = percent_encoding::percent_decode_str(uri)
         .decode_utf8()
-        .map_err(|_| format!("'{uri}' is not UTF-8"))?;
+        .map_err(|_| format!("{} is not UTF-8", quoted(uri)))?;
     let scheme = decoded.split(['/', '\\']).next().unwrap_or_default();
     if scheme.contains(':') {
         return Err(format!(
-            "'{uri}' is an address; only files beside this one are read"
+            "{} is an address; only files beside this one are read",
+            quoted(uri)
         ));
     }
     let relative = Path::new(decoded.as_ref());
@@ -218,14 +221,15 @@ pub(super) fn resolve_uri(uri: &str, folder: Option<&Path>) -> Result<PathBuf, S
         && relative
             .components()
             .all(|component| matches!(component, Component::Normal(_) | Component::CurDir));
-    let outside = || format!("'{uri}' leaves the file's own folder");
+    let outside = || format!("{} leaves the file's own folder", quoted(uri));
     if decoded.is_empty() || !stays_inside {
         return Err(outside());
     }
-    let folder = folder.ok_or_else(|| format!("'{uri}' cannot be read without a folder"))?;
+    let no_folder = || format!("{} cannot be read without a folder", quoted(uri));
+    let folder = folder.ok_or_else(no_folder)?;
     let canonical = |path: &Path| {
         path.canonicalize()
-            .map_err(|error| format!("'{uri}': {error}"))
+            .map_err(|error| format!("{}: {error}", quoted(uri)))
     };
     let path = canonical(&folder.join(relative))?;
     if !path.starts_with(canonical(folder)?) {

@@ -9,14 +9,14 @@
 use super::centers::{OWN, forget_centers};
 use super::container::Container;
 use super::mush::forget_mush;
-use super::store::Accessor;
+use super::store::{Accessor, json_numbers};
 use super::{Document, Instance, Loaded, SaveError, read};
-use glam::{DAffine3, DMat4, DVec3, Vec3};
+use crate::{NotFinite, numbers, shortened};
+use glam::{DAffine3, DVec3, Vec3};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use supple::mesh::MeshError;
 use supple::point_handles::PlacedHandles;
 use supple::{Mesh, Rig, Weights};
 
@@ -55,11 +55,9 @@ impl Document {
                 positions[vertex] = place.as_vec3();
             }
         }
+        numbers::check_vectors("position at rest", &positions)?;
         let triangles = rig.mesh().triangles().to_vec();
-        Mesh::new(positions, None, None, triangles).map_err(|error| match error {
-            MeshError::NotFinite { vertex, .. } => SaveError::NotFinite(vertex),
-            _ => SaveError::OtherSkeleton,
-        })
+        Mesh::new(positions, None, None, triangles).map_err(|_| SaveError::OtherSkeleton)
     }
 
     /// Where the rest pose carries each mesh of the character; those that are carried alike up to rounding have the same.
@@ -104,7 +102,7 @@ impl Document {
         let mut changed = self.clone();
         changed.drop_former_handles();
         changed.json["skins"] = json!([]);
-        let (parent, joints) = changed.add_handles(&handles.places);
+        let (parent, joints) = changed.add_handles(&handles.places)?;
         let list: Arc<[usize]> = (0..handles.places.len()).collect();
         // One skin for all meshes that are carried alike.
         let mut skins: Vec<(DAffine3, usize)> = Vec::new();
@@ -113,7 +111,7 @@ impl Document {
             let skin = match known {
                 Some((_, skin)) => *skin,
                 None => {
-                    let skin = changed.add_skin(parent, &joints, handles, &frame);
+                    let skin = changed.add_skin(parent, &joints, handles, &frame)?;
                     skins.push((frame, skin));
                     skin
                 }
@@ -223,7 +221,7 @@ impl Document {
     }
 
     /// Nodes for handles, under one that all scenes show; returns that one, and theirs.
-    fn add_handles(&mut self, places: &[DVec3]) -> (usize, Vec<usize>) {
+    fn add_handles(&mut self, places: &[DVec3]) -> Result<(usize, Vec<usize>), NotFinite> {
         let nodes = self.json["nodes"].as_array();
         let names = nodes.into_iter().flatten();
         let names = names.filter_map(|node| Some(node["name"].as_str()?.to_owned()));
@@ -235,15 +233,14 @@ impl Document {
             name.unwrap_or(wanted)
         };
         let parent_name = free(PARENT.to_owned());
-        let joints: Vec<usize> = places
-            .iter()
-            .enumerate()
-            .map(|(handle, place)| {
-                let name = free(format!("handle_{handle}"));
-                let node = json!({ "name": name, "translation": place.as_vec3().to_array() });
-                self.push("nodes", node)
-            })
-            .collect();
+        let mut joints = Vec::with_capacity(places.len());
+        for (handle, place) in places.iter().enumerate() {
+            let name = free(format!("handle_{handle}"));
+            let place = place.as_vec3().as_dvec3().to_array();
+            let place = json_numbers(place, || format!("the place of handle {handle}"))?;
+            let node = json!({ "name": name, "translation": place });
+            joints.push(self.push("nodes", node));
+        }
         let parent = self.push("nodes", json!({ "name": parent_name, "children": joints }));
         let scenes = self.json["scenes"].as_array_mut();
         for scene in scenes.into_iter().flatten() {
@@ -252,7 +249,7 @@ impl Document {
                 None => scene["nodes"] = json!([parent]),
             }
         }
-        (parent, joints)
+        Ok((parent, joints))
     }
 
     fn add_skin(
@@ -261,19 +258,14 @@ impl Document {
         joints: &[usize],
         handles: &PlacedHandles,
         frame: &DAffine3,
-    ) -> usize {
-        let matrices: Vec<f32> = handles
-            .places
-            .iter()
-            .flat_map(|place| {
-                // As the node has it, rounded.
-                let place = place.as_vec3().as_dvec3();
-                let joint_from_bind = DAffine3::from_translation(-place) * *frame;
-                DMat4::from(joint_from_bind).as_mat4().to_cols_array()
-            })
-            .collect();
-        let matrices = self.append(Accessor::floats("MAT4", 16, &matrices));
-        self.push(
+    ) -> Result<usize, NotFinite> {
+        let matrices = handles.places.iter().map(|place| {
+            // As the node has it, rounded.
+            let place = place.as_vec3().as_dvec3();
+            DAffine3::from_translation(-place) * *frame
+        });
+        let matrices = self.append(Accessor::bind_matrices(matrices, |handle| handle)?);
+        Ok(self.push(
             "skins",
             json!({
                 "name": PARENT,
@@ -282,7 +274,7 @@ impl Document {
                 "inverseBindMatrices": matrices,
                 "extras": { OWN: { RECORD: { "edges": handles.edges } } },
             }),
-        )
+        ))
     }
 
     /// Leaves of all clips only what changes morph targets.
@@ -305,9 +297,10 @@ impl Document {
 
     /// The character that this document now holds.
     fn read_again(self) -> Result<Loaded, SaveError> {
-        let stored: usize = self.buffers.iter().map(|bytes| bytes.len()).sum();
+        let stored = self.buffers.iter().map(|bytes| bytes.len() as u64);
+        let text = self.json.to_string().len() as u64;
         let container = Container {
-            byte_count: stored as u64 + self.json.to_string().len() as u64,
+            byte_count: stored.fold(text, u64::saturating_add),
             json: self.json,
             buffers: self.buffers,
             extra_chunks: self.extra_chunks,
@@ -346,6 +339,7 @@ impl fmt::Display for BadEdge {
 fn joints_of_edge(ends: &Value, joint_of_skin: &[usize]) -> Result<[usize; 2], String> {
     let numbers = ends.as_array().map(Vec::as_slice);
     let Some([a, b]) = numbers else {
+        let ends = shortened(&ends.to_string());
         return Err(format!("{ends} are no two numbers of joints"));
     };
     let joint = |number: &Value| {
@@ -353,6 +347,7 @@ fn joints_of_edge(ends: &Value, joint_of_skin: &[usize]) -> Result<[usize; 2], S
         let joint = known.and_then(|at| joint_of_skin.get(at).copied());
         joint.ok_or_else(|| {
             let joints = joint_of_skin.len();
+            let number = shortened(&number.to_string());
             format!("{number} is no joint of the skin, which has {joints}")
         })
     };

@@ -8,6 +8,7 @@
 //! In a file without any skin, every mesh node becomes a joint that carries its own mesh.
 
 mod container;
+mod shape;
 
 mod accessor;
 mod read;

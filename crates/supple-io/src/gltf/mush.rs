@@ -5,9 +5,12 @@
 use super::accessor::Numbers;
 use super::packed_mush::{MushRows, PackedInfluence, PackedMush};
 use super::read::File;
-use super::store::{Accessor, SHORT, UNSIGNED_BYTE, UNSIGNED_SHORT, flatten, remove_extensions};
+use super::store::{
+    Accessor, SHORT, UNSIGNED_BYTE, UNSIGNED_SHORT, of_primitive, remove_extensions,
+};
 use super::write::places_in_skin;
 use super::{Document, Fault, Instance, SaveError, StoredState};
+use crate::NotFinite;
 use glam::Vec3;
 use gltf_json::accessor::Type;
 use serde_json::{Value, json};
@@ -291,9 +294,9 @@ impl<'a> Reading<'a> {
 
     fn byte_count(&self) -> u64 {
         let accessors = self.accessors.iter();
-        accessors
-            .map(|&accessor| self.file.accessors.byte_length(accessor))
-            .sum()
+        let lengths = accessors.map(|&accessor| self.file.accessors.byte_length(accessor));
+        // Lengths are as the file claims, whether or not the bytes are there.
+        lengths.fold(0, u64::saturating_add)
     }
 }
 
@@ -508,7 +511,12 @@ struct PrimitiveRows {
 }
 
 impl PrimitiveRows {
-    fn accessors(&self) -> [(&'static str, Accessor); 6] {
+    /// For a primitive of a mesh, which errors name.
+    fn accessors(
+        &self,
+        mesh: usize,
+        primitive: usize,
+    ) -> Result<[(&'static str, Accessor); 6], NotFinite> {
         let shares = self
             .influences
             .iter()
@@ -517,8 +525,11 @@ impl PrimitiveRows {
         let patches = self.influences.iter().flat_map(|influence| influence.patch);
         let patches: Vec<u8> = patches.flat_map(i16::to_le_bytes).collect();
         let count = self.influences.len();
-        let scales = self.scales.as_flattened();
-        [
+        let place = of_primitive("patch center", mesh, primitive);
+        let centers = Accessor::vectors(&self.centers, place)?;
+        let place = of_primitive("patch scale", mesh, primitive);
+        let scales = Accessor::floats("VEC4", 4, self.scales.as_flattened(), place)?;
+        Ok([
             ("counts", smallest(&self.counts)),
             ("joints", smallest(&self.joints)),
             (
@@ -529,12 +540,9 @@ impl PrimitiveRows {
                 "patches",
                 Accessor::new("SCALAR", SHORT, 9 * count, patches).normalized(),
             ),
-            (
-                "centers",
-                Accessor::floats("VEC3", 3, &flatten(&self.centers)),
-            ),
-            ("scales", Accessor::floats("VEC4", 4, scales)),
-        ]
+            ("centers", centers),
+            ("scales", scales),
+        ])
     }
 }
 
@@ -572,7 +580,7 @@ impl Document {
         // On an error the document stays as it was.
         let mut changed = self.clone();
         // All joints of the bake, not only those of the ordinary skin.
-        changed.list_joints(rig.skeleton(), kept.weights());
+        changed.list_joints(rig.skeleton(), kept.weights())?;
         changed.set_weights(&weights)?;
         let instances = &changed.binding.instances;
         let source = source_of(options, rig.mesh(), rig.skeleton(), &weights, instances)?;
@@ -591,7 +599,7 @@ impl Document {
                 }
                 document.forget_compressed(mesh, primitive);
                 let mut extension = json!({});
-                for (name, accessor) in rows.accessors() {
+                for (name, accessor) in rows.accessors(mesh, primitive)? {
                     let key = accessor.content();
                     let index = *known
                         .entry(key)
@@ -606,7 +614,8 @@ impl Document {
                 }
                 json["extensions"][MUSH_EXTENSION] = extension;
             }
-        });
+            Ok(())
+        })?;
         changed.list_mush_extension();
         changed.drop_unused();
         *self = changed;
@@ -625,7 +634,7 @@ impl Document {
         let weights = mush.weights().limited(skin_influences);
         // On an error the document stays as it was.
         let mut changed = self.clone();
-        changed.list_joints(rig.skeleton(), &weights);
+        changed.list_joints(rig.skeleton(), &weights)?;
         for mesh in changed.json["meshes"].as_array_mut().into_iter().flatten() {
             forget_mush(mesh);
         }

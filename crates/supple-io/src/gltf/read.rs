@@ -9,6 +9,7 @@ use super::mush;
 use super::surface::{MorphWeights, SurfaceReader};
 use super::tree::Tree;
 use super::{Binding, Fault, Instance, Notes, PropBinding, StoredCenters, StoredMush};
+use crate::shortened;
 use glam::Vec3;
 use gltf_json::{Mesh as FileMesh, Node as FileNode, Skin as FileSkin};
 use serde::de::DeserializeOwned;
@@ -139,7 +140,7 @@ pub(super) fn section<T: DeserializeOwned>(json: &Value, key: &str) -> Result<Ve
     };
     let typed = |(index, element): (usize, &Value)| {
         T::deserialize(element)
-            .map_err(|error| Fault::new(format!("{key}[{index}]"), error.to_string()))
+            .map_err(|error| Fault::new(format!("{key}[{index}]"), shortened(&error.to_string())))
     };
     elements.iter().enumerate().map(typed).collect()
 }

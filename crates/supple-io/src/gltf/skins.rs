@@ -2,7 +2,8 @@
 
 use super::store::Accessor;
 use super::{Document, Instance, SaveError};
-use glam::{DMat4, DVec3, Vec3};
+use crate::NotFinite;
+use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -85,7 +86,11 @@ impl Document {
 
     /// Adds to each skin the joints that its vertices need and that it does not list: smoothing carries influences from one piece of a character to
     /// another, whose skin may not know the joint; and a split bone has a new one.
-    pub(super) fn list_joints(&mut self, skeleton: &Skeleton, weights: &Weights) {
+    pub(super) fn list_joints(
+        &mut self,
+        skeleton: &Skeleton,
+        weights: &Weights,
+    ) -> Result<(), NotFinite> {
         // By skin, in the order of the instances, so that the same input gives the same file.
         let mut lists: Vec<(usize, Vec<usize>)> = Vec::new();
         for instance in self
@@ -114,12 +119,18 @@ impl Document {
             }
         }
         for (skin, list) in lists {
-            self.set_joints(skin, &list, skeleton);
+            self.set_joints(skin, &list, skeleton)?;
         }
+        Ok(())
     }
 
     /// Replaces a skin's list of joints by a longer one that starts as it did.
-    fn set_joints(&mut self, skin: usize, list: &[usize], skeleton: &Skeleton) {
+    fn set_joints(
+        &mut self,
+        skin: usize,
+        list: &[usize],
+        skeleton: &Skeleton,
+    ) -> Result<(), NotFinite> {
         let joints = |instance: &Instance| instance.joint_of_skin.len();
         let is_of_skin = |json: &Value, instance: &Instance| {
             instance.skinned && json["nodes"][instance.node]["skin"].as_u64() == Some(skin as u64)
@@ -127,20 +138,16 @@ impl Document {
         let instances = self.binding.instances.iter();
         let mut of_skin = instances.filter(|instance| is_of_skin(&self.json, instance));
         if of_skin.all(|instance| joints(instance) == list.len()) {
-            return;
+            return Ok(());
         }
         let nodes: Vec<usize> = list
             .iter()
             .map(|&joint| self.binding.file_node[skeleton.joints()[joint].node])
             .collect();
-        let matrices: Vec<f32> = list
-            .iter()
-            .flat_map(|&joint| {
-                let matrix = DMat4::from(skeleton.joints()[joint].joint_from_bind);
-                matrix.as_mat4().to_cols_array()
-            })
-            .collect();
-        let matrices = self.append(Accessor::floats("MAT4", 16, &matrices));
+        let joints = list.iter().map(|&joint| &skeleton.joints()[joint]);
+        let matrices = joints.map(|joint| joint.joint_from_bind);
+        let matrices = Accessor::bind_matrices(matrices, |place| list[place])?;
+        let matrices = self.append(matrices);
         let json = &mut self.json["skins"][skin];
         json["joints"] = json!(nodes);
         json["inverseBindMatrices"] = json!(matrices);
@@ -150,6 +157,7 @@ impl Document {
                 instance.joint_of_skin = list.clone();
             }
         }
+        Ok(())
     }
 }
 

@@ -1,7 +1,13 @@
 //! Putting new things into a document: elements, bytes, numbers.
+//!
+//! Every float that a document gets passes [`Accessor::floats`], for buffers, or [`json_numbers`],
+//! for JSON: nothing is stored that is not finite as a 32-bit float, so that what is written can be
+//! read.
 
 use super::Document;
-use glam::Vec3;
+use crate::NotFinite;
+use crate::numbers;
+use glam::{DAffine3, DMat4, Vec3};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -72,30 +78,63 @@ impl Accessor {
         }
     }
 
-    pub(super) fn floats(kind: &str, width: usize, values: &[f32]) -> Accessor {
-        let bytes = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        Accessor::new(kind, FLOAT, values.len() / width.max(1), bytes)
+    /// Elements of `width` floats each; `place` names what holds an element.
+    pub(super) fn floats(
+        kind: &str,
+        width: usize,
+        values: &[f32],
+        place: impl FnOnce(usize) -> String,
+    ) -> Result<Accessor, NotFinite> {
+        let width = width.max(1);
+        let numbers = values.iter().copied().map(f64::from);
+        numbers::check(numbers, |index| place(index / width))?;
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+        let count = values.len() / width;
+        Ok(Accessor::new(kind, FLOAT, count, bytes.collect()))
     }
 
-    /// Positions carry their bounds, as the format asks.
-    pub(super) fn positions(positions: &[Vec3]) -> Accessor {
-        let mut accessor = Accessor::floats("VEC3", 3, &flatten(positions));
+    /// Vectors; `place` names what holds one.
+    pub(super) fn vectors(
+        vectors: &[Vec3],
+        place: impl FnOnce(usize) -> String,
+    ) -> Result<Accessor, NotFinite> {
+        let numbers: Vec<f32> = vectors
+            .iter()
+            .flat_map(|vector| vector.to_array())
+            .collect();
+        Accessor::floats("VEC3", 3, &numbers, place)
+    }
+
+    /// The inverse bind matrices of joints; `joint` numbers them for errors.
+    pub(super) fn bind_matrices(
+        joint_from_bind: impl Iterator<Item = DAffine3>,
+        joint: impl FnOnce(usize) -> usize,
+    ) -> Result<Accessor, NotFinite> {
+        let columns = joint_from_bind.map(|matrix| DMat4::from(matrix).as_mat4().to_cols_array());
+        let columns: Vec<f32> = columns.flatten().collect();
+        let place = |index: usize| format!("the bind matrix of joint {}", joint(index));
+        Accessor::floats("MAT4", 16, &columns, place)
+    }
+
+    /// Positions carry their bounds, as the format asks. The first one is that of vertex `first`.
+    pub(super) fn positions(positions: &[Vec3], first: usize) -> Result<Accessor, NotFinite> {
+        let mut accessor = Accessor::vectors(positions, of_vertex("position", first))?;
         if let Some(bounds) = supple::Bounds::around(positions.iter().copied()) {
             accessor.json["min"] = json!(bounds.min.to_array());
             accessor.json["max"] = json!(bounds.max.to_array());
         }
-        accessor
+        Ok(accessor)
     }
 
     /// Times carry their range, as the format asks.
-    pub(super) fn times(times: &[f32]) -> Accessor {
-        let mut accessor = Accessor::floats("SCALAR", 1, times);
+    pub(super) fn times(
+        times: &[f32],
+        place: impl FnOnce(usize) -> String,
+    ) -> Result<Accessor, NotFinite> {
+        let mut accessor = Accessor::floats("SCALAR", 1, times, place)?;
         accessor.json["min"] = json!([times.first()]);
         accessor.json["max"] = json!([times.last()]);
-        accessor
+        Ok(accessor)
     }
 
     /// What tells it from others: its type and its bytes.
@@ -122,12 +161,28 @@ impl Accessor {
     }
 }
 
-/// The numbers of vectors, one after another.
-pub(super) fn flatten(vectors: &[Vec3]) -> Vec<f32> {
-    vectors
-        .iter()
-        .flat_map(|vector| vector.to_array())
-        .collect()
+/// A list of numbers in JSON; `place` names what holds them.
+pub(super) fn json_numbers(
+    values: impl IntoIterator<Item = f64, IntoIter: Clone>,
+    place: impl FnOnce() -> String,
+) -> Result<Value, NotFinite> {
+    let values = values.into_iter();
+    numbers::check(values.clone(), |_| place())?;
+    Ok(values.collect())
+}
+
+/// Names what holds a number of a vertex, counted from the first one of a part.
+pub(super) fn of_vertex(what: &str, first: usize) -> impl FnOnce(usize) -> String {
+    move |vertex| format!("the {what} of vertex {}", first + vertex)
+}
+
+/// The same, by the primitive that has the vertex.
+pub(super) fn of_primitive(
+    what: &str,
+    mesh: usize,
+    primitive: usize,
+) -> impl FnOnce(usize) -> String {
+    move |vertex| format!("the {what} of vertex {vertex} of meshes[{mesh}].primitives[{primitive}]")
 }
 
 /// Removes extensions by name, and the list of extensions if none is left.

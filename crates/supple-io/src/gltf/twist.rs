@@ -5,7 +5,10 @@
 //! ```
 
 use super::centers::OWN;
+use super::store::json_numbers;
+use super::write::node_place;
 use super::{Document, SaveError};
+use crate::{NotFinite, quoted};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -40,11 +43,11 @@ impl Document {
         }
         // On an error the document stays as it was.
         let mut changed = self.clone();
-        changed.add_node(skeleton, added);
+        changed.add_node(skeleton, added)?;
         changed.renumber_joints(first, count);
-        changed.list_joints(skeleton, asset.rig.weights());
+        changed.list_joints(skeleton, asset.rig.weights())?;
         changed.number_joints_in_file_order();
-        changed.add_turns(asset, added.node);
+        changed.add_turns(asset, added.node)?;
         changed.set_weights(asset.rig.weights())?;
         *self = changed;
         Ok(())
@@ -61,25 +64,26 @@ impl Document {
     }
 
     /// The new node comes after all others, so that whatever names a node by its number still means the same.
-    fn add_node(&mut self, skeleton: &Skeleton, added: &TwistJoint) {
+    fn add_node(&mut self, skeleton: &Skeleton, added: &TwistJoint) -> Result<(), NotFinite> {
         let node = &skeleton.nodes()[added.node];
-        let place = node.rest.to_trs().translation;
-        let file_node = self.push(
-            "nodes",
-            json!({ "name": node.name, "translation": place.to_array() }),
-        );
+        let place = node.rest.to_trs().translation.to_array();
+        let place = json_numbers(place, || {
+            format!("the translation of the new node {}", quoted(&node.name))
+        })?;
+        let file_node = self.push("nodes", json!({ "name": node.name, "translation": place }));
         self.binding.file_node.insert(added.node, file_node);
-        let driver = self.driver_json(skeleton, &added.driver);
+        let driver = self.driver_json(skeleton, &added.driver)?;
         self.json["nodes"][file_node]["extras"] = json!({ OWN: { RECORD: driver } });
         let parent = &mut self.json["nodes"][self.binding.file_node[added.split]];
         match parent["children"].as_array_mut() {
             Some(children) => children.push(json!(file_node)),
             None => parent["children"] = json!([file_node]),
         }
+        Ok(())
     }
 
     /// Other tools number nodes anew and keep their names, so a node is told by its name, unless another one has the same.
-    fn driver_json(&self, skeleton: &Skeleton, driver: &TwistDriver) -> Value {
+    fn driver_json(&self, skeleton: &Skeleton, driver: &TwistDriver) -> Result<Value, NotFinite> {
         let mut seen = HashSet::new();
         let names = skeleton.nodes().iter().map(|node| node.name.as_str());
         let repeated: HashSet<&str> = names.filter(|name| !seen.insert(*name)).collect();
@@ -87,17 +91,20 @@ impl Document {
             name if !name.is_empty() && !repeated.contains(name) => json!(name),
             _ => json!(self.binding.file_node[node]),
         };
-        json!({
+        let place = |what: &str| format!("the {what} of the twist");
+        // One number, checked as lists are.
+        json_numbers([driver.share], || place("share"))?;
+        Ok(json!({
             "of": match driver.twist_of {
                 TwistOf::Child => "child",
                 TwistOf::Joint => "joint",
             },
             "source": told(driver.source),
             "against": told(driver.against),
-            "axis": driver.axis.to_array(),
+            "axis": json_numbers(driver.axis.to_array(), || place("axis"))?,
             "share": driver.share,
-            "rest": driver.rest.to_array(),
-        })
+            "rest": json_numbers(driver.rest.to_array(), || place("rest rotation"))?,
+        }))
     }
 
     /// Makes room for joints in the numbers by which the file's own lists name them.
@@ -126,7 +133,7 @@ impl Document {
     }
 
     /// Adds the curves of a node to the animations of their clips.
-    fn add_turns(&mut self, asset: &Asset, node: usize) {
+    fn add_turns(&mut self, asset: &Asset, node: usize) -> Result<(), NotFinite> {
         let channel = Channel::Rotation { node };
         let file_node = self.binding.file_node[node];
         for (clip, animation) in self.binding.animation_of_clip.clone().iter().enumerate() {
@@ -136,7 +143,12 @@ impl Document {
                 continue;
             };
             for track in turns {
-                let sampler = self.append_sampler("VEC4", track);
+                let what = node_place(
+                    "rotation",
+                    file_node,
+                    &asset.rig.skeleton().nodes()[node].name,
+                );
+                let sampler = self.append_sampler("VEC4", track, &what)?;
                 let animation = &mut self.json["animations"][animation];
                 let Some(samplers) = animation["samplers"].as_array_mut() else {
                     continue;
@@ -149,5 +161,6 @@ impl Document {
                 }
             }
         }
+        Ok(())
     }
 }

@@ -4,8 +4,10 @@ use super::Document;
 use super::centers::forget_centers;
 use super::mush::forget_mush;
 use super::store::{
-    Accessor, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT, flatten, remove_extensions,
+    Accessor, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT, json_numbers, of_primitive, of_vertex,
+    remove_extensions,
 };
+use crate::{NotFinite, quoted};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -44,7 +46,8 @@ pub enum SaveError {
     },
     /// A vertex is bound to a node otherwise than its skin binds that node.
     #[error(
-        "vertex {vertex} would follow '{joint}' by another matrix than the skin of node {node} has for it, and a skin can list a joint only once"
+        "vertex {vertex} would follow {} by another matrix than the skin of node {node} has for it, and a skin can list a joint only once",
+        quoted(joint)
     )]
     NodeBoundTwice {
         /// Which vertex of the character.
@@ -77,9 +80,9 @@ pub enum SaveError {
     /// A character is not this file's with one more joint.
     #[error("the character does not have the file's nodes and joints with one more among them")]
     NotOneMoreJoint,
-    /// A posed vertex is NaN or infinite, which no file can hold.
-    #[error("vertex {0} of the posed surface is not finite")]
-    NotFinite(usize),
+    /// A number that no file can hold, such as that of a vertex which a pose carries to infinity.
+    #[error(transparent)]
+    NotFinite(#[from] NotFinite),
     /// What was changed is no character any more.
     #[error("the changed file could not be read: {place}: {problem}")]
     NotReadable {
@@ -114,11 +117,13 @@ impl Document {
                 false => None,
             });
         }
+        // Weights are finite, so this does not fail halfway.
         self.write_versions(all_sets, PartialEq::eq, |document, mesh, sets| {
             for (primitive, sets) in sets.iter().enumerate() {
-                document.write_influences(mesh, primitive, sets);
+                document.write_influences(mesh, primitive, sets)?;
             }
-        });
+            Ok(())
+        })?;
         self.drop_unused();
         Ok(())
     }
@@ -128,8 +133,8 @@ impl Document {
         &mut self,
         contents: Vec<Option<T>>,
         same: impl Fn(&T, &T) -> bool,
-        mut write: impl FnMut(&mut Document, usize, &T),
-    ) {
+        mut write: impl FnMut(&mut Document, usize, &T) -> Result<(), NotFinite>,
+    ) -> Result<(), NotFinite> {
         // The versions of each mesh written so far: (index of the mesh, what it holds).
         let mut written: HashMap<usize, Vec<(usize, T)>> = HashMap::new();
         for (position, content) in contents.into_iter().enumerate() {
@@ -149,7 +154,7 @@ impl Document {
                         true => shared,
                         false => self.duplicate("meshes", shared),
                     };
-                    write(self, mesh, &content);
+                    write(self, mesh, &content)?;
                     versions.push((mesh, content));
                     mesh
                 }
@@ -157,6 +162,7 @@ impl Document {
             self.json["nodes"][node]["mesh"] = json!(mesh);
             self.binding.instances[position].mesh = mesh;
         }
+        Ok(())
     }
 
     /// Puts the nodes of the file where a pose has them, so that it opens in that pose. Skins, weights and animations stay as they are: what is bound is still bound, and a clip that plays takes over.
@@ -165,7 +171,9 @@ impl Document {
         if nodes != self.binding.file_node.len() || nodes != pose.locals.len() {
             return Err(SaveError::OtherSkeleton);
         }
-        self.freeze_nodes(asset, pose);
+        // On an error the document stays as it was.
+        let mut changed = self.clone();
+        changed.freeze_nodes(asset, pose)?;
         for instance in &self.binding.instances {
             let Some(vertices) = instance.primitives.first() else {
                 continue;
@@ -178,9 +186,10 @@ impl Document {
                 pose.morph_weights.get(morph.first_weight..last)
             });
             if let Some(weights) = weights.filter(|weights| !weights.is_empty()) {
-                self.json["nodes"][instance.node]["weights"] = json!(weights);
+                changed.set_morph_weights(instance.node, weights)?;
             }
         }
+        *self = changed;
         Ok(())
     }
 
@@ -190,13 +199,10 @@ impl Document {
     /// `player` must play this file's character, and be in that pose (or moved by a palette from there).
     pub fn posed(&self, player: &Player<'_>, pose: &Pose) -> Result<Document, SaveError> {
         self.check_vertex_count("positions", player.positions().len())?;
-        if let Some(vertex) = player.first_not_finite() {
-            return Err(SaveError::NotFinite(vertex));
-        }
         let asset = player.asset();
         let facing = player.triangles();
         let mut posed = self.clone();
-        posed.freeze_nodes(asset, pose);
+        posed.freeze_nodes(asset, pose)?;
         let mut taken: HashSet<usize> = posed.meshes_of_props();
         let mut frozen = Vec::with_capacity(self.binding.instances.len());
         let mut parts = asset.parts.iter();
@@ -208,7 +214,7 @@ impl Document {
                 posed.push("meshes", self.json["meshes"][instance.mesh].clone())
             };
             for (primitive, part) in parts.by_ref().take(instance.primitives.len()).enumerate() {
-                posed.freeze_primitive(mesh, primitive, part, player);
+                posed.freeze_primitive(mesh, primitive, part, player)?;
                 let stored = &asset.rig.mesh().triangles()[part.triangles.clone()];
                 let facing = &facing[part.triangles.clone()];
                 if facing != stored {
@@ -266,7 +272,12 @@ impl Document {
         self.push(key, copy)
     }
 
-    fn write_influences(&mut self, mesh: usize, primitive: usize, sets: &InfluenceSets) {
+    fn write_influences(
+        &mut self,
+        mesh: usize,
+        primitive: usize,
+        sets: &InfluenceSets,
+    ) -> Result<(), NotFinite> {
         self.forget_attributes(mesh, primitive, &["JOINTS_", "WEIGHTS_"]);
         for (set, InfluenceSet { joints, weights }) in sets.sets.iter().enumerate() {
             let fits_byte = joints.iter().flatten().all(|&joint| joint <= 255);
@@ -282,12 +293,15 @@ impl Document {
                 Accessor::new("VEC4", UNSIGNED_SHORT, joints.len(), bytes)
             };
             let floats: Vec<f32> = weights.iter().flatten().copied().collect();
+            let place = of_primitive("weights", mesh, primitive);
+            let weights = Accessor::floats("VEC4", 4, &floats, place)?;
             let joints = self.append(joints.vertex_data());
-            let weights = self.append(Accessor::floats("VEC4", 4, &floats).vertex_data());
+            let weights = self.append(weights.vertex_data());
             let attributes = &mut self.json["meshes"][mesh]["primitives"][primitive]["attributes"];
             attributes[format!("JOINTS_{set}")] = json!(joints);
             attributes[format!("WEIGHTS_{set}")] = json!(weights);
         }
+        Ok(())
     }
 
     /// Removes attributes by the beginnings of their names, and with them a compressed twin of the whole primitive.
@@ -310,7 +324,7 @@ impl Document {
     }
 
     /// Writes the pose into the nodes that it moves, and prop's morph weights beside them.
-    fn freeze_nodes(&mut self, asset: &Asset, pose: &Pose) {
+    fn freeze_nodes(&mut self, asset: &Asset, pose: &Pose) -> Result<(), NotFinite> {
         let nodes = asset.rig.skeleton().nodes();
         for ((node, local), &file_node) in
             nodes.iter().zip(&pose.locals).zip(&self.binding.file_node)
@@ -324,14 +338,22 @@ impl Document {
             for key in ["matrix", "translation", "rotation", "scale"] {
                 json.shift_remove(key);
             }
-            write_local(json, local);
+            write_local(json, local, file_node, &node.name)?;
         }
-        for prop in &self.binding.props {
-            let weights = pose.morph_weights.get(prop.morph_weights.clone());
+        for prop in self.binding.props.clone() {
+            let weights = pose.morph_weights.get(prop.morph_weights);
             if let Some(weights) = weights.filter(|weights| !weights.is_empty()) {
-                self.json["nodes"][prop.node]["weights"] = json!(weights);
+                self.set_morph_weights(prop.node, weights)?;
             }
         }
+        Ok(())
+    }
+
+    fn set_morph_weights(&mut self, node: usize, weights: &[f32]) -> Result<(), NotFinite> {
+        let weights = weights.iter().copied().map(f64::from);
+        let place = || format!("a morph weight of node {node}");
+        self.json["nodes"][node]["weights"] = json_numbers(weights, place)?;
+        Ok(())
     }
 
     fn meshes_of_props(&self) -> HashSet<usize> {
@@ -349,7 +371,7 @@ impl Document {
         primitive: usize,
         part: &Part,
         player: &Player<'_>,
-    ) {
+    ) -> Result<(), NotFinite> {
         self.forget_attributes(mesh, primitive, &["JOINTS_", "WEIGHTS_"]);
         let json = &mut self.json["meshes"][mesh]["primitives"][primitive];
         if let Some(json) = json.as_object_mut() {
@@ -357,27 +379,19 @@ impl Document {
         }
         let has_tangents = json["attributes"].get("TANGENT").is_some();
         let vertices = part.vertices.clone();
-        let positions = Accessor::positions(&player.positions()[vertices.clone()]);
+        let first = vertices.start;
+        let positions = Accessor::positions(&player.positions()[vertices.clone()], first)?;
         self.set_attribute(mesh, primitive, "POSITION", positions);
-        let normals = flatten(&player.normals()[vertices.clone()]);
-        self.set_attribute(
-            mesh,
-            primitive,
-            "NORMAL",
-            Accessor::floats("VEC3", 3, &normals),
-        );
+        let normals = &player.normals()[vertices.clone()];
+        let normals = Accessor::vectors(normals, of_vertex("normal", first))?;
+        self.set_attribute(mesh, primitive, "NORMAL", normals);
         if let Some(tangents) = player.tangents().filter(|_| has_tangents) {
-            let tangents: Vec<f32> = tangents[vertices]
-                .iter()
-                .flat_map(|t| t.to_array())
-                .collect();
-            self.set_attribute(
-                mesh,
-                primitive,
-                "TANGENT",
-                Accessor::floats("VEC4", 4, &tangents),
-            );
+            let tangents = tangents[vertices].iter();
+            let tangents: Vec<f32> = tangents.flat_map(|tangent| tangent.to_array()).collect();
+            let tangents = Accessor::floats("VEC4", 4, &tangents, of_vertex("tangent", first))?;
+            self.set_attribute(mesh, primitive, "TANGENT", tangents);
         }
+        Ok(())
     }
 
     /// Replaces a primitive's triangles, whose corners are counted from `first_vertex`.
@@ -453,18 +467,35 @@ impl Document {
     }
 }
 
-/// The transform of a node, in the keys that glTF has for it.
-pub(super) fn write_local(json: &mut Map<String, Value>, local: &Local) {
+/// Writes the transform of a node, in the keys that glTF has for it. The number and the name of the
+/// node are for errors.
+pub(super) fn write_local(
+    json: &mut Map<String, Value>,
+    local: &Local,
+    node: usize,
+    name: &str,
+) -> Result<(), NotFinite> {
+    let mut write = |key: &str, numbers: &[f64]| {
+        let place = || node_place(key, node, name);
+        let numbers = json_numbers(numbers.iter().copied(), place)?;
+        json.insert(key.to_owned(), numbers);
+        Ok(())
+    };
     match local {
         Local::Trs(trs) => {
-            json.insert("translation".to_owned(), json!(trs.translation.to_array()));
-            json.insert("rotation".to_owned(), json!(trs.rotation.to_array()));
-            json.insert("scale".to_owned(), json!(trs.scale.to_array()));
+            write("translation", &trs.translation.to_array())?;
+            write("rotation", &trs.rotation.to_array())?;
+            write("scale", &trs.scale.to_array())
         }
-        Local::Matrix(matrix) => {
-            let columns = glam::DMat4::from(*matrix).to_cols_array();
-            json.insert("matrix".to_owned(), json!(columns));
-        }
+        Local::Matrix(matrix) => write("matrix", &glam::DMat4::from(*matrix).to_cols_array()),
+    }
+}
+
+/// A number of a node, for errors.
+pub(super) fn node_place(what: &str, node: usize, name: &str) -> String {
+    match name {
+        "" => format!("the {what} of node {node}"),
+        name => format!("the {what} of node {node} ({})", quoted(name)),
     }
 }
 
