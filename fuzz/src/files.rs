@@ -347,7 +347,7 @@ fn accessor(input: &mut Input) -> serde_json::Value {
 }
 
 fn view(input: &mut Input) -> serde_json::Value {
-    let mut json = json!({ "buffer": 0, "byteLength": count(input) * 8 % (1 << 60) });
+    let mut json = json!({ "buffer": 0, "byteLength": count(input).saturating_mul(8) });
     if input.flag() {
         json["byteOffset"] = json!(count(input));
     }

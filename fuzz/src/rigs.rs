@@ -112,17 +112,20 @@ pub fn local(input: &mut Input, range: Range) -> Local {
 pub fn skeleton(input: &mut Input, range: Range) -> Option<Skeleton> {
     let names = ["", "arm.L", "arm.R", "spine", "arm_twist", "root"];
     let count = 1 + input.below(NODES);
-    let nodes: Vec<Node> = (0..count)
-        .map(|index| Node {
+    let mut nodes: Vec<Node> = Vec::with_capacity(count);
+    for index in 0..count {
+        // Below the node before or one above that, so that nodes are as a file has them: each with
+        // all that is below it behind it.
+        let mut parent = index.checked_sub(1);
+        for _ in 0..*input.pick(&[0, 0, 0, 1, 1, 2, 9]) {
+            parent = parent.and_then(|node| nodes[node].parent);
+        }
+        nodes.push(Node {
             name: (*input.pick(&names)).to_owned(),
-            parent: match (index, input.below(4)) {
-                (0, _) | (_, 0) => None,
-                (_, 1 | 2) => Some(index - 1),
-                _ => Some(input.below(index)),
-            },
+            parent,
             rest: local(input, range),
-        })
-        .collect();
+        });
+    }
     let mut joints: Vec<usize> = (0..count).filter(|_| !input.rarely(6)).collect();
     if joints.is_empty() {
         joints.push(0);

@@ -6,7 +6,8 @@
 mod tiny;
 
 use serde_json::json;
-use supple_io::gltf;
+use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
+use supple_io::gltf::{self, Document};
 use tiny::Tiny;
 
 #[test]
@@ -28,4 +29,22 @@ fn views_of_no_bytes_keep_the_empty_buffer_that_they_name() {
         let again = gltf::from_slice(&written, "tiny").unwrap();
         assert_eq!(again.asset, loaded.asset);
     }
+}
+
+#[test]
+fn tracks_of_nodes_that_are_not_there_are_not_written() {
+    let mut asset = tiny::load(&Tiny::new()).unwrap().asset;
+    let nodes = asset.rig.skeleton().nodes().len();
+    let track = |node: usize| Track {
+        channel: Channel::Translation { node },
+        curve: Curve::new(vec![0.0], vec![1.0, 2.0, 3.0], 3, Interpolation::Linear).unwrap(),
+    };
+    let clip = |tracks: Vec<Track>| Clip {
+        name: "moves".to_owned(),
+        tracks,
+    };
+    asset.clips = vec![clip(vec![track(nodes), track(1)]), clip(vec![track(nodes)])];
+    let written = Document::from_asset(&asset).unwrap().to_glb().unwrap();
+    let again = gltf::from_slice(&written, "tiny").unwrap().asset;
+    assert_eq!(again.clips, [clip(vec![track(1)])]);
 }
