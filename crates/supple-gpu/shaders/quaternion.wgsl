@@ -3,9 +3,16 @@
 // A sum whose square is below this tells no rotation.
 const CANCELLED = 1e-12;
 
-// The sign with which the next quaternion is added to a sum (⊕): nearer to the sum so far, unless signs were chosen per joint.
+// The cosine below which a sum and the next quaternion count as perpendicular (joints half a turn
+// apart). The next one then keeps its sign, so that rounding doesn't decide.
+const TIE = 2e-6;
+
+// The sign with which the next quaternion, of unit length, is added to a sum (⊕): nearer to the sum
+// so far, unless signs were chosen per joint.
 fn sign_beside(sum: vec4<f32>, next: vec4<f32>) -> f32 {
-    return select(1.0, -1.0, SIGNS_PER_VERTEX && dot(sum, next) < 0.0);
+    let along = dot(sum, next);
+    let turned = along < 0.0 && along * along > TIE * TIE * dot(sum, sum);
+    return select(1.0, -1.0, SIGNS_PER_VERTEX && turned);
 }
 
 // The rotation of a quaternion of any length.

@@ -1020,7 +1020,7 @@ fn a_small_file_cannot_ask_for_much_memory() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
     #[test]
     fn no_change_of_the_stored_bytes_makes_reading_panic_or_the_surface_infinite(
         name in 0usize..6, at in 0usize..1000, value in any::<u8>(), count in 0u32..40

@@ -140,7 +140,7 @@ fn assert_follows(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn under_the_identity_the_surface_comes_back_to_the_bit(rig in rig()) {
@@ -268,7 +268,7 @@ fn any_map() -> impl Strategy<Value = DAffine3> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn any_matrices_give_finite_numbers_and_single_joints_keep_to_theirs(
@@ -276,7 +276,7 @@ proptest! {
     ) {
         let palette = palette(&maps);
         for method in METHODS.iter() {
-            let skin = Skin::bake(&rig, method, kind).unwrap();
+            let skin = bake_with(&rig, method, kind);
             let mut positions = vec![Vec3::NAN; skin.vertex_count()];
             let mut normals = positions.clone();
             let output = Output { positions: &mut positions, normals: Some(&mut normals), tangents: None };
@@ -311,7 +311,7 @@ fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     /// The surface is a small one many times over: wherever a method cuts it into chunks for threads or lanes,
     /// every copy must come out the same.
@@ -325,7 +325,7 @@ proptest! {
         for method in Method::ALL {
             // Gradients are baked on all threads, and the surface is deformed wherever the caller is.
             let deform = || {
-                let skin = Skin::bake(&large, method, Normals::Gradient).unwrap();
+                let skin = bake_with(&large, method, Normals::Gradient);
                 deform_skin(&skin, &palette)
             };
             let expected = deform();

@@ -9,6 +9,7 @@ mod device;
 mod handles;
 mod pictures;
 mod pose;
+mod readable;
 mod shaders;
 mod twist;
 mod weights;

@@ -99,8 +99,8 @@ pub fn poses(asset: &Asset, per_clip: usize) -> Vec<Palette> {
     let mut poses = vec![skeleton.rest_palette()];
     for clip in &asset.clips {
         for step in 1..=per_clip {
-            // Not at quarters of a clip: there two joints may be half a turn apart, and rounding alone says which way is shorter.
-            let share = step as f64 / (per_clip + 1) as f64 + 0.0137;
+            // Also at quarters of a clip, where two joints may be exactly half a turn apart.
+            let share = step as f64 / (per_clip + 1) as f64;
             let pose = asset.pose_at(clip, clip.start() + share * clip.duration());
             poses.push(skeleton.palette(&pose).unwrap());
         }

@@ -2,7 +2,7 @@
 
 use crate::rig::Rig;
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
-use glam::Quat;
+use glam::{DQuat, Quat};
 
 /// Where the sign of a quaternion is chosen: `q` and `−q` are the same rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ pub(super) trait Addend: Copy {
     #[inline]
     #[must_use]
     fn add_nearer(&self, other: &Self, weight: f32) -> Self {
-        if self.rotation().dot(other.rotation()) >= 0.0 {
+        if !turns_around(self.rotation(), other.rotation()) {
             self.add_scaled(other, weight)
         } else {
             // A branch of its own: guessed right, as nearly always, the next sum need not wait for the product.
@@ -43,6 +43,27 @@ pub(super) trait Addend: Copy {
             self.add_scaled(other, -weight)
         }
     }
+}
+
+/// The cosine below which a sum of quaternions and the next one count as perpendicular: joints that
+/// are half a turn apart. Rounding would decide which way such a tie goes, differently in every
+/// vertex loop and on every GPU; so the next quaternion keeps its own sign. Pose and sum are each
+/// off by about `1e-7` at the most, so an exact half turn always counts as a tie.
+pub(super) const TIE: f32 = 2e-6;
+
+/// True if the next quaternion, of unit length, is on the other side of a sum, and not in a tie.
+#[inline]
+pub(super) fn turns_around(sum: Quat, next: Quat) -> bool {
+    let along = sum.dot(next);
+    along < 0.0 && along * along > TIE * TIE * sum.length_squared()
+}
+
+/// The same in double precision, for methods that blend there.
+#[inline]
+pub(super) fn turns_around_in_double(sum: DQuat, next: DQuat) -> bool {
+    let along = sum.dot(next);
+    let tie = f64::from(TIE);
+    along < 0.0 && along * along > tie * tie * sum.length_squared()
 }
 
 /// A sum of quaternions whose square is below this tells no rotation.
@@ -133,7 +154,7 @@ impl Signs {
             Antipodality::PerVertex => None,
             Antipodality::PerJoint => posed.get(self.parents[posed.len()].unwrap_or(0)),
         };
-        let turned = above.is_some_and(|above| above.rotation().dot(own.rotation()) < 0.0);
+        let turned = above.is_some_and(|above| turns_around(above.rotation(), own.rotation()));
         posed.push(T::ZERO.add_scaled(&own, if turned { -1.0 } else { 1.0 }));
     }
 

@@ -17,7 +17,7 @@ use super::streams::{
     Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
 };
 use crate::adjacency::DisjointSets;
-use crate::mush::{MushOptions, MushSurface};
+use crate::mush::{MushOptions, MushSurface, missing_thickness};
 use crate::polar::{nearest_rotation, outer};
 use crate::rig::Rig;
 use crate::smoothing::{Domain, Scratch, Series, Smoothing, Values};
@@ -73,10 +73,10 @@ struct DeltaMushSkin {
     smooth_rest: SmoothSurface,
     /// The neighbour that gives each point's tangent.
     towards: Vec<u32>,
+    /// For best-fit frames: by how much the patch of each point is thickened. Empty if none is.
+    thickness: Vec<f64>,
     /// A place that coordinates are taken about.
     middle: DVec3,
-    /// How far from it they are at most.
-    size: f64,
     hats: Hats,
 }
 
@@ -98,8 +98,6 @@ impl DeltaMushSkin {
             .collect();
         let rest = surface.laplacian.points().to_vec();
         let middle = rest.iter().sum::<DVec3>() / rest.len().max(1) as f64;
-        let size = rest.iter().map(|place| place.distance(middle));
-        let size = size.fold(0.0, f64::max);
         let hats = Hats::of(rest.len(), |point| surface.laplacian.row(point).0);
         let mut skin = DeltaMushSkin {
             smoothing: options.smoothing.smoothing(),
@@ -111,8 +109,8 @@ impl DeltaMushSkin {
             rest,
             smooth_rest: SmoothSurface::default(),
             towards: Vec::new(),
+            thickness: Vec::new(),
             middle,
-            size,
             hats,
         };
         let mut posed = PosedSurface::default();
@@ -121,7 +119,27 @@ impl DeltaMushSkin {
         skin.take(&posed, &mut smooth_rest);
         skin.towards = skin.tangent_neighbours(&smooth_rest);
         skin.smooth_rest = smooth_rest;
+        if skin.frames == LocalFrames::BestFit {
+            skin.thickness = skin.missing_thickness(&mut posed);
+        }
         skin
+    }
+
+    /// By how much each patch is thickened, judged at rest as direct delta mush does.
+    fn missing_thickness(&self, posed: &mut PosedSurface) -> Vec<f64> {
+        posed.blended.clone_from(&self.rest);
+        posed.stretched.clone_from(&self.rest);
+        self.smooth_products(posed);
+        let missing = |point: usize| {
+            let place = self.smooth_rest.places[point] - self.middle;
+            let covariance = DMat3::from_cols_slice(&posed.products[point]) - outer(place, place);
+            missing_thickness(&covariance, self.surface.spread)
+        };
+        let thickness: Vec<f64> = (0..self.rest.len()).map(missing).collect();
+        match thickness.iter().any(|&missing| missing > 0.0) {
+            true => thickness,
+            false => Vec::new(),
+        }
     }
 
     /// Smooths places into the first block of the posed values.
@@ -220,6 +238,8 @@ struct PosedSurface {
     values: Vec<Values<4>>,
     scratch: Scratch<4>,
     products: Vec<Values<10>>,
+    /// `Σ_j ψ_ij R_j`, column by column.
+    rotations: Vec<Values<10>>,
     product_scratch: Scratch<10>,
     smooth_rest: SmoothSurface,
     smooth_posed: SmoothSurface,
@@ -245,6 +265,31 @@ impl DeltaMushSkin {
         let count = self.domain.len();
         self.domain
             .smooth(&self.series, products, count, &mut posed.product_scratch);
+    }
+
+    /// `Σ_j ψ_ij R_j` of every point, which turns what thickens its patch: the joints' rotations,
+    /// blended by the weights and smoothed. Nothing if no patch is thickened.
+    fn smooth_rotations(&self, motions: &RigidMotions, posed: &mut PosedSurface) {
+        posed.rotations.clear();
+        if self.thickness.is_empty() {
+            return;
+        }
+        posed.rotations.extend((0..self.rest.len()).map(|point| {
+            let (joints, weights) = self.surface.row(point);
+            let mut blend = DMat3::ZERO;
+            for (&joint, &weight) in joints.iter().zip(weights) {
+                let rotation = motions.motions[usize::from(joint)].rotation;
+                blend += DMat3::from_quat(rotation) * f64::from(weight);
+            }
+            let [x, y, z] = blend.to_cols_array_2d();
+            [x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2], 0.0]
+        }));
+        self.domain.smooth(
+            &self.series,
+            &mut posed.rotations,
+            self.domain.len(),
+            &mut posed.product_scratch,
+        );
     }
 }
 
@@ -281,6 +326,7 @@ impl BlendsMotions for DeltaMushSkin {
         self.take(posed, &mut after);
         if self.frames == LocalFrames::BestFit {
             self.smooth_products(posed);
+            self.smooth_rotations(motions, posed);
         }
         let before = if stretches { &rest } else { &self.smooth_rest };
         for point in 0..self.rest.len() {
@@ -297,12 +343,11 @@ impl BlendsMotions for DeltaMushSkin {
                     let products = DMat3::from_cols_slice(&posed.products[point]);
                     let q = after.places[point] - self.middle;
                     let p = before.places[point] - self.middle;
-                    let products = products - outer(q, p);
-                    // A patch that is a line or a single point turns as its joint does, as far as its shape cannot tell.
-                    let [x, y, z] = [products.x_axis, products.y_axis, products.z_axis];
-                    let spread = x.length() + y.length() + z.length();
-                    let ball = BALL * spread + NO_PATCH * self.size * self.size;
-                    nearest_rotation(&(products + joint() * ball))
+                    let mut products = products - outer(q, p);
+                    if let Some(rotations) = posed.rotations.get(point) {
+                        products += DMat3::from_cols_slice(rotations) * self.thickness[point];
+                    }
+                    nearest_rotation(&products)
                 }
             };
             let translation = after.places[point] - rotation * before.places[point];
@@ -410,8 +455,3 @@ impl BlendsMotions for DeltaMushSkin {
         }
     }
 }
-
-/// What turns a patch that is a line, beside its spread …
-const BALL: f64 = 2e-6;
-/// … and one that is a single point, beside the square of the size of everything: more than what smoothing leaves of nothing.
-const NO_PATCH: f64 = 1e-9;

@@ -4,6 +4,7 @@
 //! logarithms seen from there, `x = Σ w_j log(b⁻¹ q_j)`, is followed, `b ← b exp(x)`, until nothing is left of it. For two
 //! joints this is the screw motion between them, at constant speed. In `f64`: iterations would feed on the rounding of `f32`.
 
+use super::antipodality::turns_around_in_double;
 use super::direct::Fields;
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
 use crate::rig::Rig;
@@ -127,7 +128,7 @@ impl Screw {
 
     /// This motion, with the sign that is nearer to another.
     fn towards(&self, other: &Screw) -> Screw {
-        if self.real.dot(other.real) < 0.0 {
+        if turns_around_in_double(other.real, self.real) {
             Screw::ZERO.add_scaled(self, -1.0)
         } else {
             *self

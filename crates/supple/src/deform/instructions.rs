@@ -44,7 +44,7 @@ impl InstructionSet {
     }
 
     /// The instructions, if this machine has them and they are more than plain ones.
-    pub(super) fn level(self) -> Option<Level> {
+    pub(crate) fn level(self) -> Option<Level> {
         match self {
             InstructionSet::Plain => None,
             InstructionSet::Baseline => Some(Level::baseline()),

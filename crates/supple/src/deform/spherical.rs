@@ -6,6 +6,7 @@
 //! `v' = Q (v − r) + Σ w_j M_j r`, with `Q` the normalised sum of the rotations' quaternions. In `f64`: joints that hardly turn against each
 //! other have their center far away, where `f32` would lose the digits that matter.
 
+use super::antipodality::turns_around_in_double;
 use super::direct::Fields;
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions, joint_heads};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
@@ -145,7 +146,7 @@ impl BlendsMotions for SphericalSkin {
         let mut shift = DVec3::ZERO;
         for (&joint, &weight) in joints.iter().zip(fields.weights) {
             let (motion, weight) = (&motions.motions[usize::from(joint)], f64::from(weight));
-            let side = if rotation.dot(motion.rotation) < 0.0 {
+            let side = if turns_around_in_double(rotation, motion.rotation) {
                 -weight
             } else {
                 weight

@@ -23,6 +23,7 @@ use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
+pub(crate) use assembly::missing_thickness;
 pub use pieces::Connections;
 pub use strengths::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE};
 
@@ -345,6 +346,9 @@ pub(crate) struct MushSurface {
     painted_alpha: Vec<Option<f64>>,
     joint_count: usize,
     extent: f64,
+    /// The median of the squared distances of points from their mean: a size that a few stray
+    /// points don't change.
+    pub(crate) spread: f64,
 }
 
 impl MushSurface {
@@ -385,7 +389,9 @@ impl MushSurface {
             painted_alpha: Vec::new(),
             joint_count,
             extent: f64::from(extent),
+            spread: 0.0,
         };
+        surface.spread = surface.median_squared_distance();
         strengths::set(&mut surface, rig, options)?;
         Ok(surface)
     }
@@ -417,6 +423,17 @@ impl MushSurface {
         domain.smooth(&series, &mut values, domain.len(), &mut Scratch::default());
         let place = |[x, y, z, _]: &Values<4>| DVec3::new(*x, *y, *z) + middle;
         values.iter().map(place).collect()
+    }
+
+    fn median_squared_distance(&self) -> f64 {
+        let middle = self.middle();
+        let points = self.laplacian.points().iter();
+        let mut squares: Vec<f64> = points.map(|place| place.distance_squared(middle)).collect();
+        let half = squares.len() / 2;
+        match squares.is_empty() {
+            true => 0.0,
+            false => *squares.select_nth_unstable_by(half, f64::total_cmp).1,
+        }
     }
 
     /// A place near all points, so that coordinates about it round little.

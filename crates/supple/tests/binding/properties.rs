@@ -26,7 +26,13 @@ fn soup() -> impl Strategy<Value = Body> {
 
 /// A few balls, dented and stretched, through and in each other.
 fn blobs() -> impl Strategy<Value = Body> {
-    let blob = (place(0.5), 0.05f32..0.6, place(0.4), 3usize..8, 3usize..10);
+    let blob = (
+        place(0.5),
+        0.0625f32..0.625,
+        place(0.4),
+        3usize..8,
+        3usize..10,
+    );
     prop::collection::vec(blob, 1..4).prop_map(|blobs| {
         let mut body = Body::default();
         for (center, radius, dent, rings, around) in blobs {
@@ -58,7 +64,7 @@ fn handles() -> impl Strategy<Value = Vec<Handle>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
     fn anything_is_bound_completely_and_the_same_on_any_number_of_threads(

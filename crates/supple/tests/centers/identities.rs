@@ -158,7 +158,7 @@ fn components_with_the_same_weights_share_their_centers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn centers_of_a_flat_surface_lie_in_its_plane(bound in soup(16, 1..=16, 4), normal in crate::common::vector(1.0)) {

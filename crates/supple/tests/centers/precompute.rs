@@ -15,7 +15,7 @@ const PAPER: CenterOptions = CenterOptions::PAPER;
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
-        failure_persistence: None,
+
         ..ProptestConfig::default()
     }
 }

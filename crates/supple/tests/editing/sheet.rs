@@ -63,7 +63,7 @@ pub fn weights_of_points(rows: &[Vec<(usize, f32)>]) -> Weights {
 }
 
 pub fn weights() -> impl Strategy<Value = Weights> {
-    let row = prop::collection::vec((0..JOINTS, 0.01f32..1.0), 1..5);
+    let row = prop::collection::vec((0..JOINTS, 0.015625f32..1.0), 1..5);
     prop::collection::vec(row, COLUMNS * ROWS).prop_map(|rows| weights_of_points(&rows))
 }
 

@@ -1,13 +1,13 @@
 //! The library beside the plain formulas.
 
-use crate::common::{Surface, deform_skin};
+use crate::common::{Surface, bake_with, deform_skin};
 use crate::plain::{Formula, Frame, Posed, common_scale};
 use crate::scenes::Scene;
 use glam::{DMat3, DVec3};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::cell::Cell;
-use supple::{Method, Normals, Rig, Skin};
+use supple::{Method, Normals, Rig};
 
 /// Closer than this to where a formula jumps, the two may fall on different sides.
 const LEAST_MARGIN: f64 = 0.03;
@@ -27,7 +27,7 @@ pub fn influences(rig: &Rig, vertex: usize) -> Vec<(usize, f64)> {
 }
 
 pub fn deform(scene: &Scene, method: &Method, normals: Normals) -> Surface {
-    let skin = Skin::bake(&scene.rig, method, normals).unwrap();
+    let skin = bake_with(&scene.rig, method, normals);
     deform_skin(&skin, &scene.palette)
 }
 
@@ -156,7 +156,7 @@ pub fn compare_method(
 pub fn config() -> ProptestConfig {
     ProptestConfig {
         cases: 200,
-        failure_persistence: None,
+
         ..ProptestConfig::default()
     }
 }

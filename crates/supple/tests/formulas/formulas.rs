@@ -256,7 +256,7 @@ proptest! {
 
     #[test]
     fn multi_weight_is_its_formula(
-        scene in loose(STRONG_TURN, 2.0), numbers in prop::collection::vec(prop::array::uniform12(-0.2..1.0f32), 500)
+        scene in loose(STRONG_TURN, 2.0), numbers in prop::collection::vec(prop::array::uniform12(-0.25..1.0f32), 500)
     ) {
         let mut weights = MultiWeights::<12>::default();
         let mut maps: Vec<(Vec<usize>, Vec<[f64; 12]>)> = Vec::new();

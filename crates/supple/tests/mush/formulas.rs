@@ -1,9 +1,9 @@
 //! The library beside the formulas, on random surfaces, options and poses.
 
 use crate::common::{bake, deform_skin};
-use crate::reference::{self, Frames, Placed, Thickness, delta_mush};
+use crate::reference::{self, Frames, Placed, delta_mush};
 use crate::surfaces::{
-    any_options, any_pose, any_rig, baked, config, extent, palette_of, posed, variant,
+    Tally, any_options, any_pose, any_rig, baked, check, config, extent, palette_of, posed, variant,
 };
 use glam::DMat4;
 use proptest::prelude::*;
@@ -11,50 +11,51 @@ use supple::deform::{DeltaMush, LocalFrames, MushVariant};
 use supple::mush::{Baked, Mush, MushOptions};
 use supple::{Method, Palette, Rig};
 
-/// A few roundings of `f32`, as a share of the largest coordinate on the way.
-const ROUNDING: f64 = 5e-7;
-
-/// Beyond this, errors are no longer in proportion to what causes them, and nothing can be said of a turn but that it is one.
-const LARGEST_GUESS: f64 = 1e-3;
-
 /// Any turn at all.
 const ANY_TURN: f64 = 3.1;
 
-/// A method against where its formula takes every vertex.
+/// Compares a method with where its formula takes every vertex. `more` is what it may be off by beside
+/// rounding; `None` where that is beyond first order.
 fn compare(
     rig: &Rig,
     palette: &Palette,
     method: &Method,
     world: f64,
     place: impl Fn(usize) -> Placed,
-    more: impl Fn(&Placed) -> f64,
+    more: impl Fn(&Placed) -> Option<f64>,
+    tally: &Tally,
 ) -> Result<(), TestCaseError> {
     let found = deform_skin(&bake(rig, method), palette).positions;
     for (vertex, found) in found.iter().enumerate() {
         let placed = place(vertex);
         let expected = placed.place * world;
         let error = found.as_dvec3().distance(expected);
-        let tolerance = world.max(1.0) * (placed.tolerance(ROUNDING) + more(&placed));
-        prop_assert!(
-            error <= tolerance || tolerance.is_nan() || tolerance > LARGEST_GUESS,
-            "{method}, vertex {vertex}: {} for {expected}, off by {error:e}, allowed {tolerance:e}",
-            found
-        );
-        // Even where the turn is anyone's guess, it is a turn.
-        let from_middle = found.as_dvec3().distance(placed.middle * world);
-        let stretched = (from_middle - placed.arm * world).abs();
-        let tolerance = match method.name() {
-            // Distorted by design.
-            "ddm-v1" => f64::INFINITY,
-            // Scaled to that length by a factor that may be large.
-            "ddm-v3" => tolerance,
-            _ => world.max(1.0) * (ROUNDING * placed.size + more(&placed)),
-        };
-        prop_assert!(
-            stretched <= tolerance || tolerance.is_nan(),
-            "{method}, vertex {vertex}: {from_middle} away from where the middle goes, for {}",
-            placed.arm * world
-        );
+        let more = more(&placed);
+        let tolerance = placed
+            .tolerance()
+            .zip(more)
+            .map(|(own, more)| world.max(1.0) * (own + more));
+        tally.count(tolerance.is_some());
+        if let Some(tolerance) = tolerance {
+            prop_assert!(
+                error <= tolerance,
+                "{method}, vertex {vertex}: {} for {expected}, off by {error:e}, allowed {tolerance:e}",
+                found
+            );
+        }
+        // Also a rotation that is hardly determined keeps lengths. v1 distorts by design, and v3
+        // scales to that length by a factor that may be large.
+        let keeps_lengths = !matches!(method.name(), "ddm-v1" | "ddm-v3");
+        if let Some(more) = more.filter(|_| keeps_lengths) {
+            let from_middle = found.as_dvec3().distance(placed.middle * world);
+            let stretched = (from_middle - placed.arm * world).abs();
+            let tolerance = world.max(1.0) * (placed.length_tolerance() + more);
+            prop_assert!(
+                stretched <= tolerance,
+                "{method}, vertex {vertex}: {from_middle} away from where the middle goes, for {}, allowed {tolerance:e}",
+                placed.arm * world
+            );
+        }
     }
     Ok(())
 }
@@ -63,73 +64,117 @@ fn compare_variants(
     rig: &Rig,
     palette: &Palette,
     options: &MushOptions,
+    tally: &Tally,
 ) -> Result<(), TestCaseError> {
     let reference = reference::Mush::new(rig, options);
     let (posed, world) = posed(rig, palette);
     let mush = baked(rig, options);
     for kind in MushVariant::ALL {
-        let place = |vertex| reference.place_thick(&posed, vertex, kind, Thickness::of(kind));
-        compare(rig, palette, &variant(&mush, kind), world, place, |_| 0.0)?;
+        let place = |vertex| reference.place(&posed, vertex, kind);
+        let method = variant(&mush, kind);
+        compare(rig, palette, &method, world, place, |_| Some(0.0), tally)?;
     }
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(config(150))]
+#[test]
+fn every_variant_is_its_formula() {
+    let cases = (any_rig(), any_options(), any_pose(ANY_TURN, 1.0));
+    let tally = check(150, file!(), &cases, |(rig, options, motions), tally| {
+        compare_variants(&rig, &palette_of(&rig, &motions), &options, tally)
+    });
+    tally.assert_at_least(0.7);
+}
 
-    #[test]
-    fn every_variant_is_its_formula(rig in any_rig(), options in any_options(), motions in any_pose(ANY_TURN, 1.0)) {
-        compare_variants(&rig, &palette_of(&rig, &motions), &options)?;
-    }
+#[test]
+fn every_variant_is_its_formula_on_stretched_joints() {
+    let cases = (any_rig(), any_options(), any_pose(1.2, 2.0));
+    let tally = check(150, file!(), &cases, |(rig, options, motions), tally| {
+        compare_variants(&rig, &palette_of(&rig, &motions), &options, tally)
+    });
+    tally.assert_at_least(0.7);
+}
 
-    #[test]
-    fn every_variant_is_its_formula_on_stretched_joints(
-        rig in any_rig(), options in any_options(), motions in any_pose(1.2, 2.0)
-    ) {
-        compare_variants(&rig, &palette_of(&rig, &motions), &options)?;
-    }
-
-    #[test]
-    fn delta_mush_is_its_formula(
-        rig in any_rig(), smoothing in any_options(), motions in any_pose(ANY_TURN, 1.0), stretched in any_pose(1.2, 2.0)
-    ) {
-        let surface = reference::Surface::new(&rig, &smoothing);
-        let smoother = surface.smoother(&surface.lambda, smoothing.iterations, smoothing.steps);
-        for motions in [motions, stretched] {
-            let palette = palette_of(&rig, &motions);
-            let (posed, world) = posed(&rig, &palette);
-            for (frames, formula) in [(LocalFrames::Tangent, Frames::Tangent), (LocalFrames::BestFit, Frames::BestFit)] {
-                let method = Method::DeltaMush(DeltaMush { smoothing: smoothing.clone(), frames });
-                let places = delta_mush(&surface, &smoother, &posed, formula);
-                compare(&rig, &palette, &method, world, |vertex| places[vertex], |_| 0.0)?;
+#[test]
+fn delta_mush_is_its_formula() {
+    let poses = (any_pose(ANY_TURN, 1.0), any_pose(1.2, 2.0));
+    let cases = (any_rig(), any_options(), poses);
+    let tally = check(
+        150,
+        file!(),
+        &cases,
+        |(rig, smoothing, (motions, stretched)), tally| {
+            let surface = reference::Surface::new(&rig, &smoothing);
+            let smoother = surface.smoother(&surface.lambda, smoothing.iterations, smoothing.steps);
+            for motions in [motions, stretched] {
+                let palette = palette_of(&rig, &motions);
+                let (posed, world) = posed(&rig, &palette);
+                for (frames, formula) in [
+                    (LocalFrames::Tangent, Frames::Tangent),
+                    (LocalFrames::BestFit, Frames::BestFit),
+                ] {
+                    let method = Method::DeltaMush(DeltaMush {
+                        smoothing: smoothing.clone(),
+                        frames,
+                    });
+                    let places = delta_mush(&surface, &smoother, &posed, formula);
+                    let place = |vertex: usize| places[vertex];
+                    compare(&rig, &palette, &method, world, place, |_| Some(0.0), tally)?;
+                }
             }
-        }
-    }
+            Ok(())
+        },
+    );
+    tally.assert_at_least(0.5);
+}
 
-    /// What methods do when nothing is said: strengths from the bones, joints pruned.
-    #[test]
-    fn the_defaults_are_the_formula_too(rig in any_rig(), motions in any_pose(1.2, 1.0), explicit in any::<bool>()) {
+/// What methods do by default: strengths from the bones, joints pruned.
+#[test]
+fn the_defaults_are_the_formula_too() {
+    let cases = (any_rig(), any_pose(1.2, 1.0), any::<bool>());
+    let tally = check(150, file!(), &cases, |(rig, motions, explicit), tally| {
         let options = MushOptions {
-            steps: if explicit { supple::smoothing::Steps::Explicit } else { supple::smoothing::Steps::Implicit },
+            steps: if explicit {
+                supple::smoothing::Steps::Explicit
+            } else {
+                supple::smoothing::Steps::Implicit
+            },
             ..MushOptions::DEFAULT
         };
         // Shares of up to two, painted on the mesh, would be too much for explicit steps.
         prop_assume!(!explicit || Mush::bake(&rig, &options).is_ok());
         let palette = palette_of(&rig, &motions);
         let (posed, world) = posed(&rig, &palette);
-        let exact = MushOptions { prune: 0.0, ..options.clone() };
+        let exact = MushOptions {
+            prune: 0.0,
+            ..options.clone()
+        };
         let reference = reference::Mush::new(&rig, &exact);
         let mush = baked(&rig, &options);
         for kind in MushVariant::ALL {
-            let place = |vertex| reference.place_thick(&posed, vertex, kind, Thickness::of(kind));
-            let pruned = |placed: &Placed| options.prune * (extent(&rig) + 2.0 * placed.size) * (1.0 + placed.shaky);
-            compare(&rig, &palette, &variant(&mush, kind), world, place, pruned)?;
+            let place = |vertex| reference.place(&posed, vertex, kind);
+            let pruned = |placed: &Placed| {
+                let moved = options.prune * (extent(&rig) + 2.0 * placed.size);
+                let more = moved * (1.0 + placed.turn?.amplification);
+                (more < 1e-3).then_some(more)
+            };
+            let method = variant(&mush, kind);
+            compare(&rig, &palette, &method, world, place, pruned, tally)?;
         }
         let surface = &reference.surface;
         let places = delta_mush(surface, &reference.smoother, &posed, Frames::Tangent);
-        let method = Method::DeltaMush(DeltaMush { smoothing: options, frames: LocalFrames::Tangent });
-        compare(&rig, &palette, &method, world, |vertex| places[vertex], |_| 0.0)?;
-    }
+        let method = Method::DeltaMush(DeltaMush {
+            smoothing: options,
+            frames: LocalFrames::Tangent,
+        });
+        let place = |vertex: usize| places[vertex];
+        compare(&rig, &palette, &method, world, place, |_| Some(0.0), tally)
+    });
+    tally.assert_at_least(0.5);
+}
+
+proptest! {
+    #![proptest_config(config(150))]
 
     /// The numbers themselves: `p`, `ω`, `ψ`, `χ` and the moments, about the middle of each patch.
     #[test]
@@ -144,7 +189,7 @@ proptest! {
             let found = mush.centers()[vertex].as_dvec3();
             prop_assert!(found.distance(p) <= 2e-7 * (far + extent), "vertex {vertex}: p is {found} for {p}");
             let mut left = reference.omega[point].clone();
-            let ball = Thickness::of(MushVariant::V0).for_a_line(reference.covariance(vertex));
+            let ball = reference.ball(vertex);
             for (influence, part) in mush.weights().of(vertex).zip(mush.parts(vertex)) {
                 let joint = influence.joint;
                 let omega = std::mem::replace(&mut left[joint], DMat4::ZERO);

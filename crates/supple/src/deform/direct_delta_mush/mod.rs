@@ -225,6 +225,14 @@ impl<V: Variant> MushSkin<V> {
                 moments: part.moments.map(|moment| moment / unit / unit),
                 ..*part
             }));
+            // Bakes thicken every patch; a file may hold one without any extent. It turns as its
+            // joints do.
+            if parts.iter().all(|part| part.moments == [0.0; 6]) {
+                for part in &mut parts {
+                    let ball = part.rotation_weight;
+                    part.moments = [ball, 0.0, 0.0, ball, 0.0, ball];
+                }
+            }
             let packed = PackedVertex {
                 delta: (places[vertex] - center) / unit,
                 parts: &parts,

@@ -3,9 +3,9 @@
 use super::frames::loaded;
 use super::packing::{Group, GroupSlots, Packing, lengthened};
 use super::{LANES, Lane};
-use crate::deform::antipodality::{Antipodality, Signs};
+use crate::deform::antipodality::{Addend, Antipodality, Signs, TIE, turns_around};
 use fearless_simd::{Simd, SimdBase, SimdFloat, f32x4, f32x8};
-use glam::{Quat, Vec4};
+use glam::Quat;
 
 /// What a method blends, for one joint in a pose.
 pub(in crate::deform) type Record<const N: usize> = [f32; N];
@@ -109,8 +109,8 @@ impl<const N: usize> ChosenRecords<N> {
             let mut dots = others
                 .iter()
                 .map(|&other| own.dot(quaternion(&self.records[other as usize])));
-            let turned = dots.next().is_some_and(|dot| dot < 0.0);
-            if dots.any(|dot| (dot < 0.0) != turned) {
+            let turned = dots.clone().next().is_some_and(|dot| dot < 0.0);
+            if dots.any(|dot| (dot < 0.0) != turned || dot.abs() < CLOSE_TO_TIE) {
                 return false;
             }
             if turned {
@@ -131,7 +131,7 @@ impl<const N: usize> ChosenRecords<N> {
         if !self.by_vertex {
             return Some(0);
         }
-        let mut signs = RunningSigns::default();
+        let mut signs = RunningSigns::START;
         let mut bits = 0;
         for (place, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
             let turned = signs.turns(self.quaternion(joint), weight);
@@ -149,18 +149,24 @@ fn all_finite(numbers: &[f32]) -> bool {
     bits.fold(0, u32::max) < f32::INFINITY.to_bits()
 }
 
+/// A pair of joints whose quaternions have a dot product below this may tie at some vertex, whose
+/// order of influences then decides; above it no sum of the set can.
+const CLOSE_TO_TIE: f32 = 2.0 * TIE;
+
 /// The rule as it goes along.
-#[derive(Default)]
 struct RunningSigns {
-    sum: Vec4,
+    sum: Quat,
 }
 
 impl RunningSigns {
+    const START: RunningSigns = RunningSigns {
+        sum: <Quat as Addend>::ZERO,
+    };
+
     /// Whether the next influence is turned around.
     #[inline]
     fn turns(&mut self, own: Quat, weight: f32) -> bool {
-        let own = Vec4::from(own);
-        let turned = self.sum.dot(own) < 0.0;
+        let turned = turns_around(self.sum, own);
         self.sum += own * if turned { -weight } else { weight };
         turned
     }
@@ -271,7 +277,7 @@ fn blend_row<S: Simd, const N: usize>(
             }
         }
         None => {
-            let mut signs = RunningSigns::default();
+            let mut signs = RunningSigns::START;
             for (place, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
                 add(place, signs.turns(records.quaternion(joint), weight));
             }

@@ -7,4 +7,4 @@ mod variants;
 
 pub use laplacian::Surface;
 pub use smoothed::{Frames, delta_mush};
-pub use variants::{Mush, Placed, Thickness};
+pub use variants::{Mush, Placed};

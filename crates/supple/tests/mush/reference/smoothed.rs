@@ -2,7 +2,7 @@
 
 use super::dense::Dense;
 use super::laplacian::Surface;
-use super::variants::{NOTHING, Placed, looseness, outer};
+use super::variants::{NOTHING, Placed, Turn, looseness, outer};
 use crate::plain::Posed;
 use crate::plain::algebra::{nearest_rotation, weighted_sum};
 use glam::{DAffine3, DMat3, DVec3};
@@ -59,7 +59,7 @@ pub fn delta_mush(
     let size = translations.chain(blended.iter().map(|place| place.length()));
     let size = size.fold(0.0, f64::max);
     let place = |i: usize| {
-        let (rotation, shaky) = match frames {
+        let (rotation, amplification) = match frames {
             Frames::Tangent => {
                 let towards = bound.farthest_neighbour(i);
                 let before = Smooth {
@@ -72,23 +72,29 @@ pub fn delta_mush(
                 };
                 let (from, _) = before.tangent_frame(i, towards);
                 let (to, shaky) = after.tangent_frame(i, towards);
-                (to * from.transpose(), shaky * size)
+                let amplification = Some(shaky * size).filter(|share| share.is_finite());
+                (to * from.transpose(), amplification)
             }
             Frames::BestFit => {
-                // Σ B_k (v_k − ṽ)(u_k − ũ)ᵀ.
-                let mut products = DMat3::ZERO;
+                // Σ B_k (v_k − ṽ)(u_k − ũ)ᵀ, and the same at rest.
+                let (mut products, mut covariance) = (DMat3::ZERO, DMat3::ZERO);
+                let mut rotations = DMat3::ZERO;
                 let mut spread = 0.0;
                 for k in points.clone() {
                     let weight = smoother.at(k, i);
                     products += outer(blended[k] - after[i], rest[k] - before[i]) * weight;
+                    let place = surface.places[k] - bound.places[i];
+                    covariance += outer(place, place) * weight;
+                    for &(joint, share) in &surface.rows[k] {
+                        rotations += posed.motion(joint).matrix3 * (weight * share);
+                    }
                     spread += weight.abs() * rest[k].distance(before[i]);
                 }
+                products += rotations * surface.missing_thickness(covariance);
                 let (rotation, _) = nearest_rotation(products);
-                // The library adds a few millionths of the turn of the heaviest joint.
-                let [x, y, z] = [products.x_axis, products.y_axis, products.z_axis];
-                let added = 10.0 * (x.length() + y.length() + z.length());
-                let off = spread * size + added + NOTHING * size * size;
-                (rotation, looseness(rotation, products) * off)
+                let off = spread * size + NOTHING * size * size;
+                let looseness = looseness(rotation, products);
+                (rotation, looseness.map(|looseness| looseness * off))
             }
         };
         let turned = DAffine3 {
@@ -100,8 +106,9 @@ pub fn delta_mush(
             place: after[i] + rotation * (rest[i] - before[i]),
             middle: after[i],
             arm: rest[i].distance(before[i]),
-            shaky,
             size: size.max(rest[i].length()),
+            joints: surface.rows[i].len(),
+            turn: amplification.map(Turn::blended),
         }
     };
     let places: Vec<Placed> = points.clone().map(place).collect();

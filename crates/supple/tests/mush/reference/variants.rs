@@ -19,9 +19,11 @@ pub struct Mush {
     pub psi: Vec<Vec<DMat4>>,
     /// `Ω_ij`.
     pub omega: Vec<Vec<DMat4>>,
+    /// `α·D_α`.
+    pub alpha: Vec<f64>,
 }
 
-/// Where a formula takes the space around a vertex.
+/// Where a formula takes the space around a vertex, and how far from it `f32` may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
     pub map: DAffine3,
@@ -29,18 +31,73 @@ pub struct Placed {
     pub place: DVec3,
     /// Where the middle of the patch goes.
     pub middle: DVec3,
-    /// How far from it the vertex is, before it is turned: what a turn that is off moves.
+    /// How far from it the vertex is before it is turned: the lever of a rotation's error.
     pub arm: f64,
-    /// How many times the share by which numbers are rounded the turn may be off.
-    pub shaky: f64,
     /// The largest coordinate on the way.
     pub size: f64,
+    /// How many joints are summed.
+    pub joints: usize,
+    /// How the rotation follows from what is summed; `None` where the formula doesn't determine it.
+    pub turn: Option<Turn>,
 }
 
+/// How far the rotation of a vertex may be off.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// By how many times the share by which sums are off, to first order.
+    pub amplification: f64,
+    /// By how much more, from computing the rotation itself.
+    pub own: f64,
+}
+
+/// The unit roundoff of `f32`.
+pub const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
+
+/// Rotations that may be off by more than this are beyond first order: they count as undetermined.
+const LARGEST_TURN: f64 = 1e-3;
+
 impl Placed {
-    /// How far off a vertex may be with numbers rounded by this share.
-    pub fn tolerance(&self, rounding: f64) -> f64 {
-        rounding * (self.size + self.shaky * self.arm)
+    /// By what share a sum over the joints may be off: each product is rounded once, its two factors
+    /// and the unit they are measured in twice each, and every joint adds the four steps of a dot
+    /// product to the chain.
+    fn rounding(&self) -> f64 {
+        (8.0 + 4.0 * self.joints as f64) * ROUNDOFF
+    }
+
+    /// How far off the middle of the patch may be, and any position without regard to its rotation.
+    pub fn middle_tolerance(&self) -> f64 {
+        self.rounding() * self.size
+    }
+
+    /// How far off the rotation may be: an angle.
+    pub fn turn_tolerance(&self) -> Option<f64> {
+        let turn = self.turn?;
+        let off = self.rounding() * turn.amplification + turn.own;
+        (off < LARGEST_TURN).then_some(off)
+    }
+
+    /// How far off the vertex may be.
+    pub fn tolerance(&self) -> Option<f64> {
+        Some(self.middle_tolerance() + self.arm * self.turn_tolerance()?)
+    }
+
+    /// How far off the length of the arm may be, if a rotation turns it: whatever the rotation.
+    pub fn length_tolerance(&self) -> f64 {
+        self.middle_tolerance() + LENGTHS * self.arm
+    }
+}
+
+/// How far off lengths are that a rotation in `f32` turns: six roundings (`polar.rs`), and three to
+/// apply it.
+const LENGTHS: f64 = 9.0 * ROUNDOFF;
+
+impl Turn {
+    /// A rotation that is blended and normalised.
+    pub fn blended(amplification: f64) -> Turn {
+        Turn {
+            amplification,
+            own: LENGTHS,
+        }
     }
 }
 
@@ -80,7 +137,7 @@ impl Mush {
             let mut given = given.filter(|(at, _)| *at == joint);
             given.next().map_or(1.0, |&(_, share)| share)
         };
-        let (mut psi, mut omega) = (Vec::new(), Vec::new());
+        let (mut psi, mut omega, mut alphas) = (Vec::new(), Vec::new(), Vec::new());
         for i in points.clone() {
             let mut own = vec![DMat4::ZERO; joints];
             let mut smoothed = vec![0.0; joints];
@@ -104,12 +161,14 @@ impl Mush {
             });
             omega.push(mixed.collect());
             psi.push(own);
+            alphas.push(alpha);
         }
         Mush {
             surface,
             smoother,
             psi,
             omega,
+            alpha: alphas,
         }
     }
 
@@ -119,11 +178,13 @@ impl Mush {
         sum.map(|omega| omega.w_axis.truncate()).sum()
     }
 
-    /// `P − p pᵀ` of a vertex.
-    pub fn covariance(&self, vertex: usize) -> DMat3 {
-        let omega = self.omega[self.surface.point_of[vertex]].iter();
-        let (p2, p) = blocks(omega.fold(DMat4::ZERO, |sum, omega| sum + *omega));
-        p2 - outer(p, p)
+    /// By how much the points of a vertex's patch are thickened to balls where it is a line or a
+    /// point: judged before `α` takes its share.
+    pub fn ball(&self, vertex: usize) -> f64 {
+        let point = self.surface.point_of[vertex];
+        let psi = self.psi[point].iter();
+        let (p2, p) = blocks(psi.fold(DMat4::ZERO, |sum, psi| sum + *psi));
+        (1.0 - self.alpha[point]) * self.surface.missing_thickness(p2 - outer(p, p))
     }
 
     /// The joints of a vertex with `ω`, heaviest first.
@@ -137,27 +198,12 @@ impl Mush {
         weights
     }
 
-    /// §3.5 after the stretches of a pose, which are blended by `ω`, and with which the patch is stretched as its vertex is.
+    /// §3.5 after the stretches of a pose, which are blended by `ω`, and with which the patch is
+    /// stretched as its vertex is. Patches that are too thin are thickened.
     pub fn place(&self, posed: &Posed, vertex: usize, variant: MushVariant) -> Placed {
-        let thickness = Thickness {
-            line: 0.0,
-            flat: 0.0,
-        };
-        self.place_thick(posed, vertex, variant, thickness)
-    }
-
-    /// The same with the points of a patch thickened to balls where it is too thin.
-    pub fn place_thick(
-        &self,
-        posed: &Posed,
-        vertex: usize,
-        variant: MushVariant,
-        thickness: Thickness,
-    ) -> Placed {
         let weights = self.weights(vertex);
         let stretch = posed.phase_one(&weights);
-        let mut patch = self.patch(posed, vertex);
-        patch.thicken(thickness);
+        let mut patch = self.patch(posed, vertex, variant);
         let linear = weights
             .iter()
             .map(|&(joint, weight)| (weight, posed.transforms[joint]));
@@ -175,8 +221,12 @@ impl Mush {
                 place: linear.transform_point3(patch.place),
                 middle: linear.transform_point3(patch.place),
                 arm: 0.0,
-                shaky: 0.0,
                 size: size.fold(patch.place.length(), f64::max),
+                joints: weights.len(),
+                turn: Some(Turn {
+                    amplification: 0.0,
+                    own: 0.0,
+                }),
             };
         }
         patch.stretch(stretch);
@@ -193,26 +243,25 @@ impl Mush {
         }
     }
 
-    /// `det(Q_i − q_i p_iᵀ)` beside how large it could be.
-    pub fn determinant(&self, posed: &Posed, vertex: usize, thickness: Thickness) -> f64 {
-        let mut patch = self.patch(posed, vertex);
-        patch.thicken(thickness);
+    /// `det(Q_i − q_i p_iᵀ)` of a variant beside how large it could be.
+    pub fn determinant(&self, posed: &Posed, vertex: usize, variant: MushVariant) -> f64 {
+        let patch = self.patch(posed, vertex, variant);
         patch.turned().determinant() / patch.terms(patch.size()).powi(3)
     }
 
     /// How much more easily the patch of a vertex is turned in a pose than at rest.
-    pub fn loosened(&self, posed: &Posed, vertex: usize) -> f64 {
-        let patch = self.patch(posed, vertex);
+    pub fn loosened(&self, posed: &Posed, vertex: usize) -> Option<f64> {
+        let patch = self.patch(posed, vertex, MushVariant::V0);
         let (turned, covariance) = (patch.turned(), patch.covariance());
-        let at_rest = looseness(DMat3::IDENTITY, covariance);
-        looseness(nearest_rotation(turned).0, turned) / at_rest
+        let at_rest = looseness(DMat3::IDENTITY, covariance)?;
+        Some(looseness(nearest_rotation(turned).0, turned)? / at_rest)
     }
 
-    fn patch(&self, posed: &Posed, vertex: usize) -> Patch {
+    fn patch(&self, posed: &Posed, vertex: usize, variant: MushVariant) -> Patch {
         let point = self.surface.point_of[vertex];
         let weights = self.weights(vertex);
         let joints = weights.iter().map(|&(joint, _)| joint);
-        Patch {
+        let mut patch = Patch {
             motions: joints.clone().map(|joint| posed.motion(joint)).collect(),
             rotation_weights: joints
                 .clone()
@@ -220,7 +269,12 @@ impl Mush {
                 .collect(),
             omega: joints.map(|joint| self.omega[point][joint]).collect(),
             place: self.surface.places[point],
+        };
+        patch.add_balls(self.ball(vertex));
+        if variant == MushVariant::V1 {
+            patch.add_balls(missing_in_a_plane(patch.covariance()));
         }
+        patch
     }
 }
 
@@ -268,11 +322,6 @@ impl Patch {
         q2 - outer(q, p)
     }
 
-    fn thicken(&mut self, thickness: Thickness) {
-        self.add_balls(thickness.for_a_line(self.covariance()));
-        self.add_balls(thickness.for_a_plane(self.covariance()));
-    }
-
     fn add_balls(&mut self, ball: f64) {
         for (omega, weight) in self.omega.iter_mut().zip(&self.rotation_weights) {
             *omega += DMat4::from_diagonal((DVec3::splat(ball * weight)).extend(0.0));
@@ -312,7 +361,7 @@ impl Patch {
         next_to_nothing + terms.sum::<f64>()
     }
 
-    fn placed(&self, rotation: DMat3, middle: DVec3, shaky: f64) -> Placed {
+    fn placed(&self, rotation: DMat3, middle: DVec3, turn: Option<Turn>) -> Placed {
         let (_, p) = self.rest();
         Placed {
             map: DAffine3 {
@@ -322,8 +371,9 @@ impl Patch {
             place: middle + rotation * (self.place - p),
             middle,
             arm: self.place.distance(p),
-            shaky,
             size: self.size(),
+            joints: self.omega.len(),
+            turn,
         }
     }
 
@@ -331,11 +381,11 @@ impl Patch {
     fn v0(&self) -> Placed {
         let turned = self.turned();
         let (rotation, _) = nearest_rotation(turned);
-        self.placed(
-            rotation,
-            self.posed().1,
-            self.terms(self.size()) * looseness(rotation, turned),
-        )
+        let turn = looseness(rotation, turned).map(|looseness| Turn {
+            amplification: self.terms(self.size()) * looseness,
+            own: LENGTHS + (3.0 + 7.0 / gap(rotation, turned).max(WIDE_GAP)) * ROUNDOFF,
+        });
+        self.placed(rotation, self.posed().1, turn)
     }
 
     /// §3.5.2: `R = det(Q') / det(P') · Q'⁻ᵀ P'`, with `det(Q') Q'⁻ᵀ` as cofactors.
@@ -347,15 +397,15 @@ impl Patch {
         let of_cofactors = 4.0 * self.terms(self.size()) * norm(turned) * norm(inverse);
         let of_inverse =
             norm(cofactors) * norm(inverse) * norm(covariance) * norm(covariance.inverse());
-        self.placed(
-            cofactors * inverse,
-            self.posed().1,
-            of_cofactors + of_inverse,
-        )
+        let amplification = of_cofactors + of_inverse;
+        let turn = amplification
+            .is_finite()
+            .then(|| Turn::blended(amplification));
+        self.placed(cofactors * inverse, self.posed().1, turn)
     }
 
     /// The quaternions blended by `ψ`, each added on the side of those before it; and how well that is defined.
-    fn blended_quaternion(&self) -> (DMat3, f64) {
+    fn blended_quaternion(&self) -> (DMat3, Option<Turn>) {
         let mut sum = DVec4::ZERO;
         let mut margin: f64 = 1.0;
         for (motion, weight) in self.motions.iter().zip(&self.rotation_weights) {
@@ -372,18 +422,15 @@ impl Patch {
             .omega
             .windows(2)
             .any(|pair| pair[0].w_axis.w - pair[1].w_axis.w < 1e-6);
-        let shaky = if margin > 1e-5 && !alike {
-            1.0 / sum.length()
-        } else {
-            f64::INFINITY
-        };
-        (DMat3::from_quat(DQuat::from_vec4(sum.normalize())), shaky)
+        let clear = margin > 1e-5 && !alike;
+        let turn = clear.then(|| Turn::blended(2.0 / sum.length()));
+        (DMat3::from_quat(DQuat::from_vec4(sum.normalize())), turn)
     }
 
     /// §3.5.3, in the space of quaternions.
     fn v2(&self) -> Placed {
-        let (rotation, shaky) = self.blended_quaternion();
-        self.placed(rotation, self.posed().1, shaky)
+        let (rotation, turn) = self.blended_quaternion();
+        self.placed(rotation, self.posed().1, turn)
     }
 
     /// §3.5.3, in the space of matrices, directly: `x = q + ‖d‖/‖R d‖ · R d`.
@@ -395,65 +442,69 @@ impl Patch {
         // Without a delta there is nothing to scale.
         let factor = if factor.is_finite() { factor } else { 1.0 };
         // Both what is turned and how much longer it is made are rounded.
-        let shaky = if factor < 1e3 {
-            3.0 * factor
-        } else {
-            f64::INFINITY
-        };
-        self.placed(blend * factor, self.posed().1, shaky)
+        let turn = (factor < 1e3).then(|| Turn::blended(3.0 * factor));
+        self.placed(blend * factor, self.posed().1, turn)
     }
 
     /// §3.5.4.
     fn v4(&self) -> Placed {
-        let (rotation, shaky) = self.blended_quaternion();
+        let (rotation, turn) = self.blended_quaternion();
         let terms = self.motions.iter().zip(&self.omega);
         let blend = weighted_sum(terms.map(|(motion, omega)| (omega.w_axis.w, *motion)));
-        self.placed(rotation, blend.transform_point3(self.rest().1), shaky)
+        self.placed(rotation, blend.transform_point3(self.rest().1), turn)
     }
 }
 
-/// By how much the rotation nearest to a matrix turns if the matrix changes by one: for a turn `x`, `tr(Rᵀ M)` loses `xᵀ (tr P − P) x / 2` with the stretch `P`.
-pub fn looseness(rotation: DMat3, matrix: DMat3) -> f64 {
-    let stretch = rotation.transpose() * matrix;
-    let stretch = (stretch + stretch.transpose()) * 0.5;
+/// By how much the rotation nearest to a matrix turns if the matrix changes by one: for a turn `x`,
+/// `tr(Rᵀ M)` loses `xᵀ (tr P − P) x / 2` with the stretch `P`. `None` where any turn will do.
+pub fn looseness(rotation: DMat3, matrix: DMat3) -> Option<f64> {
+    let stretch = stretch(rotation, matrix);
     let stiffness = DMat3::from_diagonal(DVec3::splat(trace(stretch))) - stretch;
-    let looseness = norm(stiffness.inverse());
-    if looseness.is_finite() {
-        looseness
-    } else {
-        f64::INFINITY
-    }
+    Some(norm(stiffness.inverse())).filter(|looseness| looseness.is_finite())
 }
 
-/// Patches thinner than these shares of their spread are thickened: where they are lines, which do not tell how they are turned, and for v1 where they are flat, and have no inverse.
-#[derive(Clone, Copy)]
-pub struct Thickness {
-    pub line: f64,
-    pub flat: f64,
+/// `Rᵀ M`, made symmetric.
+fn stretch(rotation: DMat3, matrix: DMat3) -> DMat3 {
+    let stretch = rotation.transpose() * matrix;
+    (stretch + stretch.transpose()) * 0.5
 }
 
-impl Thickness {
-    pub fn of(variant: MushVariant) -> Thickness {
-        Thickness {
-            line: 1e-4,
-            flat: if variant == MushVariant::V1 {
-                1e-4
-            } else {
-                0.0
-            },
-        }
-    }
+/// The gap down to which the library computes rotations in single precision.
+const WIDE_GAP: f64 = 0.2;
 
-    /// The ball for a patch whose two lesser variances are too small beside the greatest.
-    pub fn for_a_line(self, covariance: DMat3) -> f64 {
+/// `(σ₁ + σ₂)(σ₂ + σ₃)(σ₃ + σ₁)` of a matrix at unit norm.
+fn gap(rotation: DMat3, matrix: DMat3) -> f64 {
+    let stretch = stretch(rotation, matrix) * norm(matrix).recip();
+    minors(stretch) * trace(stretch) - stretch.determinant()
+}
+
+/// The smallest share of its spread that a patch may have for its lesser variances. Thinner ones are
+/// lines, which do not tell how they are turned; for v1 they are planes, which have no inverse.
+const THINNEST: f64 = 1e-4;
+
+/// A patch whose lesser variances are below this share of the surface's is a point.
+const POINT: f64 = 1e-8;
+
+impl Surface {
+    /// The ball for a patch whose two lesser variances are too small.
+    pub fn missing_thickness(&self, covariance: DMat3) -> f64 {
         let spread = trace(covariance);
-        (self.line * spread - or_nothing(minors(covariance) / spread)).max(0.0)
+        let middle = self.places.iter().sum::<DVec3>() / self.len() as f64;
+        let mut squares: Vec<f64> = (self.places.iter())
+            .map(|place| place.distance_squared(middle))
+            .collect();
+        squares.sort_by(f64::total_cmp);
+        let least = (THINNEST * spread).max(POINT * squares[squares.len() / 2]);
+        // A single point may have any ball.
+        let least = if least > 0.0 { least } else { 1.0 };
+        (least - or_nothing(minors(covariance) / spread)).max(0.0)
     }
+}
 
-    fn for_a_plane(self, covariance: DMat3) -> f64 {
-        let least = or_nothing(covariance.determinant() / minors(covariance));
-        (self.flat * trace(covariance) - least).max(0.0)
-    }
+/// What v1 adds to a flat patch.
+fn missing_in_a_plane(covariance: DMat3) -> f64 {
+    let least = or_nothing(covariance.determinant() / minors(covariance));
+    (THINNEST * trace(covariance) - least).max(0.0)
 }
 
 /// Of a patch that is a point, rounding leaves anything.
