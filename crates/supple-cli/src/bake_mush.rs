@@ -43,7 +43,7 @@ pub(crate) fn store(
             "the bake cannot be read back from the file{why}"
         )));
     };
-    let poses = Measured::of(&source.asset);
+    let poses = Measured::of(&source.asset)?;
     let mush = Arc::new(mush);
     // The one that divides by determinants is told of by itself.
     let (mut of_others, mut of_v1): (f32, f32) = (0.0, 0.0);
@@ -138,7 +138,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(asset: &Asset) -> Measured {
+    fn of(asset: &Asset) -> Result<Measured, Failure> {
         let skeleton = asset.rig.skeleton();
         let clips = asset.clips.iter().take(MEASURED_CLIPS);
         let names: Vec<String> = clips.clone().map(|clip| shortened(&clip.name)).collect();
@@ -154,13 +154,14 @@ impl Measured {
                 })
                 .collect(),
         };
-        Measured {
-            palettes: poses.iter().map(|pose| skeleton.palette(pose)).collect(),
+        let palettes = poses.iter().map(|pose| skeleton.palette(pose));
+        Ok(Measured {
+            palettes: palettes.collect::<Result<_, _>>()?,
             what: match names.is_empty() {
                 true => "all joints turned".to_owned(),
                 false => names.join(", "),
             },
-        }
+        })
     }
 
     /// How far two methods are apart, as a share of the size of the posed surface.

@@ -8,6 +8,7 @@ use supple::characters::CharacterError;
 use supple::deform::DeformError;
 use supple::inverse_kinematics::ReachError;
 use supple::mush::MushError;
+use supple::pose::NodeCountError;
 use supple::rig::RigError;
 use supple::weights::WeightsError;
 use supple_gpu::GpuError;
@@ -158,6 +159,12 @@ impl From<ReachError> for Failure {
             }
             _ => failure,
         }
+    }
+}
+
+impl From<NodeCountError> for Failure {
+    fn from(error: NodeCountError) -> Failure {
+        Failure::new(error.to_string())
     }
 }
 

@@ -10,6 +10,7 @@ use std::f64::consts::PI;
 use supple::arap::{RotationMean, turns};
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, Reached, move_to, reach};
 use supple::polar::Polar;
+use supple::pose::NodeCountError;
 use supple::{Pose, Skeleton};
 use supple_io::{quoted, shortened};
 
@@ -115,7 +116,7 @@ impl ReachArguments {
         self.check_said_once(source)?;
         // Places are counted from the pose before anything moves.
         let mut before = Vec::new();
-        skeleton.forward_kinematics(pose, &mut before);
+        skeleton.forward_kinematics(pose, &mut before)?;
         let goals = self.goals(source, &before)?;
         let options = self.options(source, &goals)?;
         for shift in &self.shift {
@@ -127,7 +128,7 @@ impl ReachArguments {
         }
         let reached = reach(skeleton, pose, &goals, &options)?;
         self.tell_idle_wishes(source, &goals, &reached)?;
-        tell_idle_poles(skeleton, pose, &goals, &reached);
+        tell_idle_poles(skeleton, pose, &goals, &reached)?;
         let told = goals.iter().zip(&reached);
         Ok(told
             .map(|(goal, reached)| told_of(skeleton, goal, reached))
@@ -155,8 +156,7 @@ impl ReachArguments {
             goal.pole = Some(placed.from(before[goal.node].translation));
         }
         let skeleton = source.asset.rig.skeleton();
-        let mut rest = Vec::new();
-        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut rest);
+        let rest = skeleton.rest_world();
         for (joint, orientation) in &self.orient {
             let goal = goal_of(source, &mut goals, "--orient", joint)?;
             let turned = |world: &[DAffine3]| Polar::of(world[goal.node].matrix3).rotation;
@@ -261,9 +261,14 @@ impl ReachArguments {
 }
 
 /// Tells of poles that say nothing: an elbow can be on any side of the line from shoulder to hand, and a pole on that line is on none.
-fn tell_idle_poles(skeleton: &Skeleton, pose: &Pose, goals: &[Goal], reached: &[Reached]) {
+fn tell_idle_poles(
+    skeleton: &Skeleton,
+    pose: &Pose,
+    goals: &[Goal],
+    reached: &[Reached],
+) -> Result<(), NodeCountError> {
     let mut world = Vec::new();
-    skeleton.forward_kinematics(pose, &mut world);
+    skeleton.forward_kinematics(pose, &mut world)?;
     for (goal, reached) in goals.iter().zip(reached) {
         let Some(pole) = goal.pole else {
             continue;
@@ -284,6 +289,7 @@ fn tell_idle_poles(skeleton: &Skeleton, pose: &Pose, goals: &[Goal], reached: &[
         let joint = node_label(skeleton, goal.node);
         crate::tell(&format!("note: --pole of {joint} changes nothing: {why}"));
     }
+    Ok(())
 }
 
 /// A node by its name, or by its number.

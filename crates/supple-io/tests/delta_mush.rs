@@ -134,7 +134,7 @@ fn poses(asset: &Asset) -> Vec<(String, Palette)> {
             let pose = asset.pose_at(clip, share * clip.duration());
             (
                 format!("'{}' at {share}", clip.name),
-                asset.rig.skeleton().palette(&pose),
+                asset.rig.skeleton().palette(&pose).unwrap(),
             )
         })
         .collect()

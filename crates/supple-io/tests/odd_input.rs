@@ -296,7 +296,7 @@ fn matrices_and_negative_scales_on_nodes_are_kept() {
         file.json["nodes"][1]["scale"] = json!([-1.0, 1.0, 1.0]);
     });
     let asset = loaded.unwrap().asset;
-    let palette = asset.rig.skeleton().palette(&asset.rest_pose());
+    let palette = asset.rig.skeleton().rest_palette();
     let root = palette.posed_from_bind[0];
     assert_eq!(
         root.transform_point(Vec3::new(0.0, 2.0, 0.0)),

@@ -66,7 +66,9 @@ fn check(before: &Loaded) {
     }
     let skeleton = read.asset.rig.skeleton();
     let mut world_from_node = Vec::new();
-    skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world_from_node);
+    skeleton
+        .forward_kinematics(&skeleton.rest_pose(), &mut world_from_node)
+        .unwrap();
     // Joints of several skins on one handle are several; each is where its handle is.
     for joint in skeleton.joints() {
         let name = &skeleton.nodes()[joint.node].name;

@@ -12,7 +12,11 @@ use supple_io::gltf::{self, SaveError};
 
 fn worlds(asset: &Asset, pose: &Pose) -> Vec<DAffine3> {
     let mut world = Vec::new();
-    asset.rig.skeleton().forward_kinematics(pose, &mut world);
+    asset
+        .rig
+        .skeleton()
+        .forward_kinematics(pose, &mut world)
+        .unwrap();
     world
 }
 

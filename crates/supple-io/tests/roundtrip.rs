@@ -121,7 +121,8 @@ fn posed_props(asset: &Asset, pose: &Pose) -> Vec<DVec3> {
     asset
         .rig
         .skeleton()
-        .forward_kinematics(pose, &mut world_from_node);
+        .forward_kinematics(pose, &mut world_from_node)
+        .unwrap();
     let mut positions = Vec::new();
     for prop in &asset.props {
         let mut morphed = MorphedShape::new(&prop.mesh);
@@ -860,7 +861,10 @@ fn a_new_document_gives_the_character_back() {
     };
     assert_eq!(names(&again), names(&asset));
     let (posed, expected) = (some_pose(&again), some_pose(&asset));
-    assert!(again.rig.skeleton().palette(&posed) == asset.rig.skeleton().palette(&expected));
+    assert!(
+        again.rig.skeleton().palette(&posed).unwrap()
+            == asset.rig.skeleton().palette(&expected).unwrap()
+    );
 }
 
 #[test]

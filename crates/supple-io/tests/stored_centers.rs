@@ -115,7 +115,7 @@ fn the_attribute_is_three_floats_and_the_extras_say_from_what() {
     assert_eq!(accessor, &expected);
     let loaded = load(&file).unwrap();
     let rig = &loaded.asset.rig;
-    let source = format!("{:016x}", PAPER.fingerprint(rig.mesh(), rig.weights()));
+    let source = format!("{:016x}", PAPER.fingerprint(rig));
     let record = json!({ "sigma": 0.1, "epsilon": 0.1, "accuracy": 3e-5, "source": source });
     let extras = json!({ "supple": { "centerOfRotation": record } });
     assert_eq!(file.json["meshes"][0]["extras"], extras);
@@ -147,7 +147,7 @@ fn by_the_page(asset: &Asset, bytes: &[u8], pose: &Pose) -> Vec<Vec3> {
         .iter()
         .map(|three| Vec3::from(*three));
 
-    let palette = asset.rig.skeleton().palette(pose);
+    let palette = asset.rig.skeleton().palette(pose).unwrap();
     let matrices = palette.posed_from_bind.iter();
     let matrices: Vec<Mat4> = matrices
         .map(|joint| Mat4::from(joint.to_f64().as_affine3a()))

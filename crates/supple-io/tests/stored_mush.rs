@@ -343,7 +343,7 @@ fn outer(a: DVec3, b: DVec3) -> DMat3 {
 fn by_the_page(file: &Loaded, bytes: &[u8], pose: &Pose, variant: MushVariant) -> Vec<DVec3> {
     let (json, bin) = open_glb(bytes);
     let rows = PageRows::read(&json, bin, &json["meshes"][0]["primitives"][0]);
-    let palette = file.asset.rig.skeleton().palette(pose);
+    let palette = file.asset.rig.skeleton().palette(pose).unwrap();
     let joints = file.document.joints_in_file_order().iter();
     let matrices = joints.map(|&joint| DMat4::from(palette.posed_from_bind[joint].to_f64()));
     let matrices: Vec<DMat4> = matrices.collect();

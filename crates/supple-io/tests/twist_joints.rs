@@ -32,7 +32,11 @@ fn read_back(document: &Document, name: &str) -> Loaded {
 
 fn worlds(asset: &Asset, pose: &Pose) -> Vec<DAffine3> {
     let mut world = Vec::new();
-    asset.rig.skeleton().forward_kinematics(pose, &mut world);
+    asset
+        .rig
+        .skeleton()
+        .forward_kinematics(pose, &mut world)
+        .unwrap();
     world
 }
 

@@ -87,7 +87,7 @@ impl Experiment {
         let frame = |at: usize| -> Outcome<(Palette, Vec<Vec3>)> {
             let length = clip.duration() - clip.start();
             let time = clip.start() + length * at as f64 / FRAMES as f64;
-            let palette = bones.skeleton().palette(&asset.pose_at(clip, time));
+            let palette = bones.skeleton().palette(&asset.pose_at(clip, time))?;
             let positions = posed(&skin, &palette)?;
             Ok((palette, positions))
         };

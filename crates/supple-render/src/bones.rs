@@ -242,8 +242,7 @@ mod tests {
         });
         let joints: Vec<_> = (0..tree.len()).collect();
         let skeleton = Skeleton::bound_at_rest(nodes.collect(), &joints).unwrap();
-        let mut world_from_node = Vec::new();
-        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world_from_node);
+        let world_from_node = skeleton.rest_world();
         let bones = skeleton_bones(&skeleton, &world_from_node);
         assert!(bones.iter().all(|bone| bone.radius > 0.0));
         bones.iter().map(|bone| (bone.from, bone.to)).collect()

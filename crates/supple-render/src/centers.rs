@@ -58,7 +58,9 @@ impl MarkedCenters {
     /// The centers in the pose that `player` is in.
     pub(crate) fn dots(&self, player: &Player<'_>) -> Marks {
         let weights = player.asset().rig.weights();
+        // Centers that do not fit were refused by `MarkedCenters::new`.
         let places = self.centers.carried(weights, player.palette());
+        let places = places.unwrap_or_default();
         let dotted = places.into_iter().zip(&self.dotted);
         let dotted = dotted.filter_map(|(place, dotted)| dotted.then_some(place));
         Marks::dots(dotted, self.radius, RED)

@@ -57,7 +57,7 @@ impl Look {
             )
         };
         let mesh = asset.rig.mesh();
-        let fit = NormalFit::of(mesh.positions(), mesh.normals(), mesh.triangles());
+        let fit = NormalFit::of(mesh);
         Look {
             overlays,
             colors,

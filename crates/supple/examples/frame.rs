@@ -11,8 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let asset = characters::build(Character::Figure, 2000)?;
     let clip = asset.clips.iter().find(|clip| clip.name == "squat");
     let clip = clip.ok_or("no squat")?;
-    let pose = asset.pose_at(clip, 1.0);
-    let palette = asset.rig.skeleton().palette(&pose);
+    let palette = asset.palette_at(clip, 1.0);
     let skin = Skin::bake(&asset.rig, &method, Normals::Transported)?;
     let mut positions = vec![Vec3::ZERO; skin.vertex_count()];
     let mut normals = positions.clone();

@@ -18,6 +18,10 @@ pub struct Weld {
 
 impl Weld {
     /// The point of a vertex.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex, as indexing a slice does.
     pub fn point_of(&self, vertex: usize) -> usize {
         self.point_of_vertex[vertex] as usize
     }
@@ -29,7 +33,7 @@ impl Weld {
 
     /// The mean over all vertices of each point, for every vertex: what moves a surface must agree where vertices are one point, or
     /// seams open.
-    pub fn average(&self, values: &[f32]) -> Vec<f32> {
+    pub(crate) fn average(&self, values: &[f32]) -> Vec<f32> {
         let mut sums = vec![(0.0, 0.0); self.point_count];
         for (&point, &value) in self.point_of_vertex.iter().zip(values) {
             let (sum, count) = &mut sums[point as usize];
@@ -76,7 +80,7 @@ pub fn weld_positions(positions: &[Vec3]) -> Weld {
 /// Welds vertices whose positions and weights are the same: one point of the surface that moves as one.
 ///
 /// Two instances of a mesh in the same place, bound to different joints, stay apart.
-pub fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
+pub(crate) fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
     weld_by(positions.len(), |vertex| {
         let (joints, values) = weights.row(vertex);
         let values: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
@@ -88,7 +92,7 @@ pub fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
 ///
 /// Pieces are what triangles connect through vertices that [`weld_bound`] welds. So the sides of a seam are one point also where their weights differ, by a rounding or by a stroke of a brush, as
 /// long as they agree somewhere; and two instances of a mesh in the same place, bound to different joints, stay two.
-pub fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
+pub(crate) fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
     let points = weld_bound(mesh.positions(), weights);
     let places = weld_positions(mesh.positions());
     let mut pieces = DisjointSets::new(points.point_count());
@@ -183,8 +187,15 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Counts over a triangle list. Triangles with two equal (welded) corners have no edges to count.
-    pub fn of(positions: &[Vec3], triangles: &[[u32; 3]], weld: &Weld) -> Topology {
+    /// Counts over a mesh whose vertices are welded by position. Triangles with two equal (welded)
+    /// corners have no edges to count.
+    pub fn of(mesh: &Mesh) -> Topology {
+        Topology::of_welded(mesh, &weld_positions(mesh.positions()))
+    }
+
+    /// Counts over a mesh that was welded otherwise.
+    pub(crate) fn of_welded(mesh: &Mesh, weld: &Weld) -> Topology {
+        let (positions, triangles) = (mesh.positions(), mesh.triangles());
         // (lower point, higher point, runs upwards), sorted: equal edges become neighbours.
         let mut edges: Vec<(u32, u32, bool)> = Vec::with_capacity(triangles.len() * 3);
         let mut pieces = DisjointSets::new(weld.point_count());
@@ -279,7 +290,7 @@ mod tests {
     }
 
     fn by_position(positions: &[Vec3], triangles: &[[u32; 3]]) -> Topology {
-        Topology::of(positions, triangles, &weld_positions(positions))
+        Topology::of(&Mesh::new(positions.to_vec(), None, None, triangles.to_vec()).unwrap())
     }
 
     #[test]

@@ -119,6 +119,11 @@ pub enum CurveError {
 
 impl Curve {
     /// Checks and takes keys of `width` numbers each (three times as many for [`Interpolation::CubicHermite`]).
+    ///
+    /// # Errors
+    ///
+    /// If there are no keys, times fall, there are not `width` values per key, or a number is not
+    /// finite.
     pub fn new(
         times: Vec<f32>,
         values: Vec<f32>,
@@ -370,7 +375,11 @@ fn slerp(from: DQuat, to: DQuat, fraction: f64) -> DQuat {
 }
 
 impl Clip {
-    /// A clip of one key: what a pose has otherwise than the one that the clip is played over. A node whose pose is a matrix with shear loses the shear, which no clip can hold.
+    /// A clip of one key: what a pose has otherwise than the one that the clip is played over. A node whose pose is a matrix with shear loses the shear, which no clip can hold. Nodes that only one of the poses has are left out.
+    ///
+    /// # Errors
+    ///
+    /// If a transform that differs, or a morph weight, is not finite in `f32`.
     pub fn of_pose(name: &str, pose: &Pose, over: &Pose) -> Result<Clip, CurveError> {
         let mut tracks = Vec::new();
         let mut add = |channel: Channel, values: Vec<f32>| {
@@ -421,9 +430,10 @@ impl Clip {
     /// Writes what the clip moves into `pose`, which should start as the rest pose; allocates nothing.
     ///
     /// Times outside of the clip hold the first or last key. Nodes or weights that the pose does not have are
-    /// left out.
+    /// left out, and so are tracks whose curve has not as many numbers per key as their channel takes.
     pub fn sample(&self, time: f64, pose: &mut Pose) {
-        for track in &self.tracks {
+        let fits = |track: &&Track| track.curve.width == track.channel.width();
+        for track in self.tracks.iter().filter(fits) {
             let curve = &track.curve;
             match track.channel {
                 Channel::Translation { node } => {

@@ -62,12 +62,8 @@ impl Findings {
             .iter()
             .filter(|joint| joint.parent.is_none());
         Findings {
-            topology: Topology::of(
-                mesh.positions(),
-                mesh.triangles(),
-                &weld_bound(mesh.positions(), weights),
-            ),
-            normal_fit: NormalFit::of(mesh.positions(), mesh.normals(), mesh.triangles()),
+            topology: Topology::of_welded(mesh, &weld_bound(mesh.positions(), weights)),
+            normal_fit: NormalFit::of(mesh),
             joints_without_weights: used.into_iter().filter(|used| !used).count(),
             root_joints: roots.count(),
             singular_binds: skeleton.singular_binds(),
@@ -124,7 +120,7 @@ impl RestScale {
 
 fn rest_distance(rig: &Rig, parts: &[Part]) -> f32 {
     let skeleton = rig.skeleton();
-    let palette = skeleton.palette(&skeleton.rest_pose());
+    let palette = skeleton.rest_palette();
     let mut positions = rig.mesh().positions().to_vec();
     let output = Output {
         positions: &mut positions,
@@ -155,13 +151,12 @@ fn rest_distance(rig: &Rig, parts: &[Part]) -> f32 {
         });
         apart.fold(0.0, f32::max)
     };
-    let everything = 0..positions.len();
+    let vertices = positions.len();
+    // Parts are looser than rigs: one may name vertices that are not there.
+    let of_part = |part: &Part| bent(part.vertices.start..part.vertices.end.min(vertices));
     match parts.is_empty() {
-        true => bent(everything),
-        false => parts
-            .iter()
-            .map(|part| bent(part.vertices.clone()))
-            .fold(0.0, f32::max),
+        true => bent(0..vertices),
+        false => parts.iter().map(of_part).fold(0.0, f32::max),
     }
 }
 

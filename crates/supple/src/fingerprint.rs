@@ -10,7 +10,8 @@
 use crate::centers::CenterOptions;
 use crate::laplacian::EdgeWeights;
 use crate::mesh::Mesh;
-use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, MushOptions};
+use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, MushError, MushOptions};
+use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::smoothing::Steps;
 use crate::weights::Weights;
@@ -24,8 +25,8 @@ const MUSH_EDITION: u64 = 1;
 
 impl CenterOptions {
     /// A hash of all that centers depend on: the surface, its weights and these options, however they are numbered and ordered.
-    pub fn fingerprint(&self, mesh: &Mesh, weights: &Weights) -> u64 {
-        let held = HeldSurface::new(mesh, weights);
+    pub fn fingerprint(&self, rig: &Rig) -> u64 {
+        let held = HeldSurface::new(rig.mesh(), rig.weights());
         let surface = held.hash(|_, hash| hash);
         let hash = Hash::new().number(CENTERS_EDITION);
         // Tools may keep no more of an option than an f32.
@@ -38,13 +39,23 @@ impl CenterOptions {
 impl MushOptions {
     /// A hash of all that tells whether a stored bake still belongs to a character: the surface and what is painted on it, the weights that the character has now, these options,
     /// and the bones where these matter. `joint_number` says under which number a vertex's rows name a joint.
+    ///
+    /// # Errors
+    ///
+    /// If mesh and weights are of different numbers of vertices.
     pub fn fingerprint(
         &self,
         mesh: &Mesh,
         skeleton: &Skeleton,
         weights: &Weights,
         joint_number: impl Fn(usize, usize) -> usize,
-    ) -> u64 {
+    ) -> Result<u64, MushError> {
+        if weights.vertex_count() != mesh.vertex_count() {
+            return Err(MushError::VertexCount {
+                found: weights.vertex_count(),
+                expected: mesh.vertex_count(),
+            });
+        }
         let held = HeldSurface::new(mesh, weights);
         let painted = [LAMBDA_SHARE, KAPPA_SHARE, ALPHA_SHARE].map(|name| mesh.painted(name));
         let surface = held.hash(|vertex, hash| {
@@ -68,7 +79,7 @@ impl MushOptions {
         });
         let hash = hash.number(shares.fold(0, u64::wrapping_add));
         if !self.radius_from_bones {
-            return hash.mixed();
+            return Ok(hash.mixed());
         }
         let bones = skeleton.bind_bones();
         let bones = bones
@@ -81,7 +92,7 @@ impl MushOptions {
                 .place(bone.tail.as_vec3())
                 .mixed()
         });
-        hash.number(bones.fold(0, u64::wrapping_add)).mixed()
+        Ok(hash.number(bones.fold(0, u64::wrapping_add)).mixed())
     }
 
     /// All but what is said of single joints.
@@ -261,7 +272,13 @@ mod tests {
         for (_, row) in corners {
             builder.push(numbering.into_iter().zip(*row), 0).unwrap();
         }
-        options.fingerprint(&mesh, &builder.finish().0)
+        let node = Node {
+            name: String::new(),
+            parent: None,
+            rest: Local::Trs(Trs::IDENTITY),
+        };
+        let skeleton = Skeleton::bound_at_rest(vec![node; 9], &Vec::from_iter(0..9)).unwrap();
+        options.fingerprint(&Rig::new(mesh, skeleton, builder.finish().0).unwrap())
     }
 
     fn of(corners: &[Corner], triangles: &[[u32; 3]]) -> u64 {
@@ -359,7 +376,9 @@ mod tests {
             builder.push(row.iter().copied().enumerate(), 0).unwrap();
         }
         let weights = builder.finish().0;
-        options.fingerprint(&mesh, &skeleton(), &weights, |_, joint| numbers[joint])
+        let fingerprint =
+            options.fingerprint(&mesh, &skeleton(), &weights, |_, joint| numbers[joint]);
+        fingerprint.unwrap()
     }
 
     #[test]

@@ -11,8 +11,7 @@
 //! let mut workspace = Workspace::default();
 //!
 //! let clip = &asset.clips[0];
-//! let pose = asset.pose_at(clip, 1.0);
-//! let palette = asset.rig.skeleton().palette(&pose);
+//! let palette = asset.palette_at(clip, 1.0);
 //!
 //! let mut positions = asset.rig.mesh().positions().to_vec();
 //! let mut normals = asset.rig.mesh().normals().to_vec();

@@ -1,5 +1,6 @@
 //! Triangle meshes with validated indices, and the named parts and morph targets of a surface.
 
+use crate::normals::vertex_normals;
 use glam::{Vec3, Vec4};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -55,7 +56,12 @@ pub enum MeshError {
 
 impl Mesh {
     /// Checks and takes a surface. Without `normals`, smooth ones are computed
-    /// (see [`crate::normals::vertex_normals`]).
+    /// (see [`vertex_normals`]).
+    ///
+    /// # Errors
+    ///
+    /// If a triangle names a vertex that does not exist, a number is not finite, or attributes and
+    /// positions differ in number.
     pub fn new(
         positions: Vec<Vec3>,
         normals: Option<Vec<Vec3>>,
@@ -89,17 +95,11 @@ impl Mesh {
         if let Some(vertex) = tangents.iter().flatten().position(|t| !t.is_finite()) {
             return Err(not_finite("tangent", vertex));
         }
-        for (triangle, corners) in triangles.iter().enumerate() {
-            if let Some(&vertex) = corners.iter().find(|&&corner| corner as usize >= vertices) {
-                return Err(MeshError::IndexOutOfRange {
-                    triangle,
-                    vertex,
-                    vertices,
-                });
-            }
-        }
-        let normals =
-            normals.unwrap_or_else(|| crate::normals::vertex_normals(&positions, &triangles));
+        check_triangles(&triangles, vertices)?;
+        let normals = match normals {
+            Some(normals) => normals,
+            None => vertex_normals(&positions, &triangles)?,
+        };
         Ok(Mesh {
             positions,
             normals,
@@ -110,6 +110,10 @@ impl Mesh {
     }
 
     /// Adds numbers that were painted on the surface, one per vertex, `None` where nothing was. The name is that of a file's vertex attribute.
+    ///
+    /// # Errors
+    ///
+    /// If there is not one value per vertex, or one is not finite.
     pub fn with_painted(mut self, name: &str, values: Vec<Option<f32>>) -> Result<Mesh, MeshError> {
         if values.len() != self.positions.len() {
             return Err(MeshError::WrongLength {
@@ -298,8 +302,26 @@ impl MorphedShape {
 
     /// Rest shape plus Σ weight × target, in the order of targets.
     ///
-    /// Weights beyond the end of `weights` count as zero.
-    pub fn apply(&mut self, mesh: &Mesh, morphs: &[Morph], weights: &[f32]) {
+    /// Weights beyond the end of `weights` count as zero, and offsets beyond the last vertex are
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// If the mesh has another number of vertices than the one that the shape was made for; the
+    /// shape stays as it was.
+    pub fn apply(
+        &mut self,
+        mesh: &Mesh,
+        morphs: &[Morph],
+        weights: &[f32],
+    ) -> Result<(), MeshError> {
+        if self.positions.len() != mesh.positions.len() {
+            return Err(MeshError::WrongLength {
+                attribute: "morphed position",
+                found: self.positions.len(),
+                vertices: mesh.positions.len(),
+            });
+        }
         self.positions.copy_from_slice(&mesh.positions);
         self.normals.copy_from_slice(&mesh.normals);
         if let (Some(tangents), Some(rest)) = (&mut self.tangents, &mesh.tangents) {
@@ -307,10 +329,9 @@ impl MorphedShape {
         }
         for morph in morphs {
             for (index, target) in morph.targets.iter().enumerate() {
-                let weight = weights
-                    .get(morph.first_weight + index)
-                    .copied()
-                    .unwrap_or(0.0);
+                let weight = morph.first_weight.checked_add(index);
+                let weight = weight.and_then(|weight| weights.get(weight)).copied();
+                let weight = weight.unwrap_or(0.0);
                 if weight == 0.0 {
                     continue;
                 }
@@ -332,6 +353,7 @@ impl MorphedShape {
                 }
             }
         }
+        Ok(())
     }
 
     /// The current shape.
@@ -342,6 +364,20 @@ impl MorphedShape {
             tangents: self.tangents.as_deref(),
         }
     }
+}
+
+/// Checks that every corner of every triangle is one of `vertices` vertices.
+pub(crate) fn check_triangles(triangles: &[[u32; 3]], vertices: usize) -> Result<(), MeshError> {
+    for (triangle, corners) in triangles.iter().enumerate() {
+        if let Some(&vertex) = corners.iter().find(|&&corner| corner as usize >= vertices) {
+            return Err(MeshError::IndexOutOfRange {
+                triangle,
+                vertex,
+                vertices,
+            });
+        }
+    }
+    Ok(())
 }
 
 fn add_offsets(values: &mut [Vec3], first: usize, offsets: &[Vec3], weight: f32) {

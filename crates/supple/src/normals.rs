@@ -2,6 +2,7 @@
 
 use crate::adjacency::{weld_bound, weld_positions};
 use crate::deform::Output;
+use crate::mesh::{Mesh, MeshError, check_triangles};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{DVec3, Vec3};
@@ -11,7 +12,12 @@ use glam::{DVec3, Vec3};
 /// Vertices at the same position share one normal, so that seams in texture coordinates stay invisible; except where that
 /// cancels out (the two sides of a sheet): there each vertex follows its own triangles. A vertex without any
 /// triangle of positive area gets +Y.
-pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+///
+/// # Errors
+///
+/// If a triangle names a vertex that does not exist.
+pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Result<Vec<Vec3>, MeshError> {
+    check_triangles(triangles, positions.len())?;
     let weld = weld_positions(positions);
     let mut around_point = vec![DVec3::ZERO; weld.point_count()];
     let mut around_vertex = vec![DVec3::ZERO; positions.len()];
@@ -27,18 +33,17 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
             size_at_point[point] += share.length();
         }
     }
-    (0..positions.len())
-        .map(|vertex| {
-            let point = weld.point_of(vertex);
-            let cancelled = around_point[point].length() < CANCELLED * size_at_point[point];
-            let sum = if cancelled {
-                around_vertex[vertex]
-            } else {
-                around_point[point]
-            };
-            sum.try_normalize().unwrap_or(DVec3::Y).as_vec3()
-        })
-        .collect()
+    let normal = |vertex: usize| {
+        let point = weld.point_of(vertex);
+        let cancelled = around_point[point].length() < CANCELLED * size_at_point[point];
+        let sum = if cancelled {
+            around_vertex[vertex]
+        } else {
+            around_point[point]
+        };
+        sum.try_normalize().unwrap_or(DVec3::Y).as_vec3()
+    };
+    Ok((0..positions.len()).map(normal).collect())
 }
 
 /// A sum of normals this much shorter than its parts has cancelled out, and points nowhere.
@@ -53,7 +58,7 @@ fn corner_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
 ///
 /// Seams in texture coordinates stay invisible, hard edges stay hard, and the two sides of a sheet stay two.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SmoothGroups {
+pub(crate) struct SmoothGroups {
     group_of_vertex: Vec<u32>,
     /// Where each group's corners start; one entry more than groups.
     corner_starts: Vec<u32>,
@@ -69,7 +74,7 @@ const SAME_NORMAL: f32 = 0.9994;
 
 impl SmoothGroups {
     /// Finds the groups of a rig's surface.
-    pub fn of(rig: &Rig) -> SmoothGroups {
+    pub(crate) fn of(rig: &Rig) -> SmoothGroups {
         let (mesh, weights) = (rig.mesh(), rig.weights());
         let weld = weld_bound(mesh.positions(), weights);
         let unit = |vertex: usize| mesh.normals()[vertex].normalize_or_zero();
@@ -132,7 +137,7 @@ impl SmoothGroups {
 
     /// Normals of the posed surface, area- and angle-weighted. Where a group has no triangle of positive area, what
     /// `normals` held stays. `scratch` is refilled in place.
-    pub fn recompute(
+    pub(crate) fn recompute(
         &self,
         positions: &[Vec3],
         palette: &[Affine],
@@ -177,11 +182,11 @@ pub struct NormalFit {
 
 impl NormalFit {
     /// Counts over a surface; triangles of no area fit anything.
-    pub fn of(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]]) -> NormalFit {
+    pub fn of(mesh: &Mesh) -> NormalFit {
         let mut fit = NormalFit::default();
-        for corners in triangles {
-            let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
-            let given = corners.map(|corner| normals[corner as usize].as_dvec3());
+        for corners in mesh.triangles() {
+            let [a, b, c] = corners.map(|corner| mesh.positions()[corner as usize].as_dvec3());
+            let given = corners.map(|corner| mesh.normals()[corner as usize].as_dvec3());
             let plane = (b - a).cross(c - a).try_normalize();
             let mean = (given[0] + given[1] + given[2]).try_normalize();
             if let (Some(plane), Some(mean)) = (plane, mean) {
@@ -223,7 +228,7 @@ mod tests {
             [0, 1, 6],
             [0, 6, 5],
         ];
-        let normals = vertex_normals(&positions, &triangles);
+        let normals = vertex_normals(&positions, &triangles).unwrap();
         let expected = Vec3::splat(-1.0).normalize();
         assert!((normals[0] - expected).length() < 1e-6, "{}", normals[0]);
         assert_eq!(normals[0], normals[7]);
@@ -231,8 +236,11 @@ mod tests {
 
     #[test]
     fn normals_that_do_not_fit_are_counted() {
-        let positions = [Vec3::ZERO, Vec3::X, Vec3::Y];
-        let fit = |normal: Vec3| NormalFit::of(&positions, &[normal; 3], &[[0, 1, 2], [0, 0, 1]]);
+        let fit = |normal: Vec3| {
+            let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+            let triangles = vec![[0, 1, 2], [0, 0, 1]];
+            NormalFit::of(&Mesh::new(positions, Some(vec![normal; 3]), None, triangles).unwrap())
+        };
         assert_eq!(fit(Vec3::new(0.0, 0.8, 0.6)), NormalFit::default());
         assert_eq!(fit(Vec3::new(0.0, 0.9, 0.4)).askew, 1);
         assert_eq!(
@@ -247,14 +255,15 @@ mod tests {
     #[test]
     fn the_two_sides_of_a_sheet_keep_their_own_normals() {
         let positions = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::ZERO, Vec3::X, Vec3::Y];
-        let normals = vertex_normals(&positions, &[[0, 1, 2], [3, 5, 4]]);
+        let normals = vertex_normals(&positions, &[[0, 1, 2], [3, 5, 4]]).unwrap();
         assert_eq!(normals[0], Vec3::Z);
         assert_eq!(normals[3], -Vec3::Z);
     }
 
     #[test]
     fn a_lonely_vertex_gets_a_unit_normal() {
-        assert_eq!(vertex_normals(&[Vec3::ZERO], &[]), [Vec3::Y]);
-        assert_eq!(vertex_normals(&[Vec3::ZERO], &[[0, 0, 0]]), [Vec3::Y]);
+        assert_eq!(vertex_normals(&[Vec3::ZERO], &[]).unwrap(), [Vec3::Y]);
+        let normals = vertex_normals(&[Vec3::ZERO], &[[0, 0, 0]]).unwrap();
+        assert_eq!(normals, [Vec3::Y]);
     }
 }

@@ -103,14 +103,14 @@ impl<'a> Player<'a> {
     /// props have moved.
     pub fn pose(&mut self, pose: &Pose) -> Result<(), DeformError> {
         let skeleton = self.asset.rig.skeleton();
-        skeleton.forward_kinematics(pose, &mut self.world_from_node);
-        skeleton.fill_palette(&self.world_from_node, &mut self.palette);
+        skeleton.forward_kinematics(pose, &mut self.world_from_node)?;
+        skeleton.fill_palette(&self.world_from_node, &mut self.palette)?;
         if let Some(morphed) = &mut self.morphed {
             morphed.apply(
                 self.asset.rig.mesh(),
                 &self.asset.morphs,
                 &pose.morph_weights,
-            );
+            )?;
         }
         for posed in &mut self.props {
             let Some(world) = self.world_from_node.get(posed.prop.node) else {
@@ -119,7 +119,7 @@ impl<'a> Player<'a> {
             let world_from_prop = Affine::from_f64(world);
             posed
                 .shape
-                .apply(&posed.prop.mesh, &posed.prop.morphs, &pose.morph_weights);
+                .apply(&posed.prop.mesh, &posed.prop.morphs, &pose.morph_weights)?;
             let shape = posed.shape.shape();
             for (out, position) in posed.positions.iter_mut().zip(shape.positions) {
                 *out = world_from_prop.transform_point(*position);

@@ -1,6 +1,7 @@
 //! Poses, and the palette of transforms that a pose gives the surface.
 
 use crate::transform::{Affine, Local};
+use thiserror::Error;
 
 /// Where every node stands relative to its parent, and how much of every morph target shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,16 @@ pub struct Pose {
 pub struct Palette {
     /// One map per joint of the skeleton.
     pub posed_from_bind: Vec<Affine>,
+}
+
+/// A pose that was made for a skeleton with another number of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the pose has {found} nodes, but the skeleton has {expected}")]
+pub struct NodeCountError {
+    /// Nodes in the pose.
+    pub found: usize,
+    /// Nodes of the skeleton.
+    pub expected: usize,
 }
 
 impl Palette {

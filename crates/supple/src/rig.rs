@@ -2,7 +2,7 @@
 
 use crate::clip::Clip;
 use crate::mesh::{Mesh, Morph, Part};
-use crate::pose::Pose;
+use crate::pose::{Palette, Pose};
 use crate::skeleton::Skeleton;
 use crate::weights::Weights;
 use thiserror::Error;
@@ -120,6 +120,12 @@ impl Asset {
         let mut pose = self.rest_pose();
         clip.sample(time, &mut pose);
         pose
+    }
+
+    /// The palette at a time of a clip.
+    pub fn palette_at(&self, clip: &Clip, time: f64) -> Palette {
+        let pose = self.pose_at(clip, time);
+        self.rig.skeleton().palette_of(&pose.locals)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Skeletons: a tree of nodes, some of which are joints that hold the surface.
 
-use crate::pose::{Palette, Pose};
+use crate::pose::{NodeCountError, Palette, Pose};
 use crate::transform::{Affine, Local};
 use glam::{DAffine3, DVec3};
 use thiserror::Error;
@@ -132,6 +132,11 @@ pub enum SkeletonError {
 impl Skeleton {
     /// Checks and takes a tree. `joints` are (node, joint_from_bind), in rising order of nodes, which
     /// puts parents first; the parents of joints are found here.
+    ///
+    /// # Errors
+    ///
+    /// If a node comes before its parent, a joint is out of order or on a node that does not exist,
+    /// or a transform is not finite.
     pub fn new(
         nodes: Vec<Node>,
         joints: Vec<(usize, DAffine3)>,
@@ -189,10 +194,13 @@ impl Skeleton {
     }
 
     /// A skeleton whose bind pose is its rest pose: every node listed in `joints` is bound where it rests.
+    ///
+    /// # Errors
+    ///
+    /// As [`Skeleton::new`] does, and if a joint's node is scaled to nothing at rest.
     pub fn bound_at_rest(nodes: Vec<Node>, joints: &[usize]) -> Result<Skeleton, SkeletonError> {
         let unbound = Skeleton::new(nodes, Vec::new())?;
-        let mut world_from_node = Vec::new();
-        unbound.forward_kinematics(&unbound.rest_pose(), &mut world_from_node);
+        let world_from_node = unbound.rest_world();
         let nodes = unbound.nodes.len();
         let bound = joints
             .iter()
@@ -216,11 +224,19 @@ impl Skeleton {
     }
 
     /// The name of a joint's node.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such joint, as indexing a slice does.
     pub fn joint_name(&self, joint: usize) -> &str {
         &self.nodes[self.joints[joint].node].name
     }
 
     /// What a message calls a joint: its name, or its number where it has none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such joint, as indexing a slice does.
     pub fn joint_label(&self, joint: usize) -> String {
         match self.joint_name(joint) {
             "" => format!("joint {joint}"),
@@ -283,10 +299,33 @@ impl Skeleton {
         }
     }
 
-    /// Forward kinematics: the world transform of every node. `world_from_node` is refilled in place.
-    pub fn forward_kinematics(&self, pose: &Pose, world_from_node: &mut Vec<DAffine3>) {
+    /// Computes the world transform of every node (forward kinematics); refills `world_from_node`.
+    ///
+    /// # Errors
+    ///
+    /// If the pose has another number of nodes than the skeleton; `world_from_node` is then left
+    /// as it was.
+    pub fn forward_kinematics(
+        &self,
+        pose: &Pose,
+        world_from_node: &mut Vec<DAffine3>,
+    ) -> Result<(), NodeCountError> {
+        self.check_node_count(pose.locals.len())?;
+        self.place_nodes(&pose.locals, world_from_node);
+        Ok(())
+    }
+
+    /// Computes the world transform of every node when nothing is animated.
+    pub fn rest_world(&self) -> Vec<DAffine3> {
+        let mut world_from_node = Vec::with_capacity(self.nodes.len());
+        self.place_nodes(&self.rest_pose().locals, &mut world_from_node);
+        world_from_node
+    }
+
+    /// Forward kinematics over as many nodes as there are local transforms.
+    pub(crate) fn place_nodes(&self, locals: &[Local], world_from_node: &mut Vec<DAffine3>) {
         world_from_node.clear();
-        for (node, local) in self.nodes.iter().zip(&pose.locals) {
+        for (node, local) in self.nodes.iter().zip(locals) {
             let parent_from_node = local.to_affine();
             world_from_node.push(match node.parent {
                 Some(parent) => world_from_node[parent] * parent_from_node,
@@ -295,8 +334,24 @@ impl Skeleton {
         }
     }
 
-    /// `posed_from_bind` of every joint from the world transforms of the nodes; refills `palette` in place.
-    pub fn fill_palette(&self, world_from_node: &[DAffine3], palette: &mut Palette) {
+    /// Computes `posed_from_bind` of every joint from the world transforms of the nodes; refills
+    /// `palette`.
+    ///
+    /// # Errors
+    ///
+    /// If there is not one world transform per node; the palette is then left as it was.
+    pub fn fill_palette(
+        &self,
+        world_from_node: &[DAffine3],
+        palette: &mut Palette,
+    ) -> Result<(), NodeCountError> {
+        self.check_node_count(world_from_node.len())?;
+        self.fill_checked(world_from_node, palette);
+        Ok(())
+    }
+
+    /// [`fill_palette`](Skeleton::fill_palette) of transforms that are known to be one per node.
+    fn fill_checked(&self, world_from_node: &[DAffine3], palette: &mut Palette) {
         palette.posed_from_bind.clear();
         for joint in &self.joints {
             let posed_from_bind = world_from_node[joint.node] * joint.joint_from_bind;
@@ -306,13 +361,36 @@ impl Skeleton {
         }
     }
 
-    /// The palette of a pose: both steps above, with buffers of their own.
-    pub fn palette(&self, pose: &Pose) -> Palette {
+    /// Computes the palette of a pose, with buffers of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the pose has another number of nodes than the skeleton.
+    pub fn palette(&self, pose: &Pose) -> Result<Palette, NodeCountError> {
+        self.check_node_count(pose.locals.len())?;
+        Ok(self.palette_of(&pose.locals))
+    }
+
+    /// Computes the palette of the rest pose.
+    pub fn rest_palette(&self) -> Palette {
+        self.palette_of(&self.rest_pose().locals)
+    }
+
+    /// [`palette`](Skeleton::palette) of transforms that are known to be one per node.
+    pub(crate) fn palette_of(&self, locals: &[Local]) -> Palette {
         let mut world_from_node = Vec::with_capacity(self.nodes.len());
         let mut palette = Palette::default();
-        self.forward_kinematics(pose, &mut world_from_node);
-        self.fill_palette(&world_from_node, &mut palette);
+        self.place_nodes(locals, &mut world_from_node);
+        self.fill_checked(&world_from_node, &mut palette);
         palette
+    }
+
+    fn check_node_count(&self, found: usize) -> Result<(), NodeCountError> {
+        let expected = self.nodes.len();
+        match found == expected {
+            true => Ok(()),
+            false => Err(NodeCountError { found, expected }),
+        }
     }
 }
 
@@ -367,7 +445,7 @@ mod tests {
             rotation: DQuat::from_rotation_z(FRAC_PI_2),
             scale: DVec3::ONE,
         });
-        let palette = skeleton.palette(&pose);
+        let palette = skeleton.palette(&pose).unwrap();
         let fingertip = palette.posed_from_bind[2].transform_point(glam::Vec3::new(3.0, 0.0, 0.0));
         assert!((fingertip - glam::Vec3::new(1.0, 2.0, 0.0)).length() < 1e-6);
     }

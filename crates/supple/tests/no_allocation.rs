@@ -160,8 +160,12 @@ fn a_frame_allocates_nothing() {
         let mut tangents = mesh.tangents().unwrap().to_vec();
         assert_no_allocation(&format!("{method}, {kind} normals"), |time| {
             clip.sample(time, &mut pose);
-            skeleton.forward_kinematics(&pose, &mut world_from_node);
-            skeleton.fill_palette(&world_from_node, &mut palette);
+            skeleton
+                .forward_kinematics(&pose, &mut world_from_node)
+                .unwrap();
+            skeleton
+                .fill_palette(&world_from_node, &mut palette)
+                .unwrap();
             morphed.apply(mesh, &asset.morphs, &pose.morph_weights);
             let output = Output {
                 positions: &mut positions,
@@ -194,8 +198,12 @@ fn surfaces_that_are_kept_rigid_allocate_nothing() {
     let (mut world_from_node, mut palette) = (Vec::new(), Palette::default());
     assert_no_allocation("arap by itself", |time| {
         asset.clips[0].sample(time, &mut pose);
-        skeleton.forward_kinematics(&pose, &mut world_from_node);
-        skeleton.fill_palette(&world_from_node, &mut palette);
+        skeleton
+            .forward_kinematics(&pose, &mut world_from_node)
+            .unwrap();
+        skeleton
+            .fill_palette(&world_from_node, &mut palette)
+            .unwrap();
         arap.deform(&palette, &mut state, &mut positions).unwrap();
     });
 }

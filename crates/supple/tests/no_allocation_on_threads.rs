@@ -17,7 +17,7 @@ fn a_frame_on_several_threads_allocates_nothing_on_any() {
     let clip = &asset.clips[0];
     let pose = |step: usize| asset.pose_at(clip, clip.start() + 0.01 * step as f64);
     let palettes: Vec<Palette> = (0..200)
-        .map(|step| asset.rig.skeleton().palette(&pose(step)))
+        .map(|step| asset.rig.skeleton().palette(&pose(step)).unwrap())
         .collect();
     let skins = ["linear", "dual-quaternion", "cor", "ddm", "spherical"].map(|name| {
         let method: Method = name.parse().unwrap();

@@ -163,13 +163,12 @@ pub fn poses(asset: &Asset) -> Vec<Palette> {
     let middle = |clip: &supple::Clip| (clip.start() + clip.duration()) / 2.0;
     let clips = asset.clips.iter().take(CLIPS);
     let mut poses: Vec<_> = clips
-        .map(|clip| asset.pose_at(clip, middle(clip)))
+        .map(|clip| asset.palette_at(clip, middle(clip)))
         .collect();
     if poses.is_empty() {
-        poses.push(asset.rest_pose());
+        poses.push(asset.rig.skeleton().rest_palette());
     }
-    let skeleton = asset.rig.skeleton();
-    poses.iter().map(|pose| skeleton.palette(pose)).collect()
+    poses
 }
 
 /// Weights that are computed.

@@ -96,13 +96,13 @@ pub fn on_gpu(gpu: &Gpu, skin: &Skin, palettes: &[Palette], format: Format) -> S
 /// Poses of all clips, some of each; the rest pose first.
 pub fn poses(asset: &Asset, per_clip: usize) -> Vec<Palette> {
     let skeleton = asset.rig.skeleton();
-    let mut poses = vec![skeleton.palette(&skeleton.rest_pose())];
+    let mut poses = vec![skeleton.rest_palette()];
     for clip in &asset.clips {
         for step in 1..=per_clip {
             // Also at quarters of a clip, where two joints may be exactly half a turn apart.
             let share = step as f64 / (per_clip + 1) as f64;
             let pose = asset.pose_at(clip, clip.start() + share * clip.duration());
-            poses.push(skeleton.palette(&pose));
+            poses.push(skeleton.palette(&pose).unwrap());
         }
     }
     poses

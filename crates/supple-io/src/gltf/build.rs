@@ -93,11 +93,14 @@ impl Document {
                 Channel::Scale { node } => (node, "scale", "VEC3"),
                 Channel::MorphWeights { .. } => continue,
             };
+            // A track of a node that is not there moves nothing.
+            let Some(driven) = asset.rig.skeleton().nodes().get(node) else {
+                continue;
+            };
             channels.push(
                 json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }),
             );
-            let name = &asset.rig.skeleton().nodes()[node].name;
-            let place = node_place(path, node, name);
+            let place = node_place(path, node, &driven.name);
             samplers.push(self.append_sampler(kind, track, &place)?);
         }
         Ok(json!({ "name": clip.name, "channels": channels, "samplers": samplers }))

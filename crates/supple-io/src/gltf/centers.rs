@@ -125,7 +125,7 @@ struct Record {
 
 impl Record {
     fn new(options: &CenterOptions, rig: &Rig) -> Record {
-        let source = options.fingerprint(rig.mesh(), rig.weights());
+        let source = options.fingerprint(rig);
         Record {
             options: *options,
             source: format!("{source:016x}"),

@@ -63,8 +63,7 @@ impl Document {
     /// Where the rest pose carries each mesh of the character; those that are carried alike up to rounding have the same.
     fn frames(&self, rig: &Rig) -> Vec<DAffine3> {
         let skeleton = rig.skeleton();
-        let mut world_from_node = Vec::new();
-        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world_from_node);
+        let world_from_node = skeleton.rest_world();
         let frame = |instance: &Instance| {
             let mut held = vec![0.0; skeleton.joints().len()];
             for vertex in instance.primitives.iter().cloned().flatten() {

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use supple::laplacian::EdgeWeights;
-use supple::mush::{Mush, MushOptions, PatchPart};
+use supple::mush::{Mush, MushError, MushOptions, PatchPart};
 use supple::smoothing::Steps;
 use supple::{Mesh, Rig, Skeleton, Weights};
 
@@ -104,7 +104,8 @@ pub(super) fn stored(file: &File<'_>, instances: &[Instance], rig: &Rig) -> Opti
     let oversized = |mush: &Option<Arc<Mush>>| oversized(mush.as_ref()?, rig.mesh());
     let fits = |options: &MushOptions, source: &str| {
         let (mesh, skeleton, weights) = (rig.mesh(), rig.skeleton(), rig.weights());
-        source == source_of(options, mesh, skeleton, weights, instances)
+        let found = source_of(options, mesh, skeleton, weights, instances);
+        found.is_ok_and(|found| source == found)
     };
     let state = match (fault, &options, &source) {
         (Some(Fault { place, problem }), ..) => StoredState::Broken { place, problem },
@@ -152,7 +153,7 @@ fn source_of(
     skeleton: &Skeleton,
     weights: &Weights,
     instances: &[Instance],
-) -> String {
+) -> Result<String, MushError> {
     let mut places: HashMap<*const [usize], HashMap<usize, u16>> = HashMap::new();
     // Which skin numbers the joints of each vertex.
     let mut skin_of_vertex = vec![None; mesh.vertex_count()];
@@ -171,8 +172,8 @@ fn source_of(
         // Every skin lists what its vertices name.
         usize::from(place.copied().unwrap_or(u16::MAX))
     };
-    let hash = options.fingerprint(mesh, skeleton, weights, number);
-    format!("{hash:016x}")
+    let hash = options.fingerprint(mesh, skeleton, weights, number)?;
+    Ok(format!("{hash:016x}"))
 }
 
 /// Primitives' rows being put together.
@@ -582,7 +583,7 @@ impl Document {
         changed.list_joints(rig.skeleton(), kept.weights())?;
         changed.set_weights(&weights)?;
         let instances = &changed.binding.instances;
-        let source = source_of(options, rig.mesh(), rig.skeleton(), &weights, instances);
+        let source = source_of(options, rig.mesh(), rig.skeleton(), &weights, instances)?;
         let contents = instances.iter().map(|instance| {
             let rows = || rows_of(instance, &packed, options);
             instance.skinned.then(rows).transpose()

@@ -99,6 +99,11 @@ impl Document {
                 }
             }
         }
+        let is_listed = |key: &str| json[key].as_array().is_some_and(|list| !list.is_empty());
+        if bin.is_empty() && is_listed("buffers") && is_listed("bufferViews") {
+            // Views of no bytes still name a buffer, which cannot be left out then.
+            bin.resize(4, 0);
+        }
         // Indexing a missing key for reading left nothing behind, but for writing it leaves null.
         if let Some(root) = json.as_object_mut() {
             root.retain(|_, value| !value.is_null());

@@ -378,11 +378,13 @@ impl<'a> SurfaceReader<'a> {
     }
 
     pub(super) fn finish(self, notes: &mut Notes) -> Result<BoundSurface, Fault> {
+        let bad = |error: MeshError| Fault::new("meshes", error.to_string());
         let normals = if self.normals.iter().all(Option::is_none) {
             None
         } else {
             // Primitives without normals get computed ones; the others keep their own.
-            let mut all = supple::normals::vertex_normals(&self.positions, &self.triangles);
+            let all = supple::normals::vertex_normals(&self.positions, &self.triangles);
+            let mut all = all.map_err(bad)?;
             for (part, given) in self.parts.iter().zip(self.normals) {
                 if let Some(given) = given {
                     all[part.vertices.clone()].copy_from_slice(&given);
@@ -402,7 +404,6 @@ impl<'a> SurfaceReader<'a> {
                 }
                 Some(all)
             };
-        let bad = |error: MeshError| Fault::new("meshes", error.to_string());
         let mut mesh = Mesh::new(self.positions, normals, tangents, self.triangles).map_err(bad)?;
         for (name, mut values) in self.painted {
             values.resize(mesh.vertex_count(), None);

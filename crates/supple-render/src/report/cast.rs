@@ -349,8 +349,7 @@ impl<'a> Cast<'a> {
         keys.dedup();
         let every = keys.len().div_ceil(MOST_KEYS).max(1);
         let amounts = |&time: &f64| -> Vec<f64> {
-            let pose = self.asset.pose_at(clip, start + time);
-            let motions = self.motions(&self.asset.rig.skeleton().palette(&pose));
+            let motions = self.motions(&self.asset.palette_at(clip, start + time));
             let kinds = motions
                 .iter()
                 .flat_map(|motion| [motion.bend, motion.twist, motion.shift]);
@@ -430,8 +429,10 @@ impl<'a> Cast<'a> {
             .iter()
             .map(|time| self.asset.pose_at(clip, start + time))
             .collect();
-        let skeleton = self.asset.rig.skeleton();
-        let palettes: Vec<Palette> = poses.iter().map(|pose| skeleton.palette(pose)).collect();
+        let palettes: Vec<Palette> = times
+            .iter()
+            .map(|time| self.asset.palette_at(clip, start + time))
+            .collect();
 
         type Frame = Result<(Numbers, Option<Detail>, Vec<Vec3>), String>;
         let by_method: Vec<Vec<Frame>> = exec::map(self.method_count(), |method| {
@@ -687,7 +688,7 @@ impl<'a> Cast<'a> {
         let count = rig.mesh().vertex_count();
         let mut positions = vec![Vec3::ZERO; count];
         let mut normals = vec![Vec3::ZERO; count];
-        let palette = rig.skeleton().palette(pose);
+        let palette = rig.skeleton().palette(pose).ok()?;
         let skin = Skin::bake(rig, &entry.method, Normals::Transported).ok()?;
         let mut workspace = Workspace::default();
         let mut fastest = f64::INFINITY;
@@ -849,7 +850,7 @@ fn try_pose(player: &mut Player<'_>, pose: &Pose) -> Result<(), String> {
 
 /// How much larger the rest pose shows the surface than the bind pose, negative where it mirrors it: the median over joints.
 fn rest_scale(asset: &Asset) -> f64 {
-    let palette = asset.rig.skeleton().palette(&asset.rest_pose());
+    let palette = asset.rig.skeleton().rest_palette();
     let mut scales: Vec<f64> = palette
         .posed_from_bind
         .iter()

@@ -13,7 +13,7 @@ fn bent(asset: &crate::rig::Asset, clip: usize, time: f64) -> Palette {
     let skeleton = asset.rig.skeleton();
     let mut pose = skeleton.rest_pose();
     asset.clips[clip].sample(time, &mut pose);
-    skeleton.palette(&pose)
+    skeleton.palette(&pose).unwrap()
 }
 
 fn rest_places(rig: &Rig) -> Vec<DVec3> {

@@ -28,6 +28,14 @@ pub enum TurnError {
         /// How many are moved.
         moved: usize,
     },
+    /// Not one rotation for each handle.
+    #[error("{turns} rotations for {handles} handles")]
+    TurnCount {
+        /// How many handles there are.
+        handles: usize,
+        /// How many rotations.
+        turns: usize,
+    },
     /// An edge of a handle that is not there.
     #[error("a pseudo-edge joins handles {0} and {1}, but there are {2}")]
     NoSuchHandle(usize, usize, usize),
@@ -36,7 +44,12 @@ pub enum TurnError {
     NotFinite(usize),
 }
 
-/// The rotation of every handle. Edges without length say nothing; a handle that no edge says anything about does not turn.
+/// Computes the rotation of every handle. Edges without length say nothing; a handle that no edge says anything about does not turn.
+///
+/// # Errors
+///
+/// If places at rest and moved places do not pair up, one is not finite, or an edge names a handle
+/// that does not exist.
 pub fn turns(
     rest: &[DVec3],
     moved: &[DVec3],
@@ -44,12 +57,7 @@ pub fn turns(
     mean: RotationMean,
 ) -> Result<Vec<DQuat>, TurnError> {
     let handles = rest.len();
-    if moved.len() != handles {
-        return Err(TurnError::Unpaired {
-            rest: handles,
-            moved: moved.len(),
-        });
-    }
+    check_pairs(rest, moved)?;
     let finite = |handle: &usize| rest[*handle].is_finite() && moved[*handle].is_finite();
     if let Some(handle) = (0..handles).find(|handle| !finite(handle)) {
         return Err(TurnError::NotFinite(handle));
@@ -72,14 +80,37 @@ pub fn turns(
     Ok(arcs.iter().map(mean).collect())
 }
 
-/// The map of every handle that moves and turns: `posed_from_bind`.
-pub fn handle_palette(rest: &[DVec3], moved: &[DVec3], turns: &[DQuat]) -> Palette {
+/// Computes the map of every handle that moves and turns, `posed_from_bind`.
+///
+/// # Errors
+///
+/// If there is not one moved place and one rotation for each handle at rest.
+pub fn handle_palette(
+    rest: &[DVec3],
+    moved: &[DVec3],
+    turns: &[DQuat],
+) -> Result<Palette, TurnError> {
+    check_pairs(rest, moved)?;
+    if turns.len() != rest.len() {
+        return Err(TurnError::TurnCount {
+            handles: rest.len(),
+            turns: turns.len(),
+        });
+    }
     let maps = rest.iter().zip(moved).zip(turns).map(|((from, to), turn)| {
         let map = DAffine3::from_rotation_translation(*turn, *to - *turn * *from);
         Affine::from_f64(&map)
     });
-    Palette {
+    Ok(Palette {
         posed_from_bind: maps.collect(),
+    })
+}
+
+fn check_pairs(rest: &[DVec3], moved: &[DVec3]) -> Result<(), TurnError> {
+    let (rest, moved) = (rest.len(), moved.len());
+    match rest == moved {
+        true => Ok(()),
+        false => Err(TurnError::Unpaired { rest, moved }),
     }
 }
 
@@ -168,7 +199,7 @@ mod tests {
                 }
             }
             let turned = turns(&rest, &moved, &edges, RotationMean::Eigenvector).unwrap();
-            let palette = handle_palette(&rest, &moved, &turned);
+            let palette = handle_palette(&rest, &moved, &turned).unwrap();
             for (map, (from, to)) in palette.posed_from_bind.iter().zip(rest.iter().zip(&moved)) {
                 assert!(map.to_f64().transform_point3(*from).distance(*to) < 1e-5);
             }

@@ -80,6 +80,14 @@ pub enum CenterError {
         /// Whose.
         vertex: usize,
     },
+    /// Weights that name a joint which the palette does not have.
+    #[error("the weights name joint {joint}, but the palette has {joints} joints")]
+    NoSuchJoint {
+        /// Which.
+        joint: usize,
+        /// How many there are.
+        joints: usize,
+    },
     /// A vertex that does not exist.
     #[error("vertex {vertex} was said to have changed, but there are {vertices} vertices")]
     NoSuchVertex {
@@ -146,14 +154,8 @@ impl Centers {
         mesh: &Mesh,
         weights: &Weights,
     ) -> Result<Centers, CenterError> {
-        let vertices = mesh.vertex_count();
-        if points.len() != vertices {
-            return Err(CenterError::VertexCount {
-                what: "centers",
-                found: points.len(),
-                expected: vertices,
-            });
-        }
+        check_count("centers", points.len(), mesh.vertex_count())?;
+        check_count("weights", weights.vertex_count(), mesh.vertex_count())?;
         if let Some(vertex) = points.iter().position(|point| !point.is_finite()) {
             return Err(CenterError::NotFinite { vertex });
         }
@@ -173,9 +175,9 @@ impl Centers {
         }
     }
 
-    /// The center of a vertex.
+    /// The center of a vertex; nothing where it has none, or where there is no such vertex.
     pub fn of(&self, vertex: usize) -> Option<Vec3> {
-        self.points[vertex]
+        self.points.get(vertex).copied().flatten()
     }
 
     /// One entry per vertex.
@@ -183,22 +185,35 @@ impl Centers {
         &self.points
     }
 
-    /// Where a pose carries the centers that there are, by linear blending (line 7 of Algorithm 1).
-    pub fn carried(&self, weights: &Weights, palette: &Palette) -> Vec<Vec3> {
+    /// Computes where a pose carries the centers that there are, by linear blending (line 7 of
+    /// Algorithm 1).
+    ///
+    /// # Errors
+    ///
+    /// If the weights are of another number of vertices, or the palette lacks a joint that they
+    /// name.
+    pub fn carried(&self, weights: &Weights, palette: &Palette) -> Result<Vec<Vec3>, CenterError> {
+        check_count("weights", weights.vertex_count(), self.points.len())?;
         let matrices = &palette.posed_from_bind;
+        if let Some(joint) = weights.max_joint().filter(|&joint| joint >= matrices.len()) {
+            return Err(CenterError::NoSuchJoint {
+                joint,
+                joints: matrices.len(),
+            });
+        }
         let centers = self.points.iter().enumerate();
         let carried = centers.filter_map(|(vertex, center)| {
             let (joints, weights) = weights.row(vertex);
             Some(linear_blend(joints, weights, matrices).transform_point((*center)?))
         });
-        carried.collect()
+        Ok(carried.collect())
     }
 
     /// One point per vertex, its own place where it has no center: about that it moves as linear blending moves it.
     pub fn points_or_places(&self, mesh: &Mesh) -> Vec<Vec3> {
-        let pairs = self.points.iter().zip(mesh.positions());
-        pairs
-            .map(|(center, place)| center.unwrap_or(*place))
+        let places = mesh.positions().iter().enumerate();
+        places
+            .map(|(vertex, place)| self.of(vertex).unwrap_or(*place))
             .collect()
     }
 }
@@ -247,12 +262,16 @@ fn mean_of<const C: usize>(sum: &[f64; C]) -> Option<DVec3> {
 
 fn check(mesh: &Mesh, weights: &Weights, options: &CenterOptions) -> Result<(), CenterError> {
     options.check()?;
-    if weights.vertex_count() != mesh.vertex_count() {
-        return Err(CenterError::VertexCount {
-            what: "weights",
-            found: weights.vertex_count(),
-            expected: mesh.vertex_count(),
-        });
+    check_count("weights", weights.vertex_count(), mesh.vertex_count())
+}
+
+fn check_count(what: &'static str, found: usize, expected: usize) -> Result<(), CenterError> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(CenterError::VertexCount {
+            what,
+            found,
+            expected,
+        }),
     }
-    Ok(())
 }

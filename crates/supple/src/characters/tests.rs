@@ -32,8 +32,7 @@ fn closed_characters_are_one_closed_surface_without_handles_at_every_size() {
         for size in SIZES {
             let asset = build(character, size).unwrap();
             let mesh = asset.rig.mesh();
-            let weld = weld_positions(mesh.positions());
-            let topology = Topology::of(mesh.positions(), mesh.triangles(), &weld);
+            let topology = Topology::of(mesh);
             let what = format!("{character:?} {size}: {topology:?}");
             assert!(topology.is_closed_manifold(), "{what}");
             assert_eq!(topology.components, 1, "{what}");
@@ -133,8 +132,7 @@ fn the_largest_figure_is_closed_and_of_the_size_asked_for() {
     let mesh = asset.rig.mesh();
     let off = mesh.vertex_count().abs_diff(MAX_VERTICES) as f64 / MAX_VERTICES as f64;
     assert!(off < 0.02, "{} vertices", mesh.vertex_count());
-    let weld = weld_positions(mesh.positions());
-    let topology = Topology::of(mesh.positions(), mesh.triangles(), &weld);
+    let topology = Topology::of(mesh);
     assert!(
         topology.is_closed_manifold() && topology.components == 1,
         "{topology:?}"
@@ -246,7 +244,9 @@ fn joint_at(asset: &Asset, joint: &str, clip: &str, time: f64) -> DVec3 {
         .position(|node| node.name == joint)
         .unwrap();
     let mut world = Vec::new();
-    skeleton.forward_kinematics(&asset.pose_at(clip, time), &mut world);
+    skeleton
+        .forward_kinematics(&asset.pose_at(clip, time), &mut world)
+        .unwrap();
     world[node].translation
 }
 
@@ -284,7 +284,7 @@ fn skinned(asset: &Asset, pose: &Pose) -> Vec<Vec3> {
         normals: None,
         tangents: None,
     };
-    let palette = asset.rig.skeleton().palette(pose);
+    let palette = asset.rig.skeleton().palette(pose).unwrap();
     let skin = Skin::bake(&asset.rig, &Method::Linear, Normals::Transported).unwrap();
     skin.deform(&palette, &mut Workspace::default(), output)
         .unwrap();

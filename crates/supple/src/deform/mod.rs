@@ -56,10 +56,10 @@ pub(crate) use swing_twist::swing_and_twist;
 
 use crate::arap::{ArapError, ArapReport};
 use crate::centers::CenterError;
-use crate::mesh::Shape;
+use crate::mesh::{MeshError, Shape};
 use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushError};
 use crate::normals::SmoothGroups;
-use crate::pose::Palette;
+use crate::pose::{NodeCountError, Palette};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
@@ -168,6 +168,9 @@ pub enum DeformError {
         /// What is wrong.
         why: String,
     },
+    /// A shape with morph targets that does not fit its mesh.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
     /// Centers of rotation that cannot be had.
     #[error(transparent)]
     Centers(#[from] CenterError),
@@ -200,6 +203,16 @@ pub enum DeformError {
         /// Its name.
         name: String,
     },
+}
+
+impl From<NodeCountError> for DeformError {
+    fn from(NodeCountError { found, expected }: NodeCountError) -> DeformError {
+        DeformError::SizeMismatch {
+            what: "nodes in the pose",
+            found,
+            expected,
+        }
+    }
 }
 
 impl Skin {

@@ -81,6 +81,10 @@ impl<const N: usize> MultiWeights<N> {
     }
 
     /// The influences of a vertex.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex, as indexing a slice does.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = (u16, [f32; N])> + '_ {
         let joints = self.rows.joints(vertex).iter().copied();
         joints.zip(self.values[self.rows.of(vertex)].iter().copied())

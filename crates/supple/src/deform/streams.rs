@@ -225,6 +225,10 @@ impl Skin {
     }
 
     /// A vertex as [`Skin::stream_layout`] says it is read. Nothing for methods without one.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex, as indexing a slice does.
     pub fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         stream.influences.clear();
         stream.numbers.clear();

@@ -49,7 +49,7 @@ impl Bearers {
                 holds[usize::from(joint)] = true;
             }
         }
-        let rest = rig.skeleton().palette(&rig.skeleton().rest_pose());
+        let rest = rig.skeleton().rest_palette();
         let maps = rest.posed_from_bind.iter().zip(&holds);
         let mut scales: Vec<f64> = maps
             .filter(|(_, holds)| **holds)

@@ -187,8 +187,7 @@ struct Resting<'a> {
 impl<'a> Resting<'a> {
     fn of(skeleton: &'a Skeleton, node: usize) -> Option<Resting<'a>> {
         let found = skeleton.nodes().get(node)?;
-        let mut world = Vec::new();
-        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world);
+        let world = skeleton.rest_world();
         Some(Resting {
             skeleton,
             node,

@@ -324,7 +324,7 @@ pub fn move_to(
         &ReachOptions::default(),
     )?;
     let mut world = Vec::new();
-    skeleton.forward_kinematics(pose, &mut world);
+    skeleton.place_nodes(&pose.locals, &mut world);
     let parent = skeleton.nodes()[node].parent;
     let place = match parent.map(|parent| world[parent]) {
         Some(above) => above.inverse().transform_point3(position),
@@ -498,19 +498,17 @@ struct Posing<'a> {
 
 impl<'a> Posing<'a> {
     fn new(skeleton: &'a Skeleton, pose: Pose, options: &'a ReachOptions) -> Posing<'a> {
-        let mut rest_world = Vec::new();
-        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut rest_world);
         Posing {
             skeleton,
             pose,
             options,
-            rest_world,
+            rest_world: skeleton.rest_world(),
         }
     }
 
     fn world(&self) -> Vec<DAffine3> {
         let mut world = Vec::with_capacity(self.pose.locals.len());
-        self.skeleton.forward_kinematics(&self.pose, &mut world);
+        self.skeleton.place_nodes(&self.pose.locals, &mut world);
         world
     }
 

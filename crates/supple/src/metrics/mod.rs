@@ -10,8 +10,7 @@
 //! let mut player = Player::new(&asset, &Method::Linear, Normals::Transported)?;
 //! let pose = asset.pose_at(&asset.clips[0], 1.5);
 //! player.pose(&pose)?;
-//! let palette = asset.rig.skeleton().palette(&pose);
-//! let metrics = gauge.measure(player.positions(), player.normals(), &palette);
+//! let metrics = gauge.measure(player.positions(), player.normals(), player.palette());
 //! assert!(metrics.volume_change.is_some_and(|change| change < 0.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -346,7 +346,7 @@ fn extreme(asset: &Asset, clip: &str, method: Method) -> (Palette, Vec<Vec3>) {
     let pose = asset.pose_at(clip, clip.duration() / 2.0);
     let mut player = Player::new(asset, &method, Normals::Transported).unwrap();
     player.pose(&pose).unwrap();
-    let palette = asset.rig.skeleton().palette(&pose);
+    let palette = asset.rig.skeleton().palette(&pose).unwrap();
     (palette, player.positions().to_vec())
 }
 

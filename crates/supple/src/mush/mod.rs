@@ -308,6 +308,10 @@ impl Mush {
     }
 
     /// What the joints of a vertex hold of its patch, in the order of the weights' row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex, as indexing a slice does.
     #[inline]
     pub fn parts(&self, vertex: usize) -> &[PatchPart] {
         let starts = self.weights.row_starts();

@@ -322,8 +322,7 @@ impl Bone {
                 joint: label(skeleton, node),
             });
         }
-        let mut world_from_node = Vec::new();
-        skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world_from_node);
+        let world_from_node = skeleton.rest_world();
         let place = |node: usize| world_from_node[node].translation;
         let places: Vec<DVec3> = joints.iter().map(|joint| place(joint.node)).collect();
         let same_place = same_place(&places);
@@ -418,7 +417,7 @@ fn from_origin(along: DVec3) -> BindBone {
 
 /// The nodes from one below `from` down to `to`, upwards.
 fn path_up(skeleton: &Skeleton, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
-    let up = std::iter::successors(Some(to), |&node| skeleton.nodes()[node].parent);
+    let up = std::iter::successors(Some(to), |&node| skeleton.nodes().get(node)?.parent);
     up.take_while(move |&node| node != from)
 }
 

@@ -97,7 +97,9 @@ fn arm(clips: Vec<Clip>) -> Asset {
 fn axis_in(node: usize) -> DVec3 {
     let skeleton = Skeleton::new(nodes(), Vec::new()).unwrap();
     let mut world = Vec::new();
-    skeleton.forward_kinematics(&skeleton.rest_pose(), &mut world);
+    skeleton
+        .forward_kinematics(&skeleton.rest_pose(), &mut world)
+        .unwrap();
     rotation_of(world[node].matrix3).inverse() * DVec3::X
 }
 
@@ -140,7 +142,11 @@ fn degrees(twist: f64, swing: f64) -> (f64, f64) {
 
 fn worlds(asset: &Asset, pose: &Pose) -> Vec<DAffine3> {
     let mut world = Vec::new();
-    asset.rig.skeleton().forward_kinematics(pose, &mut world);
+    asset
+        .rig
+        .skeleton()
+        .forward_kinematics(pose, &mut world)
+        .unwrap();
     world
 }
 

@@ -314,6 +314,10 @@ impl Weights {
     }
 
     /// The influences of a vertex, heaviest first.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex, as indexing a slice does.
     #[inline]
     pub fn of(&self, vertex: usize) -> impl ExactSizeIterator<Item = Influence> + Clone + '_ {
         let (joints, values) = self.row(vertex);
@@ -327,6 +331,10 @@ impl Weights {
     }
 
     /// What a joint holds of a vertex; zero if nothing.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex, as indexing a slice does.
     pub fn weight_of(&self, vertex: usize, joint: usize) -> f32 {
         let mut influences = self.of(vertex);
         let own = influences.find(|influence| influence.joint == joint);
@@ -334,6 +342,10 @@ impl Weights {
     }
 
     /// The joints and weights of a vertex as slices, heaviest first.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such vertex, as indexing a slice does.
     #[inline]
     pub fn row(&self, vertex: usize) -> (&[u16], &[f32]) {
         let row = self.row_starts[vertex] as usize..self.row_starts[vertex + 1] as usize;

@@ -182,7 +182,7 @@ fn bowed(rig: &Rig) -> (Vec<Vec3>, Vec<Vec3>) {
         normals: Some(&mut normals),
         tangents: None,
     };
-    let palette = skeleton.palette(&pose);
+    let palette = skeleton.palette(&pose).unwrap();
     skin.deform(&palette, &mut Workspace::default(), output)
         .unwrap();
     (positions, normals)

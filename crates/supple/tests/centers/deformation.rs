@@ -82,7 +82,7 @@ fn cloth_moves_nearly_linearly() {
         for quarter in 1..4 {
             let share = f64::from(quarter) / 4.0;
             let time = clip.start() + (clip.duration() - clip.start()) * share;
-            let palette = asset.rig.skeleton().palette(&asset.pose_at(clip, time));
+            let palette = asset.palette_at(clip, time);
             let [linear, centers, quaternions] =
                 [0, 1, 2].map(|skin: usize| deform_skin(&skins[skin], &palette));
             let apart = |other: &[Vec3]| -> f64 {
@@ -103,7 +103,7 @@ fn turns(name: &str) -> Vec<f64> {
     let clip = asset.clips.iter().find(|clip| clip.name == "twist-150");
     let clip = clip.unwrap();
     let middle = 0.5 * (clip.start() + clip.duration());
-    let palette = asset.rig.skeleton().palette(&asset.pose_at(clip, middle));
+    let palette = asset.palette_at(clip, middle);
     let posed = deform(&asset.rig, &method(name), &palette).positions;
     let rest = asset.rig.mesh().positions();
     let mut sections: Vec<(f64, f64)> = Vec::new();
@@ -177,7 +177,7 @@ fn signs_per_joint_are_those_per_vertex_in_mild_poses() {
     let asset = characters::build(Character::Arm, characters::MIN_VERTICES).unwrap();
     let clip = &asset.clips[0];
     let time = clip.start() + 0.2 * (clip.duration() - clip.start());
-    let palette = asset.rig.skeleton().palette(&asset.pose_at(clip, time));
+    let palette = asset.palette_at(clip, time);
     let per_vertex = deform(&asset.rig, &method("cor"), &palette);
     let per_joint = deform(&asset.rig, &method("cor:per-joint"), &palette);
     let rest = asset.rig.mesh().positions();

@@ -132,7 +132,7 @@ pub fn palette<'a>(posed_from_bind: impl IntoIterator<Item = &'a DAffine3>) -> P
 }
 
 pub fn rest_palette(rig: &Rig) -> Palette {
-    rig.skeleton().palette(&rig.skeleton().rest_pose())
+    rig.skeleton().palette(&rig.skeleton().rest_pose()).unwrap()
 }
 
 /// Every method, with centers of rotation that are quick to have. What must hold, holds for any centers; and over surfaces as small as these a

@@ -17,7 +17,7 @@ fn bar() -> Asset {
 fn extreme(asset: &Asset, clip: &str) -> Palette {
     let clip = asset.clips.iter().find(|found| found.name == clip).unwrap();
     let middle = 0.5 * (clip.start() + clip.duration());
-    asset.rig.skeleton().palette(&asset.pose_at(clip, middle))
+    asset.palette_at(clip, middle)
 }
 
 fn positions(asset: &Asset, method: &Method, palette: &Palette) -> Vec<DVec3> {

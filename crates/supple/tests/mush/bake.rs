@@ -281,7 +281,7 @@ fn solving_where_a_joint_matters_is_solving_everywhere() {
     let palettes: Vec<Palette> = asset
         .clips
         .iter()
-        .map(|clip| rig.skeleton().palette(&asset.pose_at(clip, 1.0)))
+        .map(|clip| rig.skeleton().palette(&asset.pose_at(clip, 1.0)).unwrap())
         .collect();
     for (radius_from_bones, edge_weights) in [
         (false, EdgeWeights::Uniform),

@@ -23,9 +23,26 @@ impl BindGroup {
             joints: (0..skeleton.joints().len()).collect(),
         }
     }
+
+    fn check(&self, vertices: usize, joints: usize) -> Result<(), BindError> {
+        let ends = self.vertices.iter().filter(|range| !range.is_empty());
+        let last = ends.map(|range| range.end - 1).max();
+        if let Some(vertex) = last.filter(|&vertex| vertex >= vertices) {
+            return Err(BindError::NoSuchVertex { vertex, vertices });
+        }
+        match self.joints.iter().find(|&&joint| joint >= joints) {
+            Some(&joint) => Err(BindError::NoSuchJoint { joint, joints }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Binds each group by itself, to the bones of its joints. Every vertex must be in one.
+///
+/// # Errors
+///
+/// If a vertex is in no group, a group names a vertex or a joint that does not exist or has no joint
+/// to bind to, an option is out of its range, or the method's equations cannot be solved.
 pub fn bind_groups(
     mesh: &Mesh,
     skeleton: &Skeleton,
@@ -34,6 +51,9 @@ pub fn bind_groups(
     progress: &dyn Fn(f64),
 ) -> Result<Bound, BindError> {
     let joints = skeleton.joints().len();
+    for group in groups {
+        group.check(mesh.vertex_count(), joints)?;
+    }
     // The usual case: one body, whose weights are ready as they are.
     if let [group] = groups
         && group

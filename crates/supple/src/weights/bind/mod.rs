@@ -106,6 +106,22 @@ pub enum BindError {
     /// A vertex that nothing was said about.
     #[error("vertex {0} belongs to no group of what is bound together")]
     InNoGroup(usize),
+    /// A group names a vertex that the mesh does not have.
+    #[error("a group names vertex {vertex}, but the mesh has {vertices} vertices")]
+    NoSuchVertex {
+        /// Which.
+        vertex: usize,
+        /// How many there are.
+        vertices: usize,
+    },
+    /// A group names a joint that the skeleton does not have.
+    #[error("a group names joint {joint}, but the skeleton has {joints} joints")]
+    NoSuchJoint {
+        /// Which.
+        joint: usize,
+        /// How many there are.
+        joints: usize,
+    },
     /// A bone is somewhere that is no place.
     #[error("a bone of joint {0} is not finite")]
     NotFinite(usize),
