@@ -71,14 +71,14 @@ fn pin_centers(pins: &mut Pins, subject: &Subject) -> Centers {
     let carried: Vec<_> = subject
         .palettes()
         .iter()
-        .map(|palette| baked.carried(weights, palette))
+        .map(|palette| baked.carried(weights, palette).unwrap())
         .collect();
     pins.pin(subject.name("centers/carried"), &carried);
     let places = baked.points_or_places(mesh);
     pins.pin(subject.name("centers/places"), &places);
     pins.pin(
         subject.name("centers/fingerprint"),
-        &paper.fingerprint(mesh, weights),
+        &paper.fingerprint(subject.rig()),
     );
     // A change of weights, followed and taken back.
     let mut live = LiveCenters::new(mesh, weights, &paper).unwrap();
@@ -123,7 +123,7 @@ fn pin_mush(pins: &mut Pins, subject: &Subject) -> [Mush; 2] {
         let fingerprint = options.fingerprint(mesh, skeleton, weights, |_, joint| joint);
         pins.pin(
             subject.name(format!("mush/{name}/fingerprint")),
-            &fingerprint,
+            &fingerprint.unwrap(),
         );
         baked.mush
     };
@@ -254,7 +254,7 @@ fn pin_handles(pins: &mut Pins, subject: &Subject) {
             &placed.edges,
             RotationMean::default(),
         );
-        let palette = handle_palette(&placed.places, &moved, &turned.unwrap());
+        let palette = handle_palette(&placed.places, &moved, &turned.unwrap()).unwrap();
         let handles = placed.places.len();
         let arap = Arap::of(mesh, &bound.weights, handles, &ArapOptions::DEFAULT).unwrap();
         let mut positions = mesh.positions().to_vec();

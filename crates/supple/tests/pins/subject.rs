@@ -59,7 +59,7 @@ impl Subject {
 
 /// The transforms of all joints in a pose.
 pub fn palette(skeleton: &Skeleton, pose: &Pose) -> Palette {
-    skeleton.palette(pose)
+    skeleton.palette(pose).unwrap()
 }
 
 /// The matrices of a palette.
