@@ -328,7 +328,7 @@ proptest! {
 
 #[test]
 fn files_with_any_value_anywhere_come_back_from_every_writer_if_they_are_read() {
-    let values = [json!(null), json!(0), json!([]), json!({})];
+    let values = [json!(null), json!(0), json!([])];
     let file = rich();
     let mut pointers = Vec::new();
     pointers_below(&file.json, String::new(), &mut pointers);
