@@ -181,7 +181,7 @@ fn pose_survives_kills() {
 fn render_survives_kills() {
     let render = ["render", "@bar:2000", "--size", "48x48"];
     one_file(&render, "out.png");
-    one_file(&[&render[..], &["--fps", "3"]].concat(), "out.gif");
+    one_file(&[&render[..], &["--fps", "1"]].concat(), "out.gif");
 }
 
 #[test]

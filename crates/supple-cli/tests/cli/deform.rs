@@ -268,8 +268,8 @@ fn options_of_smoothing_are_explained_where_they_are_wrong() {
     let cases: &[(i32, &[&str], &[&str])] = &[
         (
             2,
-            &["-m", "linear", "--kappa", "1"],
-            &["--kappa means nothing to 'linear'", takers],
+            &["-m", "linear", "--lambda", "1"],
+            &["--lambda means nothing to 'linear'", takers],
         ),
         (2, &["-m", "ddm", "--lambda", "-1"], &["the lambda is -1"]),
         (
