@@ -34,6 +34,11 @@ pub(crate) fn joint_label(skeleton: &Skeleton, order: &[usize], joint: usize) ->
     }
 }
 
+/// A joint by its number and its name, as errors of the library name it.
+pub(crate) fn numbered_joint(skeleton: &Skeleton, joint: usize) -> String {
+    format!("joint {joint} '{}'", printable(skeleton.joint_name(joint)))
+}
+
 /// What is wrong with stored numbers: a word, and why. Nothing if they fit.
 pub(crate) fn unusable(state: &StoredState) -> Option<(&'static str, String)> {
     let (word, why) = match state {
