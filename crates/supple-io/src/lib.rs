@@ -13,6 +13,7 @@ pub mod npy;
 pub mod obj;
 pub mod ply;
 
+use glam::Vec3;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -50,6 +51,26 @@ pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, LoadError> {
     })
 }
 
+/// Refuses normals that are not one per vertex, and triangles of vertices that do not exist.
+pub(crate) fn check_surface(
+    positions: &[Vec3],
+    normals: &[Vec3],
+    triangles: &[[u32; 3]],
+) -> io::Result<()> {
+    let vertices = positions.len();
+    let refused = |problem: String| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    if !normals.is_empty() && normals.len() != vertices {
+        return refused(format!("{} normals for {vertices} vertices", normals.len()));
+    }
+    let mut corners = triangles.iter().flatten();
+    match corners.find(|&&corner| corner as usize >= vertices) {
+        Some(corner) => refused(format!(
+            "a triangle names vertex {corner}, but there are {vertices} vertices"
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Pipes, devices and directories are refused before they are opened: they have no size, or wait forever.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
@@ -61,6 +82,10 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
 /// Writes a file so that it is there whole or not at all: into a temporary beside it, then renamed.
 ///
 /// A link is followed, so that the file behind it is replaced; a pipe or a device is written to as it is.
+///
+/// # Errors
+///
+/// If the file cannot be created, written or renamed, or `content` fails.
 pub fn write_whole(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -83,6 +108,10 @@ pub fn write_whole(
 }
 
 /// Fails where [`write_whole`] would, as far as that can be told before there is anything to write.
+///
+/// # Errors
+///
+/// If the folder does not exist or cannot be written to, or the path is a folder.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     match Destination::of(path)? {
         Destination::Regular(place) => temporary_beside(&place).map(drop),

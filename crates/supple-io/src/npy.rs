@@ -8,6 +8,10 @@ use std::path::Path;
 use supple::Affine;
 
 /// Writes positions as an n×3 array of `float32`.
+///
+/// # Errors
+///
+/// If writing fails.
 pub fn write_positions(out: &mut dyn Write, positions: &[Vec3]) -> io::Result<()> {
     let mut writer = npyz::WriteOptions::<f32>::new()
         .default_dtype()
@@ -19,6 +23,11 @@ pub fn write_positions(out: &mut dyn Write, positions: &[Vec3]) -> io::Result<()
 }
 
 /// Reads an m×3×4 (or m×4×4) array of floats: `posed_from_bind` of each joint, in the file's own joint order.
+///
+/// # Errors
+///
+/// If the file cannot be read, is no array of floats of that shape, or holds a number that is not
+/// finite.
 pub fn read_palette(path: &Path) -> Result<Vec<Affine>, LoadError> {
     read(path, parse_palette)
 }
@@ -37,6 +46,11 @@ pub struct DenseWeights {
 }
 
 /// Reads an n×m×4 or n×m×12 array of floats: what multi-linear methods learn, joints in the file's own order.
+///
+/// # Errors
+///
+/// If the file cannot be read, is no array of floats of that shape, or holds a number that is not
+/// finite.
 pub fn read_multi_weights(path: &Path) -> Result<DenseWeights, LoadError> {
     read(path, parse_multi_weights)
 }

@@ -1,15 +1,21 @@
 //! Posed surfaces as Wavefront OBJ.
 
+use crate::check_surface;
 use glam::Vec3;
 use std::io::{self, Write};
 
 /// Writes positions, normals and triangles; vertex i of the surface is vertex i + 1 of the file.
+///
+/// # Errors
+///
+/// If normals are not one per vertex, a triangle names a vertex that does not exist, or writing fails.
 pub fn write(
     out: &mut dyn Write,
     positions: &[Vec3],
     normals: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> io::Result<()> {
+    check_surface(positions, normals, triangles)?;
     for p in positions {
         writeln!(out, "v {} {} {}", p.x, p.y, p.z)?;
     }
@@ -40,6 +46,21 @@ mod tests {
         assert_eq!(
             text,
             "v 0 0 0\nv 1 0 0\nv 0.1 2.5 -3\nvn 0 0 1\nvn 0 0 1\nvn 0 0 1\nf 1//1 2//2 3//3\n"
+        );
+    }
+
+    #[test]
+    fn surfaces_that_do_not_fit_together_are_refused() {
+        let refused = |normals: &[Vec3], triangles: &[[u32; 3]]| {
+            let mut out = Vec::new();
+            let found = write(&mut out, &[Vec3::ZERO; 3], normals, triangles);
+            assert!(out.is_empty());
+            found.unwrap_err().to_string()
+        };
+        assert_eq!(refused(&[Vec3::Z], &[]), "1 normals for 3 vertices");
+        assert_eq!(
+            refused(&[], &[[0, 1, 3]]),
+            "a triangle names vertex 3, but there are 3 vertices"
         );
     }
 }

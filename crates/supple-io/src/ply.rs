@@ -1,15 +1,21 @@
 //! Posed surfaces as binary PLY.
 
+use crate::check_surface;
 use glam::Vec3;
 use std::io::{self, Write};
 
 /// Writes positions, normals (none or one per vertex) and triangles, little-endian.
+///
+/// # Errors
+///
+/// If normals are not one per vertex, a triangle names a vertex that does not exist, or writing fails.
 pub fn write(
     out: &mut dyn Write,
     positions: &[Vec3],
     normals: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> io::Result<()> {
+    check_surface(positions, normals, triangles)?;
     writeln!(
         out,
         "ply\nformat binary_little_endian 1.0\nelement vertex {}",
@@ -61,5 +67,20 @@ mod tests {
         assert!(text.contains("element vertex 3\n") && text.contains("element face 2\n"));
         assert_eq!(out.len() - end, 3 * 6 * 4 + 2 * (1 + 3 * 4));
         assert_eq!(out[end..end + 4], 1.0f32.to_le_bytes());
+    }
+
+    #[test]
+    fn surfaces_that_do_not_fit_together_are_refused() {
+        let refused = |normals: &[Vec3], triangles: &[[u32; 3]]| {
+            let mut out = Vec::new();
+            let found = write(&mut out, &[Vec3::ZERO; 3], normals, triangles);
+            assert!(out.is_empty());
+            found.unwrap_err().to_string()
+        };
+        assert_eq!(refused(&[Vec3::Z], &[]), "1 normals for 3 vertices");
+        assert_eq!(
+            refused(&[], &[[0, 1, 3]]),
+            "a triangle names vertex 3, but there are 3 vertices"
+        );
     }
 }
