@@ -2,7 +2,7 @@
 
 use crate::args::Moment;
 use crate::failure::Failure;
-use crate::wording::{listed, many};
+use crate::wording::{listed, many, numbered_joint};
 use supple::arap::ArapReport;
 use supple::clip::Clip;
 use supple::{Asset, Method, Normals, Player, Pose};
@@ -131,12 +131,33 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
     }
 }
 
-/// Refuses a pose that carries the surface to where no number reaches.
+/// Refuses a pose in which a vertex is not finite, and names the joint that is to blame.
 pub(crate) fn check_finite(player: &Player<'_>) -> Result<(), Failure> {
     let Some(vertex) = player.first_not_finite() else {
         return Ok(());
     };
-    let message = format!("vertex {vertex} is carried to where no number reaches");
+    let rig = &player.asset().rig;
+    let held_by = |wanted: &dyn Fn(usize) -> bool| {
+        let mut joints = rig.weights().of(vertex).map(|influence| influence.joint);
+        joints.find(|&joint| wanted(joint))
+    };
+    let is_finite = |joint: usize| {
+        let map = player.palette().posed_from_bind.get(joint);
+        map.is_some_and(|map| map.rows.iter().all(|row| row.is_finite()))
+    };
+    let broken = held_by(&|joint| !is_finite(joint));
+    let faulty = || held_by(&|joint| rig.skeleton().bind_fault(joint).is_some());
+    let Some(joint) = broken.or_else(faulty) else {
+        let message = format!("vertex {vertex} is not finite in this pose");
+        return Err(Failure::new(message)
+            .hint("the scales of nested joints multiply; 'supple info' shows the odd ones"));
+    };
+    let label = numbered_joint(rig.skeleton(), joint);
+    let reason = match rig.skeleton().bind_fault(joint) {
+        Some(fault) => format!("the bind matrix of {label} {fault}"),
+        None => format!("{label} scales or moves it beyond the range of 32-bit floats"),
+    };
+    let message = format!("vertex {vertex} is not finite in this pose: {reason}");
     Err(Failure::new(message)
         .hint("the scales of nested joints multiply; 'supple info' shows the odd ones"))
 }

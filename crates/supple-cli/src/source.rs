@@ -103,8 +103,28 @@ impl Source {
         methods: &mut [Method],
         mush: &MushArguments,
     ) -> Result<(), Failure> {
+        self.tell_of_binds();
         self.prepare_centers(methods);
         self.prepare_mush(methods, mush)
+    }
+
+    /// Warns of bind matrices that do not tell where their joints were bound: the first of them,
+    /// why, and how many more there are.
+    fn tell_of_binds(&self) {
+        let skeleton = self.asset.rig.skeleton();
+        let joints = 0..skeleton.joints().len();
+        let mut faults = joints.filter_map(|joint| Some((joint, skeleton.bind_fault(joint)?)));
+        let Some((joint, fault)) = faults.next() else {
+            return;
+        };
+        let joint = wording::numbered_joint(skeleton, joint);
+        let more = match faults.count() {
+            0 => String::new(),
+            more => format!("; so are those of {} more", wording::many(more, "joint")),
+        };
+        crate::tell(&format!(
+            "warning: the bind matrix of {joint} {fault}{more}"
+        ));
     }
 
     /// Gives the methods that turn about centers those of the file, if they fit.

@@ -123,6 +123,11 @@ pub(crate) fn weight_flaws(weights: &WeightsReport, vertices: usize) -> Vec<Weig
     flaws
 }
 
+/// A joint by its number and its name, as errors of the library name it.
+pub(crate) fn numbered_joint(skeleton: &Skeleton, joint: usize) -> String {
+    format!("joint {joint} {}", quoted(skeleton.joint_name(joint)))
+}
+
 /// What is wrong with stored numbers: a word, and why. Nothing if they fit.
 pub(crate) fn unusable(state: &StoredState) -> Option<(&'static str, String)> {
     let (word, why) = match state {

@@ -110,6 +110,10 @@ pub struct Gpu {
 
 impl Gpu {
     /// The fastest one that is there.
+    ///
+    /// # Errors
+    ///
+    /// If there is no GPU, or its driver refuses to open it.
     pub fn new() -> Result<Gpu, GpuError> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -161,6 +165,10 @@ impl Gpu {
     }
 
     /// Does something that makes buffers, textures or pipelines; what the GPU has no room for, or refuses, is an error, where it would else be a panic.
+    ///
+    /// # Errors
+    ///
+    /// If the work fails, or the GPU has no room for it or refuses it.
     pub fn checked<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
         let filters = [
             wgpu::ErrorFilter::Validation,
@@ -190,6 +198,10 @@ impl Gpu {
     }
 
     /// The first bytes of a buffer, when all that was submitted is done.
+    ///
+    /// # Errors
+    ///
+    /// If the GPU fails, or has no room for the copy.
     pub fn read(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Vec<u8>, GpuError> {
         let lost = |why: &dyn std::fmt::Display| GpuError::Lost(why.to_string());
         let copy = self.device.create_buffer(&wgpu::BufferDescriptor {

@@ -50,6 +50,10 @@ pub struct ExportError {
 }
 
 /// A shader in another language; the text in WGSL is that of [`crate::shader`] or of a [`Pass`].
+///
+/// # Errors
+///
+/// If the text is no valid WGSL, or the language cannot express it.
 pub fn translate(wgsl: &str, language: Language) -> Result<String, ExportError> {
     let because = |why: String| ExportError { language, why };
     let module = naga::front::wgsl::parse_str(wgsl);

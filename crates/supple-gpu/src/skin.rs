@@ -75,6 +75,10 @@ const STRETCH: usize = 3;
 
 impl GpuSkin {
     /// Brings a skin onto a GPU, with room for `instances` at once.
+    ///
+    /// # Errors
+    ///
+    /// If the method has no shader, or the GPU has no room for the character.
     pub fn new(
         gpu: &Gpu,
         skin: &Skin,
@@ -204,6 +208,10 @@ impl GpuSkin {
     }
 
     /// Deforms another shape of the same surface from the next dispatch on, such as one with morph targets applied.
+    ///
+    /// # Errors
+    ///
+    /// If the shape has another number of vertices than the skin.
     pub fn set_rest(&mut self, gpu: &Gpu, shape: Shape<'_>) -> Result<(), GpuError> {
         self.skin.check_shape(&shape)?;
         if self.format.tangents && shape.tangents.is_none() {
@@ -225,6 +233,11 @@ impl GpuSkin {
     }
 
     /// Brings poses onto the GPU, one for each instance, for the next dispatch.
+    ///
+    /// # Errors
+    ///
+    /// If there are more palettes than instances, one has another number of joints, or the method
+    /// cannot do a pose.
     pub fn pose(&mut self, gpu: &Gpu, palettes: &[Palette]) -> Result<(), GpuError> {
         if palettes.len() > self.room {
             return Err(GpuError::Instances {
@@ -320,6 +333,10 @@ impl GpuSkin {
     }
 
     /// The text in front of such a vertex shader: see [`vertex_functions`].
+    ///
+    /// # Errors
+    ///
+    /// If the method has no vertex shader.
     pub fn vertex_functions(&self) -> Result<String, GpuError> {
         let layout = self.skin.stream_layout().ok_or(GpuError::NoShader)?;
         vertex_functions(&layout, self.format).ok_or(GpuError::NoShader)
@@ -341,6 +358,10 @@ impl GpuSkin {
     }
 
     /// Poses, deforms and reads back: for files, pictures and tests. A renderer leaves the surface where it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`GpuSkin::pose`] does, and if the GPU fails.
     pub fn deform(&mut self, gpu: &Gpu, palettes: &[Palette]) -> Result<Surface, GpuError> {
         self.pose(gpu, palettes)?;
         let mut encoder = gpu.device().create_command_encoder(&Default::default());

@@ -98,11 +98,19 @@ impl Stopwatch {
 }
 
 /// How long one dispatch of a skin takes in the poses that were given last: the best of several.
+///
+/// # Errors
+///
+/// If the GPU has no clock of its own, or fails.
 pub fn time_frame(gpu: &Gpu, skin: &GpuSkin, rounds: usize) -> Result<Duration, GpuError> {
     Stopwatch::new(gpu)?.best(gpu, rounds, |pass| skin.dispatch(pass))
 }
 
 /// How long copying so many bytes takes: reading them, and writing them elsewhere. Of more than a buffer holds, a part is timed, and the rest taken to be as fast.
+///
+/// # Errors
+///
+/// If the GPU has no clock of its own, no room for the buffers, or fails.
 pub fn time_copy(gpu: &Gpu, bytes: u64, rounds: usize) -> Result<Duration, GpuError> {
     let device = gpu.device();
     let whole = bytes.next_multiple_of(16).max(16);

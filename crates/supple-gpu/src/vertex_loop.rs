@@ -16,6 +16,10 @@ pub struct GpuLoop {
 
 impl GpuLoop {
     /// For a skin, with all that its surface has.
+    ///
+    /// # Errors
+    ///
+    /// If the method has no shader, or the GPU has no room for the character.
     pub fn new(gpu: &Gpu, skin: &Skin) -> Result<GpuLoop, GpuError> {
         let format = Format {
             tangents: skin.rest().tangents.is_some(),

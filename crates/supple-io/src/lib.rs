@@ -24,6 +24,7 @@ pub use quote::{escaped, is_invisible, quoted, shortened, shortened_to};
 
 mod whole_file;
 
+use glam::Vec3;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -61,6 +62,29 @@ pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, LoadError> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// Refuses numbers that are not finite, normals that are not one per vertex, and triangles of vertices
+/// that do not exist.
+pub(crate) fn check_surface(
+    positions: &[Vec3],
+    normals: &[Vec3],
+    triangles: &[[u32; 3]],
+) -> io::Result<()> {
+    numbers::check_vectors("position", positions)?;
+    numbers::check_vectors("normal", normals)?;
+    let vertices = positions.len();
+    let refused = |problem: String| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    if !normals.is_empty() && normals.len() != vertices {
+        return refused(format!("{} normals for {vertices} vertices", normals.len()));
+    }
+    let mut corners = triangles.iter().flatten();
+    match corners.find(|&&corner| corner as usize >= vertices) {
+        Some(corner) => refused(format!(
+            "a triangle names vertex {corner}, but there are {vertices} vertices"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Pipes, devices and directories are refused before they are opened: they have no size, or wait forever.

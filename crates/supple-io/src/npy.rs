@@ -58,7 +58,8 @@ pub fn read_positions(path: &Path) -> Result<Vec<Vec3>, LoadError> {
 ///
 /// # Errors
 ///
-/// Where the file cannot be read, or is something else.
+/// If the file cannot be read, is no array of floats of that shape, or holds a number that is not
+/// finite.
 pub fn read_palette(path: &Path) -> Result<Vec<Affine>, LoadError> {
     read(path, parse_palette)
 }
@@ -80,7 +81,8 @@ pub struct DenseWeights {
 ///
 /// # Errors
 ///
-/// Where the file cannot be read, or is something else.
+/// If the file cannot be read, is no array of floats of that shape, or holds a number that is not
+/// finite.
 pub fn read_multi_weights(path: &Path) -> Result<DenseWeights, LoadError> {
     read(path, parse_multi_weights)
 }

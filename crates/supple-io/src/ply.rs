@@ -1,6 +1,6 @@
 //! Posed surfaces as binary PLY.
 
-use crate::numbers;
+use crate::check_surface;
 use glam::Vec3;
 use std::io::{self, Write};
 
@@ -8,15 +8,15 @@ use std::io::{self, Write};
 ///
 /// # Errors
 ///
-/// Where writing fails, and before anything is written where a number is [not finite](crate::NotFinite).
+/// If a number is [not finite](crate::NotFinite), normals are not one per vertex, or a triangle names
+/// a vertex that does not exist: before anything is written. Also if writing fails.
 pub fn write(
     out: &mut dyn Write,
     positions: &[Vec3],
     normals: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> io::Result<()> {
-    numbers::check_vectors("position", positions)?;
-    numbers::check_vectors("normal", normals)?;
+    check_surface(positions, normals, triangles)?;
     writeln!(
         out,
         "ply\nformat binary_little_endian 1.0\nelement vertex {}",
@@ -80,5 +80,20 @@ mod tests {
             "the position of vertex 1 holds -inf, which is not finite"
         );
         assert!(out.is_empty());
+    }
+
+    #[test]
+    fn surfaces_that_do_not_fit_together_are_refused() {
+        let refused = |normals: &[Vec3], triangles: &[[u32; 3]]| {
+            let mut out = Vec::new();
+            let found = write(&mut out, &[Vec3::ZERO; 3], normals, triangles);
+            assert!(out.is_empty());
+            found.unwrap_err().to_string()
+        };
+        assert_eq!(refused(&[Vec3::Z], &[]), "1 normals for 3 vertices");
+        assert_eq!(
+            refused(&[], &[[0, 1, 3]]),
+            "a triangle names vertex 3, but there are 3 vertices"
+        );
     }
 }

@@ -56,6 +56,10 @@ pub enum GifError {
 }
 
 /// Writes frames as a GIF that repeats forever.
+///
+/// # Errors
+///
+/// If there is no frame, frames differ in size or are too large, or writing fails.
 pub fn write_gif(
     out: impl Write,
     frames: &[Image],
@@ -91,6 +95,10 @@ pub struct GifWriter<W: Write> {
 impl<W: Write> GifWriter<W> {
     /// Starts a file that repeats forever. Delays are stored in hundredths of a second, which are shared out so that the whole
     /// clip keeps its length; at most 50 frames per second can be stored.
+    ///
+    /// # Errors
+    ///
+    /// If the size is more than a GIF can have, or writing fails.
     pub fn new(
         out: W,
         width: usize,
@@ -119,6 +127,10 @@ impl<W: Write> GifWriter<W> {
     }
 
     /// Adds the next frame.
+    ///
+    /// # Errors
+    ///
+    /// If the frame is of another size, or writing fails.
     pub fn push(&mut self, frame: &Image) -> Result<(), GifError> {
         if (frame.width(), frame.height()) != (self.width, self.height) {
             return Err(GifError::FrameSize {
@@ -158,6 +170,10 @@ impl<W: Write> GifWriter<W> {
     }
 
     /// Ends the file and gives back what it was written to.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails.
     pub fn finish(self) -> Result<W, GifError> {
         Ok(self.encoder.into_inner()?)
     }

@@ -55,6 +55,10 @@ impl Image {
     }
 
     /// Writes a PNG file.
+    ///
+    /// # Errors
+    ///
+    /// If the image has no pixels, or writing fails.
     pub fn write_png(&self, out: impl Write) -> Result<(), ImageError> {
         let size = (u32::try_from(self.width), u32::try_from(self.height));
         let (Ok(width @ 1..), Ok(height @ 1..)) = size else {

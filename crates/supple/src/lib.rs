@@ -33,6 +33,7 @@ pub mod mesh;
 pub mod normals;
 mod surface_tree;
 
+pub mod bind_matrix;
 pub mod clip;
 pub mod inverse_kinematics;
 pub mod pose;

@@ -13,6 +13,10 @@ use std::fmt::Debug;
 /// A vertex loop that runs elsewhere than [`Skin::deform`], such as on a GPU.
 pub trait VertexLoop: Debug + Send {
     /// Deforms a shape of the surface that it was made for.
+    ///
+    /// # Errors
+    ///
+    /// If shape, palette or output do not fit the character, or what runs the loop fails.
     fn deform(
         &mut self,
         shape: Shape<'_>,
@@ -53,6 +57,10 @@ pub struct PosedProp<'a> {
 
 impl<'a> Player<'a> {
     /// Bakes the asset's rig for a method and poses it at rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`Skin::bake`] does, and if the method cannot do the rest pose.
     pub fn new(
         asset: &'a Asset,
         method: &Method,
@@ -83,6 +91,10 @@ impl<'a> Player<'a> {
     }
 
     /// The same, with another vertex loop for the same skin.
+    ///
+    /// # Errors
+    ///
+    /// If the vertex loop fails.
     pub fn on(mut self, vertex_loop: Box<dyn VertexLoop>) -> Result<Player<'a>, DeformError> {
         self.elsewhere = Some(vertex_loop);
         self.deform()?;
@@ -101,6 +113,10 @@ impl<'a> Player<'a> {
 
     /// Moves everything into a pose of the asset's skeleton. If the method cannot do it, the surface stays as it was, but the joints and
     /// props have moved.
+    ///
+    /// # Errors
+    ///
+    /// If the pose has another number of nodes than the skeleton, or the method cannot do it.
     pub fn pose(&mut self, pose: &Pose) -> Result<(), DeformError> {
         let skeleton = self.asset.rig.skeleton();
         skeleton.forward_kinematics(pose, &mut self.world_from_node)?;
@@ -132,6 +148,10 @@ impl<'a> Player<'a> {
     }
 
     /// Moves the character by a palette from elsewhere; props and morphs stay as the last pose left them.
+    ///
+    /// # Errors
+    ///
+    /// If the palette has another number of joints, or the method cannot do the pose.
     pub fn pose_by_palette(&mut self, palette: &Palette) -> Result<(), DeformError> {
         let (found, expected) = (
             palette.posed_from_bind.len(),
@@ -237,6 +257,10 @@ impl<'a> Player<'a> {
     }
 
     /// Which vertices the method turns inside out in this pose: see [`Skin::inverted`].
+    ///
+    /// # Errors
+    ///
+    /// If the method cannot do the pose.
     pub fn inverted(&mut self) -> Result<Vec<usize>, DeformError> {
         self.skin.inverted(&self.palette, &mut self.workspace)
     }

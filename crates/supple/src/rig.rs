@@ -38,6 +38,11 @@ pub enum RigError {
 
 impl Rig {
     /// Checks that the three fit together.
+    ///
+    /// # Errors
+    ///
+    /// If mesh and weights differ in their number of vertices, or the weights name a joint that the
+    /// skeleton does not have.
     pub fn new(mesh: Mesh, skeleton: Skeleton, weights: Weights) -> Result<Rig, RigError> {
         if weights.vertex_count() != mesh.vertex_count() {
             return Err(RigError::VertexCount {

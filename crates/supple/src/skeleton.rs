@@ -1,5 +1,6 @@
 //! Skeletons: a tree of nodes, some of which are joints that hold the surface.
 
+use crate::bind_matrix::{BindFault, BindMatrix, UsualBinds};
 use crate::pose::{NodeCountError, Palette, Pose};
 use crate::transform::{Affine, Local};
 use glam::{DAffine3, DVec3};
@@ -244,28 +245,50 @@ impl Skeleton {
         }
     }
 
-    /// The joints whose bind matrix cannot be inverted, as far as files can tell, which round to `f32`: it flattens space, so that nobody knows where such a joint was bound.
+    /// What is wrong with the bind matrix of a joint, if anything is.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such joint, as indexing a slice does.
+    pub fn bind_fault(&self, joint: usize) -> Option<BindFault> {
+        BindMatrix::of(&self.joints[joint].joint_from_bind).fault()
+    }
+
+    /// The joints whose bind matrix cannot be inverted, up to what files round to `f32`: it flattens
+    /// space, so that nobody knows where such a joint was bound.
     pub fn singular_binds(&self) -> Vec<usize> {
-        const ROUNDED: f64 = 4.0 * f32::EPSILON as f64;
-        let is_singular = |joint: &usize| {
-            let linear = self.joints[*joint].joint_from_bind.matrix3;
-            let axes = [linear.x_axis, linear.y_axis, linear.z_axis];
-            let longest = axes.map(DVec3::length).into_iter().fold(0.0, f64::max);
-            linear.determinant().abs() <= ROUNDED * longest.powi(3)
-        };
+        let is_singular =
+            |joint: &usize| self.bind_fault(*joint).is_some_and(BindFault::is_singular);
         (0..self.joints.len()).filter(is_singular).collect()
+    }
+
+    /// Where every joint was bound. Along directions that a bind matrix (nearly) flattens, a joint is
+    /// taken to be where its parent is, or the middle of the others.
+    pub(crate) fn bind_heads(&self) -> Vec<DVec3> {
+        let binds: Vec<BindMatrix> = self
+            .joints
+            .iter()
+            .map(|joint| BindMatrix::of(&joint.joint_from_bind))
+            .collect();
+        let usual = UsualBinds::of(&binds);
+        let told = binds.iter().filter_map(|bind| bind.told_head(&usual));
+        let told: Vec<DVec3> = told.collect();
+        let middle = told.iter().sum::<DVec3>() / told.len().max(1) as f64;
+        let mut heads: Vec<DVec3> = Vec::with_capacity(binds.len());
+        for (joint, bind) in self.joints.iter().zip(&binds) {
+            let near = joint.parent.map_or(middle, |parent| heads[parent]);
+            heads.push(bind.told_head(&usual).unwrap_or_else(|| {
+                let distances = told.iter().map(|head| head.distance(near));
+                bind.head_near(near, distances.fold(0.0, f64::max), &usual)
+            }));
+        }
+        heads
     }
 
     /// The bone of every joint in the bind pose. It has no length where neither a child nor the parent lies apart from the joint, or where
     /// children lie evenly around it.
     pub fn bind_bones(&self) -> Vec<BindBone> {
-        let mut heads: Vec<DVec3> = Vec::with_capacity(self.joints.len());
-        for joint in &self.joints {
-            let own = joint.joint_from_bind.inverse().translation;
-            let above = || joint.parent.map_or(DVec3::ZERO, |parent| heads[parent]);
-            // A bind matrix that cannot be inverted tells nothing about the place.
-            heads.push(if own.is_finite() { own } else { above() });
-        }
+        let heads = self.bind_heads();
         let same_place = same_place(&heads);
         let apart = |a: DVec3, b: DVec3| a.distance(b) > same_place;
         let mut below = vec![(DVec3::ZERO, 0.0); heads.len()];

@@ -39,6 +39,46 @@ fn deform_writes_every_format_and_the_numbers_agree() {
     assert!(ply.starts_with(b"ply\n"));
 }
 
+/// Deforms a file of the shared hostile ones by a method: what is told, and how far vertices get.
+fn deformed_hostile(name: &str, method: &str) -> Option<(String, f32)> {
+    let file = shared_model(&format!("../hostile/{name}"))?;
+    let folder = folder();
+    let arguments = ["deform", &file, "-m", method, "-o", "out.npy"];
+    let told = told(&arguments, folder.path());
+    let rows = npy_rows(&folder.path().join("out.npy"));
+    let farthest = rows
+        .iter()
+        .flatten()
+        .fold(0.0, |far: f32, x| far.max(x.abs()));
+    Some((told, farthest))
+}
+
+#[test]
+fn singular_and_subnormal_bind_matrices_are_warned_of_and_stay_bounded() {
+    for (file, fault) in [
+        ("singular_bind_explodes.glb", " is singular (its columns "),
+        (
+            "denormal_bind_nonfinite_dqs.glb",
+            "the bind matrix of joint ",
+        ),
+    ] {
+        let Some((_, linear)) = deformed_hostile(file, "linear") else {
+            return;
+        };
+        for method in ["linear", "dqs", "cor", "cor-procrustes", "spline", "ddm"] {
+            let Some((told, farthest)) = deformed_hostile(file, method) else {
+                return;
+            };
+            assert!(farthest <= 20.0 * linear, "{file} {method}: {farthest}");
+            assert!(
+                told.contains("warning: the bind matrix of joint "),
+                "{told}"
+            );
+            assert!(told.contains(fault), "{told}");
+        }
+    }
+}
+
 #[test]
 fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
     let folder = folder();

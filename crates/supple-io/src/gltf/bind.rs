@@ -46,6 +46,10 @@ impl Document {
 
     /// Replaces the weights of the character, as [`Document::set_weights`] does; skins come to list the joints that their vertices now need. Where skins bind a node by matrices that differ by
     /// rounding, vertices follow it as their own skin has it; where by more, it is an error.
+    ///
+    /// # Errors
+    ///
+    /// If the rig is not the character of this file, or its skins cannot list the joints.
     pub fn set_binding(&mut self, rig: &Rig) -> Result<(), SaveError> {
         self.check_character(rig)?;
         let weights = self.with_own_joints(rig)?;

@@ -11,6 +11,10 @@ use supple::clip::{Channel, Clip, Interpolation, Track};
 impl Document {
     /// A file with the character's mesh, skeleton, weights and clips, for the built-in characters. What these do not
     /// have is not written: morph targets, tangents, props; several parts become one, in the first one's colour.
+    ///
+    /// # Errors
+    ///
+    /// If the character has more joints or influences than a file can number.
     pub fn from_asset(asset: &Asset) -> Result<Document, SaveError> {
         let mesh = asset.rig.mesh();
         let skeleton = asset.rig.skeleton();

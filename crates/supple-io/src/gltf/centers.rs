@@ -186,6 +186,11 @@ impl Document {
     /// Stores centers of rotation, and that they were computed from `rig` by `options`; all else stays as it was. `rig` must be this file's character.
     ///
     /// Nodes that share a mesh but not their centers get a mesh each.
+    ///
+    /// # Errors
+    ///
+    /// If the rig or the centers are not those of this file, no mesh has a skin, or the extras of a
+    /// mesh are not an object; the document then stays as it was.
     pub fn set_centers(
         &mut self,
         rig: &Rig,

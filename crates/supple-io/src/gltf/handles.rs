@@ -46,6 +46,10 @@ impl Document {
     /// The surface of the character where the file shows it, as one body: each mesh in its bind pose, carried to where the rest pose has the joint that holds most of it.
     ///
     /// Handles are placed in this surface, and [`Document::with_point_handles`] binds the meshes of the file to them.
+    ///
+    /// # Errors
+    ///
+    /// If the rig is not the character of this file, or a vertex is not finite at rest.
     pub fn surface_at_rest(&self, rig: &Rig) -> Result<Mesh, SaveError> {
         self.check_vertex_count("a character", rig.mesh().vertex_count())?;
         let mut positions = rig.mesh().positions().to_vec();
@@ -91,6 +95,10 @@ impl Document {
     /// targets stay.
     ///
     /// `rig` is the character of this file; the handles are in the space of [`Document::surface_at_rest`], and the weights are those of handles.
+    ///
+    /// # Errors
+    ///
+    /// If the rig or the weights are not those of this file, or the changed file cannot be read.
     pub fn with_point_handles(
         &self,
         rig: &Rig,

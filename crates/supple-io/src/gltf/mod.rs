@@ -123,6 +123,10 @@ struct PropBinding {
 }
 
 /// Reads a `.glb` or `.gltf` file.
+///
+/// # Errors
+///
+/// If the file, or one that it names, cannot be read or is not valid glTF.
 pub fn load(path: &Path) -> Result<Loaded, LoadError> {
     let bytes = crate::read_whole(path)?;
     let folder = match path.parent() {
@@ -134,6 +138,10 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
 }
 
 /// Reads a file that is already in memory; without a folder, it cannot refer to others.
+///
+/// # Errors
+///
+/// If the bytes are not valid glTF, or refer to other files.
 pub fn from_slice(bytes: &[u8], name: &str) -> Result<Loaded, LoadError> {
     from_bytes(bytes, None, name).map_err(|fault| fault.in_file(Path::new(name)))
 }

@@ -564,6 +564,10 @@ impl Document {
     ///
     /// The ordinary skin becomes the bake's own weights (variant v5), at most `skin_influences` for a vertex, so that every program that knows nothing of the extension shows
     /// an approximation. Nodes that share a mesh but not their rows get a mesh each.
+    ///
+    /// # Errors
+    ///
+    /// If the rig or the bake is not that of this file; the document then stays as it was.
     pub fn set_mush(
         &mut self,
         rig: &Rig,
@@ -623,6 +627,10 @@ impl Document {
     }
 
     /// Makes the weights of a bake (variant v5) the ordinary skin, at most `skin_influences` for a vertex, and stores nothing else of it. Drops a bake that was stored before.
+    ///
+    /// # Errors
+    ///
+    /// If the rig or the bake is not that of this file; the document then stays as it was.
     pub fn set_skin_of_mush(
         &mut self,
         rig: &Rig,

@@ -15,6 +15,10 @@ const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"
 
 impl Document {
     /// As a `.glb`: one buffer, images embedded.
+    ///
+    /// # Errors
+    ///
+    /// If the file would be larger than a `.glb` can be.
     pub fn to_glb(&self) -> Result<Vec<u8>, SaveError> {
         let (mut json, bin) = self.self_contained();
         if !bin.is_empty() {

@@ -23,6 +23,10 @@ const RECORD: &str = "twist";
 impl Document {
     /// Adds the joint by which [`supple::twist::split`] has split a bone of this file's character, and divides the weights. All else stays as it was; what was baked into
     /// the file is stale afterwards, and says so when it is read.
+    ///
+    /// # Errors
+    ///
+    /// If the character is not that of this file with one more joint.
     pub fn add_twist_joint(&mut self, twisted: &Twisted) -> Result<(), SaveError> {
         let Twisted { asset, added } = twisted;
         let skeleton = asset.rig.skeleton();

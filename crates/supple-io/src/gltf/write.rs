@@ -100,6 +100,11 @@ impl Document {
     /// Replaces the weights of the character, in as many JOINTS_n/WEIGHTS_n sets as they need.
     ///
     /// Nodes that share a mesh but now differ in their weights get a mesh each.
+    ///
+    /// # Errors
+    ///
+    /// If the weights are of another number of vertices, or name a joint that the skin of a vertex
+    /// does not list.
     pub fn set_weights(&mut self, weights: &Weights) -> Result<(), SaveError> {
         self.check_vertex_count("weights", weights.vertex_count())?;
         // All of them before anything is changed: on an error the document stays as it was.
@@ -166,6 +171,10 @@ impl Document {
     }
 
     /// Puts the nodes of the file where a pose has them, so that it opens in that pose. Skins, weights and animations stay as they are: what is bound is still bound, and a clip that plays takes over.
+    ///
+    /// # Errors
+    ///
+    /// If the asset is not the character of this file, or the pose has another number of nodes.
     pub fn set_pose(&mut self, asset: &Asset, pose: &Pose) -> Result<(), SaveError> {
         let nodes = asset.rig.skeleton().nodes().len();
         if nodes != self.binding.file_node.len() || nodes != pose.locals.len() {
@@ -197,9 +206,18 @@ impl Document {
     /// no skins, morph targets or animations.
     ///
     /// `player` must play this file's character, and be in that pose (or moved by a palette from there).
+    ///
+    /// # Errors
+    ///
+    /// If the player plays another character, the pose has another number of nodes, or a posed vertex is
+    /// not finite.
     pub fn posed(&self, player: &Player<'_>, pose: &Pose) -> Result<Document, SaveError> {
         self.check_vertex_count("positions", player.positions().len())?;
         let asset = player.asset();
+        let nodes = asset.rig.skeleton().nodes().len();
+        if nodes != self.binding.file_node.len() || nodes != pose.locals.len() {
+            return Err(SaveError::OtherSkeleton);
+        }
         let facing = player.triangles();
         let mut posed = self.clone();
         posed.freeze_nodes(asset, pose)?;

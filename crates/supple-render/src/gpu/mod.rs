@@ -145,6 +145,10 @@ struct View {
 
 impl GpuPainter {
     /// For pictures of a size.
+    ///
+    /// # Errors
+    ///
+    /// If the GPU has no room for pictures of that size.
     pub fn new(gpu: &Gpu, settings: &Settings) -> Result<GpuPainter, GpuError> {
         let device = gpu.device();
         let most = device.limits().max_texture_dimension_2d as usize;
@@ -206,6 +210,10 @@ impl GpuPainter {
     }
 
     /// The first surface of every scene is deformed by a vertex shader, for the pose that comes with the scene.
+    ///
+    /// # Errors
+    ///
+    /// If the method has no vertex shader, or the GPU has no room for the character.
     pub fn with_skin(self, skin: &Skin) -> Result<GpuPainter, GpuError> {
         let skin = GpuSkin::new(&self.gpu, skin, Format::default(), 1)?;
         let (layout, _) = skin.inputs();
@@ -218,6 +226,10 @@ impl GpuPainter {
     }
 
     /// Draws a scene, with 4, 8 or 16 samples for each pixel. With a pose, its first surface goes through the vertex shader of the skin; positions that the scene has of it only tell how far its shadow may reach.
+    ///
+    /// # Errors
+    ///
+    /// If the pose does not fit the skin, or the GPU fails.
     pub fn render(
         &mut self,
         scene: &Scene,

@@ -255,6 +255,10 @@ impl<'a> Cast<'a> {
     }
 
     /// Poses a method by itself, whatever was posed before, or says why that cannot be.
+    ///
+    /// # Errors
+    ///
+    /// If the method cannot do the pose.
     pub fn pose<T>(
         &self,
         method: usize,

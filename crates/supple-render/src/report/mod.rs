@@ -94,6 +94,10 @@ pub enum ReportError {
 /// Compares methods on some characters: the text of an HTML page that needs no other file.
 ///
 /// `progress` is told which share of the work is done, from 0 to 1.
+///
+/// # Errors
+///
+/// If there is nothing to compare, or a picture cannot be made.
 pub fn report(
     subjects: &[Subject<'_>],
     options: &ReportOptions,

@@ -327,12 +327,21 @@ pub struct ArapReport {
 
 impl Arap {
     /// Prepares a character whose joints serve as handles, all of them on.
+    ///
+    /// # Errors
+    ///
+    /// If an option is out of its range, or the equations cannot be solved.
     pub fn new(rig: &Rig, options: &ArapOptions) -> Result<Arap, ArapError> {
         let joints = rig.skeleton().joints().len();
         Arap::of(rig.mesh(), rig.weights(), joints, options)
     }
 
     /// Prepares a mesh with weights of so many handles.
+    ///
+    /// # Errors
+    ///
+    /// If mesh and weights differ in their number of vertices, the weights name more handles, an
+    /// option is out of its range, or the equations cannot be solved.
     pub fn of(
         mesh: &Mesh,
         weights: &Weights,
@@ -375,11 +384,19 @@ impl Arap {
     }
 
     /// Switches a handle on or off: whether it says where the points near it go. Its weights stay in the first guess.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such handle, or the equations cannot be solved.
     pub fn set_active(&mut self, handle: usize, active: bool) -> Result<(), ArapError> {
         self.set_active_many([(handle, active)])
     }
 
     /// Switches several handles, factoring once for all of them; on an error all stay as they were.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such handle, or the equations cannot be solved.
     pub fn set_active_many(
         &mut self,
         switches: impl IntoIterator<Item = (usize, bool)>,
@@ -455,6 +472,10 @@ impl Arap {
     }
 
     /// Where the vertices go for a map of each handle. The state is for the next frame.
+    ///
+    /// # Errors
+    ///
+    /// If there is not one map per handle and one position per vertex, or a map is not finite.
     pub fn deform(
         &self,
         palette: &Palette,
@@ -470,6 +491,10 @@ impl Arap {
     }
 
     /// The energy of eq. (1) for a map of each handle: of the first guess, and after each round.
+    ///
+    /// # Errors
+    ///
+    /// If there is not one map per handle, or a map is not finite.
     pub fn energies(
         &self,
         palette: &Palette,

@@ -17,6 +17,10 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 /// The centers of a surface by direct summation, `None` where a vertex has none.
+///
+/// # Errors
+///
+/// If mesh and weights differ in their number of vertices, or an option is out of its range.
 pub fn exact(
     mesh: &Mesh,
     weights: &Weights,

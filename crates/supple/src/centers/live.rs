@@ -47,6 +47,10 @@ struct JointPairs {
 
 impl LiveCenters {
     /// Bakes the centers and keeps what an update needs.
+    ///
+    /// # Errors
+    ///
+    /// If mesh and weights differ in their number of vertices, or an option is out of its range.
     pub fn new(
         mesh: &Mesh,
         weights: &Weights,
@@ -78,6 +82,10 @@ impl LiveCenters {
 
     /// Follows a change of weights: takes over the rows of the vertices named in `changed`, and no others. Gives the vertices whose
     /// centers may have changed, rising.
+    ///
+    /// # Errors
+    ///
+    /// If the weights are of another number of vertices, or a changed vertex does not exist.
     pub fn update(
         &mut self,
         weights: &Weights,

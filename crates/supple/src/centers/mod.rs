@@ -107,6 +107,10 @@ impl CenterOptions {
     };
 
     /// Refuses values that make no sense.
+    ///
+    /// # Errors
+    ///
+    /// If an option is out of its range.
     pub fn check(&self) -> Result<(), CenterError> {
         let ranges = [
             ("sigma", self.sigma, 1e-3, 1e3),
@@ -137,6 +141,10 @@ pub struct Centers {
 
 impl Centers {
     /// The centers of a surface, in time that grows as vertices and triangles do.
+    ///
+    /// # Errors
+    ///
+    /// If mesh and weights differ in their number of vertices, or an option is out of its range.
     pub fn bake(
         mesh: &Mesh,
         weights: &Weights,
@@ -149,6 +157,10 @@ impl Centers {
 
     /// Centers that are known already, one per vertex. Those of vertices of one influence, and those in the very place of their vertex,
     /// turn nothing and count as none.
+    ///
+    /// # Errors
+    ///
+    /// If points, mesh and weights differ in their number of vertices, or a point is not finite.
     pub fn from_points(
         points: &[Vec3],
         mesh: &Mesh,

@@ -205,6 +205,10 @@ pub enum CharacterError {
 }
 
 /// Builds a character of about `vertices` vertices.
+///
+/// # Errors
+///
+/// If a character cannot have so few or so many vertices.
 pub fn build(character: Character, vertices: usize) -> Result<Asset, CharacterError> {
     check_size(vertices)?;
     match character {

@@ -6,15 +6,22 @@
 //! changes when the whole character turns or moves. Some matrices have no real logarithm at all (a mirror, a lost dimension, two different
 //! negative eigenvalues); a pose that blends such a joint is refused with its name. (What scales or mirrors the
 //! world as a whole is taken off before: `world.rs`.) In `f64`, as squarings lose digits.
+//!
+//! A file may store positions in a space of their own (integers, another origin, a box per axis), and its bind matrices then begin with the map `D` out of it: every
+//! `T_j` is that of the plain character times `D`. A logarithm would blend `D` with the motions. So logarithms are those of `T_j M⁻¹`, and the sum's exponential is
+//! followed by `M`, which is what the joint that holds most of the surface does in the rest pose: `D` cancels out. Where that joint rests as it was bound, up to a
+//! uniform scale, `M` is left out.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
 use super::world::{Bearers, World};
+use crate::bind_matrix::{BindFault, BindMatrix};
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
 use glam::{DAffine3, DMat3, DMat4, DVec3};
+use thiserror::Error;
 
 /// The weights, and the joints whose logarithms are needed.
 #[derive(Clone, Debug)]
@@ -23,6 +30,8 @@ pub(super) struct LogMatrixSkin {
     /// True for joints that share a vertex with another; the rest need no logarithm.
     blended: Vec<bool>,
     bearers: Bearers,
+    /// `M` and its inverse, unless logarithms are those of the joints' own matrices.
+    rest: Option<[DAffine3; 2]>,
     names: Vec<String>,
 }
 
@@ -30,6 +39,8 @@ pub(super) struct LogMatrixSkin {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogMatrixPose {
     palette: Vec<Affine>,
+    /// The palette after `M⁻¹`.
+    from_rest: Vec<Affine>,
     logarithms: Vec<DMat4>,
     /// What was taken off all joints before.
     world: World,
@@ -46,13 +57,59 @@ impl LogMatrixSkin {
             }
         }
         let name = |joint| skeleton.joint_name(joint).to_owned();
+        let rest = rest_map(rig);
         LogMatrixSkin {
             weights: weights.clone(),
             names: (0..blended.len()).map(name).collect(),
             blended,
-            bearers: Bearers::of(rig),
+            bearers: match &rest {
+                Some([rest, _]) => Bearers::of(rig).relative_to(rest),
+                None => Bearers::of(rig),
+            },
+            rest,
         }
     }
+}
+
+/// A rest pose that differs by less than this from the bind pose, in shares of the surface, is the
+/// same up to rounding.
+const AT_REST: f64 = 1e-5;
+
+/// What the joint that holds most of the surface does in the rest pose, and its inverse. None if it
+/// only scales evenly, up to rounding, or if it cannot be inverted.
+fn rest_map(rig: &Rig) -> Option<[DAffine3; 2]> {
+    let (skeleton, weights) = (rig.skeleton(), rig.weights());
+    let mut held = vec![0.0; skeleton.joints().len()];
+    for vertex in 0..weights.vertex_count() {
+        for influence in weights.of(vertex) {
+            held[influence.joint] += f64::from(influence.weight);
+        }
+    }
+    let most = (0..held.len()).max_by(|&a, &b| held[a].total_cmp(&held[b]).then(b.cmp(&a)))?;
+    if skeleton.bind_fault(most).is_some() {
+        return None;
+    }
+    let joint = &skeleton.joints()[most];
+    let map = skeleton.rest_world()[joint.node] * joint.joint_from_bind;
+    let scale = map.matrix3.determinant().cbrt();
+    let bounds = rig.mesh().bounds()?;
+    let far = |corner: glam::Vec3| {
+        let corner = corner.as_dvec3();
+        map.transform_point3(corner).distance(corner * scale)
+    };
+    let moved = [bounds.min, bounds.max]
+        .map(far)
+        .into_iter()
+        .fold(0.0, f64::max);
+    let size = f64::from(bounds.extent()) + bounds.center().as_dvec3().length();
+    let turned = map
+        .matrix3
+        .abs_diff_eq(DMat3::IDENTITY * scale, AT_REST * scale);
+    if scale > 0.0 && turned && moved <= AT_REST * scale * size {
+        return None;
+    }
+    let inverse = map.inverse();
+    (map.is_finite() && inverse.is_finite()).then_some([map, inverse])
 }
 
 impl Direct for LogMatrixSkin {
@@ -62,18 +119,28 @@ impl Direct for LogMatrixSkin {
 
     fn pose(&self, palette: &[Affine], posed: &mut LogMatrixPose) -> Result<(), DeformError> {
         palette.clone_into(&mut posed.palette);
-        posed.world = self.bearers.world(palette);
+        posed.from_rest.clear();
+        match &self.rest {
+            Some([_, bind_from_rest]) => posed.from_rest.extend(
+                palette
+                    .iter()
+                    .map(|map| Affine::from_f64(&(map.to_f64() * *bind_from_rest))),
+            ),
+            None => posed.from_rest.extend_from_slice(palette),
+        }
+        posed.world = self.bearers.world(&posed.from_rest);
         posed.logarithms.clear();
-        for (joint, posed_from_bind) in palette.iter().enumerate() {
+        for (joint, map) in posed.from_rest.iter().enumerate() {
             let logarithm = match self.blended[joint] {
-                true => logarithm(&posed.world.taken_off(posed_from_bind)),
-                false => Some(DMat4::ZERO),
+                true => logarithm(&posed.world.taken_off(map)),
+                false => Ok(DMat4::ZERO),
             };
-            let none = || DeformError::NoLogarithm {
+            let none = |reason| DeformError::NoLogarithm {
                 joint,
                 name: self.names[joint].clone(),
+                reason,
             };
-            posed.logarithms.push(logarithm.ok_or_else(none)?);
+            posed.logarithms.push(logarithm.map_err(none)?);
         }
         Ok(())
     }
@@ -98,8 +165,12 @@ impl Direct for LogMatrixSkin {
         let sum = influences.fold(DMat4::ZERO, |sum, (&joint, &weight)| {
             sum + posed.logarithms[usize::from(joint)] * f64::from(weight)
         });
-        let blend = Affine::from_f64(&DAffine3::from_mat4(exponential(&sum)));
-        posed.world.put_back(blend)
+        let blend = DAffine3::from_mat4(exponential(&sum));
+        let blend = match &self.rest {
+            Some([rest_from_bind, _]) => blend * *rest_from_bind,
+            None => blend,
+        };
+        posed.world.put_back(Affine::from_f64(&blend))
     }
 }
 
@@ -127,10 +198,27 @@ fn exponential(matrix: &DMat4) -> DMat4 {
     result
 }
 
-/// The real logarithm of an affine map nearest to zero; none if there is no real one.
+/// Why a matrix has no real logarithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NoLogarithm {
+    /// Entries that are NaN or infinite.
+    #[error("it is not finite")]
+    NotFinite,
+    /// A negative determinant.
+    #[error("it mirrors")]
+    Mirrors,
+    /// A determinant of zero, up to rounding.
+    #[error("it flattens space")]
+    Flattens,
+    /// Two different negative eigenvalues.
+    #[error("it has two different negative eigenvalues")]
+    NegativeEigenvalues,
+}
+
+/// The real logarithm of an affine map nearest to zero; why not, if there is no real one.
 ///
 /// `log [A t; 0 1] = [L u; 0 0]` with `L = log A` and `t = (Σ L^k / (k+1)!) u`.
-fn logarithm(map: &DAffine3) -> Option<DMat4> {
+fn logarithm(map: &DAffine3) -> Result<DMat4, NoLogarithm> {
     let linear = linear_logarithm(&map.matrix3)?;
     // The sum is a block of the exponential of [L I; 0 0], which holds for its columns one by one.
     let column = |axis: DVec3| {
@@ -147,20 +235,31 @@ fn logarithm(map: &DAffine3) -> Option<DMat4> {
         w_axis: shift.extend(0.0),
         ..DMat4::from_mat3_translation(linear, DVec3::ZERO)
     };
-    whole.is_finite().then_some(whole)
+    match whole.is_finite() {
+        true => Ok(whole),
+        false => Err(NoLogarithm::NotFinite),
+    }
 }
 
 /// Two matrices whose products differ by less than this, relative to their size, are taken to commute.
 const COMMUTE: f64 = 1e-6;
 
-fn linear_logarithm(matrix: &DMat3) -> Option<DMat3> {
-    if !matrix.is_finite() || matrix.determinant() <= 0.0 {
-        return None;
+fn linear_logarithm(matrix: &DMat3) -> Result<DMat3, NoLogarithm> {
+    if !matrix.is_finite() {
+        return Err(NoLogarithm::NotFinite);
+    }
+    // Of what is flattened, rounding decides whether it mirrors.
+    let fault = BindMatrix::of(&DAffine3::from_mat3(*matrix)).fault();
+    if fault.is_some_and(BindFault::is_singular) {
+        return Err(NoLogarithm::Flattens);
+    }
+    if matrix.determinant() < 0.0 {
+        return Err(NoLogarithm::Mirrors);
     }
     let Polar { rotation, stretch } = Polar::of(*matrix);
     let turn = rotation_logarithm(rotation);
     if stretch == DMat3::IDENTITY {
-        return Some(turn);
+        return Ok(turn);
     }
     let size = |matrix: &DMat3| {
         let entries = matrix.to_cols_array();
@@ -173,19 +272,20 @@ fn linear_logarithm(matrix: &DMat3) -> Option<DMat3> {
     // half turn commutes with any stretch in its plane.
     let apart = turn * stretch - stretch * turn;
     if size(&apart) <= COMMUTE * size(&stretch) {
-        return Some(turn + stretch_logarithm(&stretch));
+        return Ok(turn + stretch_logarithm(&stretch));
     }
     if has_negative_eigenvalue(matrix) {
-        return None;
+        return Err(NoLogarithm::NegativeEigenvalues);
     }
     // Square roots until the matrix is near the identity, a series there, doubled back.
     let mut root = *matrix;
     let mut roots = 0;
     while size(&(root - DMat3::IDENTITY)) > 0.1 {
-        root = square_root(&root)?;
+        // Roots that are not found are those of matrices with hardly any determinant.
+        root = square_root(&root).ok_or(NoLogarithm::Flattens)?;
         roots += 1;
         if roots > 60 {
-            return None;
+            return Err(NoLogarithm::Flattens);
         }
     }
     // log((1 + z) / (1 − z)) = 2 (z + z³/3 + z⁵/5 + …)
@@ -197,7 +297,7 @@ fn linear_logarithm(matrix: &DMat3) -> Option<DMat3> {
         sum += power * (2.0 / f64::from(odd));
         power *= squared;
     }
-    Some(sum * 2f64.powi(roots))
+    Ok(sum * 2f64.powi(roots))
 }
 
 /// The angle times the axis, as the matrix of a cross product. At exactly half a turn either sense would do.

@@ -44,6 +44,7 @@ pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 pub use instructions::InstructionSet;
 pub(crate) use linear::blend as linear_blend;
 pub use linear_dual_blend::{DUAL_SHARE, DualShare, LinearDualBlend};
+pub use log_matrix::NoLogarithm;
 pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::{Normals, UnknownNormals};
@@ -194,14 +195,14 @@ pub enum DeformError {
         most: usize,
     },
     /// Log-matrix skinning cannot blend this joint in this pose.
-    #[error(
-        "the matrix of joint {joint} '{name}' has no real logarithm in this pose: it mirrors, loses a dimension, or has two different negative eigenvalues"
-    )]
+    #[error("the matrix of joint {joint} '{name}' has no real logarithm in this pose: {reason}")]
     NoLogarithm {
         /// Which joint.
         joint: usize,
         /// Its name.
         name: String,
+        /// Why not.
+        reason: NoLogarithm,
     },
 }
 
@@ -217,6 +218,10 @@ impl From<NodeCountError> for DeformError {
 
 impl Skin {
     /// Prepares a rig for a method and a kind of normals: the slow part, once per character.
+    ///
+    /// # Errors
+    ///
+    /// If an option is out of its range, or what was baked before belongs to another character.
     pub fn bake(rig: &Rig, method: &Method, normals: Normals) -> Result<Skin, DeformError> {
         let mut arap_report = None;
         let deformer: Arc<dyn Deformer> = match method {
@@ -339,6 +344,10 @@ impl Skin {
     /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace has grown. A large surface is shared out to the threads of the pool
     /// that the caller is in, or of the global one, and comes out the same to the bit for any number of them. From a thread outside of the pool, the pool's queue
     /// takes a block about every sixty frames.
+    ///
+    /// # Errors
+    ///
+    /// If palette or output do not fit the character, or the method cannot do the pose.
     pub fn deform(
         &self,
         palette: &Palette,
@@ -349,6 +358,10 @@ impl Skin {
     }
 
     /// Deforms another shape of the same surface, such as one with morph targets applied.
+    ///
+    /// # Errors
+    ///
+    /// If shape, palette or output do not fit the character, or the method cannot do the pose.
     pub fn deform_shape(
         &self,
         shape: Shape<'_>,
@@ -369,6 +382,10 @@ impl Skin {
     }
 
     /// Deforms many instances of the character at once, each in a pose of its own: their surfaces come one after the other. Small ones share out the threads, too.
+    ///
+    /// # Errors
+    ///
+    /// If a palette or the output does not fit the character, or the method cannot do a pose.
     pub fn deform_crowd(
         &self,
         palettes: &[Palette],
@@ -382,6 +399,10 @@ impl Skin {
     }
 
     /// The same into the vertex buffers of an engine, with any stride and packed normals.
+    ///
+    /// # Errors
+    ///
+    /// If a palette or a buffer does not fit the character, or the method cannot do a pose.
     pub fn deform_into_buffers(
         &self,
         palettes: &[Palette],
@@ -415,6 +436,10 @@ impl Skin {
     }
 
     /// Which vertices the method turns inside out in a pose, though no joint mirrors them: a flaw of `ddm-v1` (§3.5.2), where the determinant of a patch is negative.
+    ///
+    /// # Errors
+    ///
+    /// If the palette does not fit the character, or the method cannot do the pose.
     pub fn inverted(
         &self,
         palette: &Palette,
@@ -439,6 +464,10 @@ impl Skin {
     }
 
     /// Whether a shape has as many vertices as the surface.
+    ///
+    /// # Errors
+    ///
+    /// If positions, normals or tangents are not one per vertex.
     pub fn check_shape(&self, shape: &Shape<'_>) -> Result<(), DeformError> {
         let vertices = self.vertex_count();
         check_size("rest positions", shape.positions.len(), vertices)?;
@@ -463,6 +492,10 @@ impl Skin {
     }
 
     /// Whether an output has room for so many instances, and a shape the tangents that it asks for.
+    ///
+    /// # Errors
+    ///
+    /// If positions, normals or tangents are not one per vertex and instance.
     pub fn check_output(
         &self,
         output: &Output<'_>,

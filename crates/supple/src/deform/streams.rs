@@ -237,6 +237,10 @@ impl Skin {
     }
 
     /// A pose as it is read. Nothing for methods without a layout.
+    ///
+    /// # Errors
+    ///
+    /// If the palette does not fit the character, or the method cannot do the pose.
     pub fn stream_pose(
         &self,
         palette: &Palette,

@@ -64,6 +64,16 @@ impl Bearers {
         }
     }
 
+    /// These joints, seen from a map that all of them are to be followed by: their maps are those
+    /// of the rig after its inverse.
+    pub(super) fn relative_to(self, map: &DAffine3) -> Bearers {
+        let scale = map.matrix3.determinant().abs().cbrt();
+        Bearers {
+            rest_scale: unless_noise(self.rest_scale / scale),
+            ..self
+        }
+    }
+
     /// The world of a palette.
     ///
     /// Its scale is that of the rest pose, times what all joints are scaled by beyond it: the factor nearest to one among
@@ -89,6 +99,12 @@ impl Bearers {
         let (low, high) = range.unwrap_or((self.rest_scale, self.rest_scale));
         let beyond = unless_noise(1f64.clamp(low / self.rest_scale, high / self.rest_scale));
         let scale = self.rest_scale * beyond;
+        let farthest = held().map(farthest_shift).fold(0.0, f64::max);
+        let scale = if is_usable(scale, farthest) {
+            scale
+        } else {
+            1.0
+        };
         let lost = |map: &Affine| map.scale_factor() == 0.0;
         let mirrored = held().any(Affine::mirrors) && held().all(|map| map.mirrors() || lost(map));
         let diagonal = held().fold(DVec3::ZERO, |sum, map| {
@@ -98,10 +114,26 @@ impl Bearers {
         // around leaves the largest trace, and the joints nearest to where they rest.
         let axis = (0..3).min_by(|&a, &b| diagonal[a].total_cmp(&diagonal[b]));
         World {
-            scale: if scale.is_finite() { scale } else { 1.0 },
+            scale,
             mirror: axis.filter(|_| mirrored),
         }
     }
+}
+
+/// Translations may become this large when a scale is divided out: `f32` holds their squares.
+const FARTHEST: f64 = 1e18;
+
+/// Whether a scale can be divided out of maps whose translations are at most this large. If not,
+/// the scale crushes the character to a point, or is itself beyond the range of `f32`.
+fn is_usable(scale: f64, farthest: f64) -> bool {
+    let in_range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+    in_range.contains(&scale) && farthest <= FARTHEST * scale
+}
+
+/// The largest coordinate of a map's translation.
+fn farthest_shift(map: &Affine) -> f64 {
+    let shifts = map.rows.map(|row| f64::from(row.w.abs()));
+    shifts.into_iter().fold(0.0, f64::max)
 }
 
 /// The factor of a joint's scale, mirrored or not.

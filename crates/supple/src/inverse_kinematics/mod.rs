@@ -243,6 +243,11 @@ const HANGS: f64 = 0.7;
 const ROUNDING: f64 = 1e-14;
 
 /// Changes a pose so that nodes get to their places, or as near as they come. Returns what came of each goal; on an error the pose stays as it was.
+///
+/// # Errors
+///
+/// If the pose has another number of nodes, a goal names a node that does not exist or that no
+/// joint can move, goals contradict each other, or a number is not finite or out of its range.
 pub fn reach(
     skeleton: &Skeleton,
     pose: &mut Pose,
@@ -311,6 +316,11 @@ pub fn reach(
 }
 
 /// Shifts a node to a place in the world; what hangs on it comes along, and the bone above it stretches.
+///
+/// # Errors
+///
+/// If the pose has another number of nodes, there is no such node, the position is not finite, or
+/// the node hangs on one that is scaled to nothing.
 pub fn move_to(
     skeleton: &Skeleton,
     pose: &mut Pose,

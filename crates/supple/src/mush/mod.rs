@@ -72,6 +72,10 @@ impl MushOptions {
     };
 
     /// Tells what is wrong with the options, if anything is.
+    ///
+    /// # Errors
+    ///
+    /// If an option is out of its range.
     pub fn check(&self) -> Result<(), MushError> {
         let wrong = |name, value, allowed| {
             Err(MushError::Option {
@@ -232,6 +236,10 @@ pub struct PatchPart {
 
 impl Mush {
     /// Bakes a character.
+    ///
+    /// # Errors
+    ///
+    /// If an option or a painted number is out of its range, or there are too many influences.
     pub fn bake(rig: &Rig, options: &MushOptions) -> Result<Baked, MushError> {
         let surface = MushSurface::of(rig, options)?;
         let rows = assembly::rows(&surface, options);
@@ -243,6 +251,11 @@ impl Mush {
     }
 
     /// Takes numbers that were baked before, such as a file's. The weights' rows name the joints; `parts` follow them.
+    ///
+    /// # Errors
+    ///
+    /// If parts, centers and weights differ in number, or a number is not finite or out of its
+    /// range.
     pub fn from_parts(
         weights: Weights,
         parts: Vec<PatchPart>,

@@ -19,6 +19,10 @@ pub struct Connections {
 
 impl Connections {
     /// What delta mush and a bake connect in a character.
+    ///
+    /// # Errors
+    ///
+    /// If an option or a painted number is out of its range.
     pub fn of(rig: &Rig, options: &MushOptions) -> Result<Connections, MushError> {
         Ok(MushSurface::of(rig, options)?.connections)
     }

@@ -192,6 +192,11 @@ const MOST_ALONG: usize = 64;
 const MOST: usize = 1000;
 
 /// Places handles in a body.
+///
+/// # Errors
+///
+/// If the mesh has no surface, there is no handle to place, or a given one is not finite or outside of
+/// the body.
 pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandles, HandleError> {
     options.check()?;
     let shape = Shape::of(mesh);
@@ -289,6 +294,10 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
 
 impl PlacedHandles {
     /// The weights of all handles, one joint for each in their order: point weights, which vary all the way from one handle to the next.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::weights::bind::bind`] does.
     pub fn bind(
         &self,
         mesh: &Mesh,

@@ -95,6 +95,10 @@ impl WeightQuality {
 
     /// The quality of rows of (joint, weight), one per vertex, not yet normalised. The sums are judged as given, all else as
     /// [`WeightsBuilder`] mends it; a vertex without weight follows the first joint.
+    ///
+    /// # Errors
+    ///
+    /// If rows and vertices differ in number, a joint does not exist, or a weight is not finite.
     pub fn of_rows<Row: IntoIterator<Item = (usize, f32)>>(
         mesh: &Mesh,
         skeleton: &Skeleton,

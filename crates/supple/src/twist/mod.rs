@@ -180,6 +180,10 @@ pub enum TwistError {
 }
 
 /// Splits the bone of a joint by a new joint in its middle; everything else stays as it was.
+///
+/// # Errors
+///
+/// If there is no such joint, its bone cannot be split or follows no twist, or the name is taken.
 pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twisted, TwistError> {
     let bone = Bone::find(&asset.rig, joint, options.toward)?;
     let skeleton = asset.rig.skeleton();

@@ -118,6 +118,10 @@ pub struct WeightsBuilder {
 
 impl WeightsBuilder {
     /// For a skeleton of `joint_count` joints.
+    ///
+    /// # Errors
+    ///
+    /// If there are more joints than 16 bits can number.
     pub fn new(joint_count: usize) -> Result<WeightsBuilder, WeightsError> {
         if joint_count > 1 << 16 {
             return Err(WeightsError::TooManyJoints(joint_count));
@@ -137,6 +141,10 @@ impl WeightsBuilder {
     /// Adds the influences of the next vertex, in any order, a joint possibly more than once.
     ///
     /// They are normalised to sum to one; without any, the vertex follows `fallback`.
+    ///
+    /// # Errors
+    ///
+    /// If a weight is not finite, or a joint with a weight or the fallback does not exist.
     pub fn push(
         &mut self,
         influences: impl IntoIterator<Item = (usize, f32)>,

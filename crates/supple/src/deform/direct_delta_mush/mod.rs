@@ -109,6 +109,10 @@ impl Default for MushSource {
 
 impl MushSource {
     /// The numbers for a rig.
+    ///
+    /// # Errors
+    ///
+    /// If an option is out of its range, or known numbers are those of another character.
     pub fn bake(&self, rig: &Rig) -> Result<Arc<Mush>, MushError> {
         let vertices = rig.mesh().vertex_count();
         match self {

@@ -70,12 +70,13 @@ impl Handle {
             next_above.push(above);
         }
         let above = |joint: usize| next_above[joint];
-        let heads: Vec<DVec3> = all
-            .iter()
-            .map(|joint| joint.joint_from_bind.inverse().translation)
-            .collect();
+        let heads = skeleton.bind_heads();
+        let mut is_known = vec![true; all.len()];
+        for joint in skeleton.singular_binds() {
+            is_known[joint] = false;
+        }
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
-        let known = |joint: usize| heads[joint].is_finite();
+        let known = |joint: usize| is_known[joint];
         let listed = || (0..all.len()).filter(|&joint| chosen[joint] && known(joint));
         let same_place =
             crate::skeleton::same_place(&listed().map(|joint| heads[joint]).collect::<Vec<_>>());

@@ -259,6 +259,11 @@ fn check_voxels(voxels: Option<usize>) -> Result<(), BindError> {
 }
 
 /// Binds a mesh to handles. `joints` is how many joints there are; `progress` is told the share that is done, now and then.
+///
+/// # Errors
+///
+/// If there are no handles, two are at the same place, one has no bone, is not finite or is of a
+/// joint that does not exist, an option is out of its range, or the equations cannot be solved.
 pub fn bind(
     mesh: &Mesh,
     handles: &[Handle],

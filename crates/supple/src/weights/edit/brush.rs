@@ -93,6 +93,10 @@ pub struct Stroke<'a> {
 
 impl Editor {
     /// Starts a stroke over some weights.
+    ///
+    /// # Errors
+    ///
+    /// If the weights are of another number of vertices or joints than the character.
     pub fn stroke<'a>(&'a self, weights: &'a Weights) -> Result<Stroke<'a>, EditError> {
         self.check(weights)?;
         Ok(Stroke {
@@ -239,6 +243,10 @@ impl Editor {
 
 impl Stroke<'_> {
     /// Touches the surface once, and gives the vertices that the brush covered. Where there is no surface, that is none.
+    ///
+    /// # Errors
+    ///
+    /// If a number of the brush is out of its range, or its joint does not exist or is locked.
     pub fn dab(&mut self, brush: &Brush, at: Place) -> Result<Vec<u32>, EditError> {
         self.dab_where(brush, at, |_| true)
     }
@@ -294,6 +302,10 @@ impl Stroke<'_> {
     }
 
     /// All that the stroke changes so far.
+    ///
+    /// # Errors
+    ///
+    /// If there are more influences than can be counted.
     pub fn change(&self) -> Result<Change, EditError> {
         let rows = self.covered.iter();
         let rows = rows.map(|&point| (point, self.rows[&point].clone()));

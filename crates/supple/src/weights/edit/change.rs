@@ -50,11 +50,19 @@ impl Change {
     }
 
     /// The weights with the change made: all other rows are kept.
+    ///
+    /// # Errors
+    ///
+    /// If the weights are of another number of vertices.
     pub fn redo(&self, weights: &Weights) -> Result<Weights, EditError> {
         self.put(&self.after, weights)
     }
 
     /// The weights as they were before, to the bit.
+    ///
+    /// # Errors
+    ///
+    /// If the weights are of another number of vertices.
     pub fn undo(&self, weights: &Weights) -> Result<Weights, EditError> {
         self.put(&self.before, weights)
     }

@@ -205,6 +205,10 @@ impl Editor {
     }
 
     /// Locks a joint, or unlocks it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such joint.
     pub fn set_locked(&mut self, joint: usize, locked: bool) -> Result<(), EditError> {
         self.check_joint(joint)?;
         self.locked[joint] = locked;
@@ -217,6 +221,11 @@ impl Editor {
     }
 
     /// What an edit changes within a region.
+    ///
+    /// # Errors
+    ///
+    /// If the weights are of another number of vertices or joints than the character, or the edit
+    /// or the region names what does not exist or a number out of its range.
     pub fn apply(
         &self,
         weights: &Weights,
@@ -254,6 +263,10 @@ impl Editor {
     }
 
     /// [`Edit::Transfer`], and what came of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Editor::apply`] does.
     pub fn transfer(
         &self,
         weights: &Weights,
