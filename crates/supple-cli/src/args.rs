@@ -10,7 +10,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use glam::DVec3;
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use supple::centers::CenterOptions;
 use supple::characters::Character;
 use supple::deform::UnknownMethod;
 use supple::twist::TwistOf;
@@ -57,7 +56,7 @@ Start here:
   supple compare hero.glb -o report          every method on your character, side by side
   supple render hero.glb --clip Run -o run.gif
 
-Exit status: 0 done, 1 it could not be done, 2 the command line was wrong.
+Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 128 + N on signal N.
 Set NO_COLOR to do without colours."
 )]
 pub(crate) struct Arguments {
@@ -732,7 +731,19 @@ impl BenchOptions {
         let all = Topic::value_variants().iter().copied();
         let wanted = all.filter(|topic| self.only.is_empty() || self.only.contains(topic));
         if self.device.device == Device::Cpu {
-            return Ok(wanted.collect());
+            let wanted: Vec<Topic> = wanted.collect();
+            let unused = |option: &str, users: &str| {
+                let message = format!("{option} changes nothing about what --only asks for");
+                Failure::usage(message).hint(format!("it is for --only {users}"))
+            };
+            if !self.methods.is_empty() && !wanted.contains(&Topic::Frames) {
+                return Err(unused("--methods", "frames"));
+            }
+            let is_exact = |topic: &Topic| matches!(topic, Topic::Centers | Topic::Mush);
+            if self.exact && !wanted.iter().any(is_exact) {
+                return Err(unused("--exact", "centers,mush"));
+            }
+            return Ok(wanted);
         }
         if self.exact {
             return Err(
@@ -793,15 +804,15 @@ pub(crate) enum Topic {
 /// How centers of rotation are computed.
 #[derive(Args)]
 pub(crate) struct CenterArguments {
-    /// cor: how alike weights must be for a part of the surface to count; larger takes in more of it (the paper's σ)
-    #[arg(long, value_name = "S", default_value_t = CenterOptions::PAPER.sigma, allow_negative_numbers = true)]
-    pub(crate) sigma: f64,
-    /// cor: triangles whose corners' weights differ by this much are cut into smaller ones (the paper's ε)
-    #[arg(long, value_name = "E", default_value_t = CenterOptions::PAPER.epsilon, allow_negative_numbers = true)]
-    pub(crate) epsilon: f64,
-    /// cor: how far centers may be from the exact sum, as a share of the character's size
-    #[arg(long, value_name = "A", default_value_t = CenterOptions::PAPER.accuracy, allow_negative_numbers = true)]
-    pub(crate) accuracy: f64,
+    /// cor: how alike weights must be for a part of the surface to count; larger takes in more of it (the paper's σ) [default: 0.1]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) sigma: Option<f64>,
+    /// cor: triangles whose corners' weights differ by this much are cut into smaller ones (the paper's ε) [default: 0.1]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub(crate) epsilon: Option<f64>,
+    /// cor: how far centers may be from the exact sum, as a share of the character's size [default: 0.00003]
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    pub(crate) accuracy: Option<f64>,
 }
 
 #[derive(Args)]
@@ -823,9 +834,9 @@ pub(crate) struct Moment {
     /// Frame of the clip, from 0, at --fps
     #[arg(long, value_name = "N")]
     pub(crate) frame: Option<u32>,
-    /// Frames per second, for --frame and for GIFs
-    #[arg(long, value_name = "F", default_value = "30", value_parser = parse_fps)]
-    pub(crate) fps: f64,
+    /// Frames per second, for --frame and for GIFs [default: 30]
+    #[arg(long, value_name = "F", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
 }
 
 fn normals_parser() -> impl TypedValueParser<Value = Normals> {

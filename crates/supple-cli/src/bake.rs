@@ -45,8 +45,8 @@ impl Bakeable {
 
 pub(crate) fn run(options: &BakeOptions) -> Result<(), Failure> {
     let kind = DocumentKind::wanted(&options.out)?;
-    let centers = center_options(&options.centers)?;
     let method = options.method.method();
+    let centers = center_options(&options.centers, &method)?;
     options.mush.check(std::slice::from_ref(&method))?;
     if options.as_skin && !matches!(options.method, Bakeable::Mush(MushVariant::V5)) {
         let message =
@@ -67,15 +67,26 @@ pub(crate) fn run(options: &BakeOptions) -> Result<(), Failure> {
         Bakeable::Mush(_) => bake_mush::store(&mut document, &source, &options.mush)?,
     };
     kind.write(&mut document, &options.out)?;
-    crate::tell(&told);
+    told.lines().for_each(crate::tell);
     Ok(())
 }
 
-fn center_options(wanted: &CenterArguments) -> Result<CenterOptions, Failure> {
+fn center_options(wanted: &CenterArguments, method: &Method) -> Result<CenterOptions, Failure> {
+    let given = [
+        ("--sigma", wanted.sigma),
+        ("--epsilon", wanted.epsilon),
+        ("--accuracy", wanted.accuracy),
+    ];
+    let given = given.iter().find(|(_, value)| value.is_some());
+    if let (Some((option, _)), Some(Bakeable::Mush(_))) = (given, Bakeable::of(method)) {
+        let message = format!("{option} means nothing to '{method}'");
+        return Err(Failure::usage(message).hint("methods that take it: cor"));
+    }
+    let usual = CenterOptions::PAPER;
     let options = CenterOptions {
-        sigma: wanted.sigma,
-        epsilon: wanted.epsilon,
-        accuracy: wanted.accuracy,
+        sigma: wanted.sigma.unwrap_or(usual.sigma),
+        epsilon: wanted.epsilon.unwrap_or(usual.epsilon),
+        accuracy: wanted.accuracy.unwrap_or(usual.accuracy),
     };
     options
         .check()

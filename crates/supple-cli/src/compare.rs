@@ -4,15 +4,19 @@ use crate::args::CompareOptions;
 use crate::failure::Failure;
 use crate::reaching::ReachArguments;
 use crate::source::Source;
+use crate::wording::printable;
 use crate::{posing, progress};
 use std::path::Path;
 use supple::arap::Arap;
 use supple::{Asset, Clip, Method};
-use supple_io::write_whole;
+use supple_io::{make_folders, write_whole};
 use supple_render::report::{ReportError, ReportOptions, Subject, default_methods, report};
 
 /// The progress bar counts in these.
 const STEPS: usize = 200;
+
+/// The file that a report is.
+const INDEX: &str = "index.html";
 
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     let mut methods = match options.method.is_empty() {
@@ -20,6 +24,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
         false => options.method.clone(),
     };
     options.mush.check(&methods)?;
+    check_folder(&options.out)?;
     let source = Source::open(&options.file)?;
     let asset = &source.asset;
     let mut clips = Vec::new();
@@ -83,28 +88,23 @@ pub(crate) fn write_report(
     options: &ReportOptions,
     folder: &Path,
 ) -> Result<(), Failure> {
-    let is_new = !folder.exists();
-    let index = folder.join("index.html");
-    prepare(folder, &index)?;
     let bar = progress::bar(STEPS, "comparing");
     let page = report(subjects, options, |share| {
         bar.set_position((share * STEPS as f64) as u64);
     });
     bar.finish_and_clear();
-    if page.is_err() && is_new {
-        // Only ever removes what is empty.
-        let _ = std::fs::remove_dir(folder);
-    }
     let page = page?;
+    let made = make_folders(folder).map_err(|error| Failure::writing(folder, error))?;
+    let index = folder.join(INDEX);
     write_whole(&index, |out| out.write_all(page.as_bytes()))
         .map_err(|error| Failure::writing(&index, error))?;
-    crate::print(&format!("open {}\n", index.display()))
+    drop(made);
+    crate::print(&format!("open {}\n", printable(&index.to_string_lossy())))
 }
 
-/// Makes sure that a page can be written, before the long work of making it.
-fn prepare(folder: &Path, index: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, error))?;
-    Failure::unless_writable(index)
+/// Fails if no report can be written into a folder, before the long work of making it.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
+    Failure::unless_writable_in(folder, INDEX)
 }
 
 impl From<ReportError> for Failure {

@@ -35,10 +35,7 @@ impl DocumentKind {
 
     /// What the ending of an output says, where it can be nothing else.
     pub(crate) fn wanted(path: &Path) -> Result<DocumentKind, Failure> {
-        DocumentKind::of(path).ok_or_else(|| {
-            let message = format!("{}: the ending must be .glb or .gltf", path.display());
-            Failure::usage(message)
-        })
+        DocumentKind::of(path).ok_or_else(|| Failure::wrong_ending(path, ".glb or .gltf"))
     }
 
     /// Writes a file that needs no other, and tells of images that could not be taken in.

@@ -90,13 +90,7 @@ impl OutputKind {
             "ply" => Ok(OutputKind::Ply),
             _ => DocumentKind::of(path)
                 .map(OutputKind::Document)
-                .ok_or_else(|| {
-                    let message = format!(
-                        "{}: the ending must be .npy, .obj, .ply, .glb or .gltf",
-                        path.display()
-                    );
-                    Failure::usage(message)
-                }),
+                .ok_or_else(|| Failure::wrong_ending(path, ".npy, .obj, .ply, .glb or .gltf")),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `supple demo`: methods compared on built-in characters, ending in a page to open.
 
 use crate::args::DemoOptions;
-use crate::compare::write_report;
+use crate::compare::{check_folder, write_report};
 use crate::failure::Failure;
 use crate::posing;
 use crate::source::Source;
@@ -21,6 +21,7 @@ supple deform  hero.glb --clip Run --time 0.4 -o run.obj
 supple convert @figure:20000 -o figure.glb           # take this figure with you";
 
 pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
+    check_folder(&options.out)?;
     let figure = Source::open(FIGURE.as_ref())?.asset;
     let toy = Source::open(TOY.as_ref())?.asset;
     let toy_clips = TOY_CLIPS.map(|clip| posing::find_clip(&toy, clip));

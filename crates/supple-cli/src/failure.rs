@@ -1,6 +1,6 @@
 //! What went wrong, for people: one message, and what to do about it where that is known.
 
-use crate::wording::printable;
+use crate::wording::{printable, short_sentence};
 use anstyle::{AnsiColor, Style};
 use std::path::Path;
 use supple::centers::CenterError;
@@ -13,7 +13,7 @@ use supple::rig::RigError;
 use supple::weights::WeightsError;
 use supple_gpu::GpuError;
 use supple_io::gltf::SaveError;
-use supple_io::{LoadError, check_writable};
+use supple_io::{LoadError, check_folder_writable, check_writable};
 
 /// A reason to stop.
 #[derive(Debug)]
@@ -27,7 +27,20 @@ impl Failure {
     /// Something could not be done: exit status 1.
     pub(crate) fn new(message: impl Into<String>) -> Failure {
         Failure {
-            message: printable(&message.into()),
+            message: short_sentence(&message.into()),
+            hint: None,
+            exit_status: 1,
+        }
+    }
+
+    /// The same about a file, whose path is shown in full.
+    pub(crate) fn about(path: &Path, message: impl AsRef<str>) -> Failure {
+        Failure::preceded_by(&format!("{}: ", path.display()), message.as_ref())
+    }
+
+    fn preceded_by(words: &str, message: &str) -> Failure {
+        Failure {
+            message: printable(words) + &short_sentence(message),
             hint: None,
             exit_status: 1,
         }
@@ -35,15 +48,26 @@ impl Failure {
 
     /// The command line was wrong: exit status 2.
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure::new(message).as_usage()
+    }
+
+    /// The same failure with the command line to blame.
+    pub(crate) fn as_usage(self) -> Failure {
         Failure {
             exit_status: 2,
-            ..Failure::new(message)
+            ..self
         }
+    }
+
+    /// An output whose name has the wrong ending.
+    pub(crate) fn wrong_ending(path: &Path, known: &str) -> Failure {
+        Failure::about(path, format!("the ending must be {known}")).as_usage()
     }
 
     /// A file could not be written.
     pub(crate) fn writing(path: &Path, error: impl std::fmt::Display) -> Failure {
-        Failure::new(format!("cannot write {}: {error}", path.display()))
+        let words = format!("cannot write {}: ", path.display());
+        Failure::preceded_by(&words, &error.to_string())
     }
 
     /// Fails before the work if its outcome cannot be written.
@@ -51,9 +75,18 @@ impl Failure {
         check_writable(path).map_err(|error| Failure::writing(path, error))
     }
 
+    /// The same for a file in a folder that is made if it is not there.
+    pub(crate) fn unless_writable_in(folder: &Path, file: &str) -> Result<(), Failure> {
+        check_folder_writable(folder).map_err(|error| Failure::writing(folder, error))?;
+        match folder.is_dir() {
+            true => Failure::unless_writable(&folder.join(file)),
+            false => Ok(()),
+        }
+    }
+
     /// Adds what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
-        self.hint = Some(printable(&hint.into()));
+        self.hint = Some(short_sentence(&hint.into()));
         self
     }
 
@@ -64,16 +97,23 @@ impl Failure {
     pub(crate) fn report(&self) {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let dim = Style::new().dimmed();
-        crate::tell(&format!("{red}error:{red:#} {}", self.message));
+        crate::tell_styled(&format!("{red}error:{red:#} {}", self.message));
         if let Some(hint) = &self.hint {
-            crate::tell(&format!("  {dim}{hint}{dim:#}"));
+            crate::tell_styled(&format!("  {dim}{hint}{dim:#}"));
         }
     }
 }
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Failure {
-        Failure::new(error.to_string())
+        match error {
+            LoadError::Io { path, source } => Failure::about(&path, source.to_string()),
+            LoadError::Malformed {
+                path,
+                place,
+                problem,
+            } => Failure::about(&path, format!("{place}: {problem}")),
+        }
     }
 }
 

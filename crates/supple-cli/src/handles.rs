@@ -29,11 +29,10 @@ impl Output {
         match ending(&options.out).as_str() {
             "json" => Ok(Output::List),
             "png" => Ok(Output::Picture),
-            _ => {
-                let out = options.out.display();
-                let message = format!("{out}: the ending must be .glb, .gltf, .json or .png");
-                Err(Failure::usage(message))
-            }
+            _ => Err(Failure::wrong_ending(
+                &options.out,
+                ".glb, .gltf, .json or .png",
+            )),
         }
     }
 
@@ -56,9 +55,8 @@ impl Output {
         for (given, is_heard, about) in kinds {
             let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
             if let Some((option, _)) = given.next().filter(|_| !is_heard) {
-                let out = options.out.display();
-                let message = format!("{out}: {option} is about {about}, and changes nothing here");
-                return Err(Failure::usage(message));
+                let message = format!("{option} is about {about}, and changes nothing here");
+                return Err(Failure::about(&options.out, message).as_usage());
             }
         }
         Ok(())
@@ -107,7 +105,7 @@ pub(crate) fn run(options: &HandleArguments) -> Result<(), Failure> {
         }
         Output::Picture => draw(options, &mesh, &handles)?,
     }
-    crate::tell(&told.join("\n"));
+    told.iter().for_each(|line| crate::tell(line));
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::source::Source;
 use crate::weight_quality;
 use crate::wording::{
-    bytes, center_options, listed, many, mush_influences, mush_options, printable, unusable,
-    weight_flaws,
+    bytes, center_options, listed, many, mush_influences, mush_options, printable, short_sentence,
+    unusable, weight_flaws,
 };
 use anstyle::Style;
 use serde_json::{Value, json};
@@ -24,14 +24,13 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     let findings = Findings::of(&source.asset.rig, &source.asset.parts);
     let quality = WeightQuality::of(&source.asset.rig).as_found(&source.notes.weights);
     let oddities = oddities(&source, &findings);
-    let text = match options.json {
+    match options.json {
         true => {
             let report = report_json(&file, &source, &findings, &quality, &oddities);
-            format!("{report:#}\n")
+            crate::print_json(&format!("{report:#}"))
         }
-        false => report_text(&file, &source, &findings, &quality, &oddities),
-    };
-    crate::print(&text)
+        false => crate::print(&report_text(&file, &source, &findings, &quality, &oddities)),
+    }
 }
 
 /// Something that a user should know about a file.
@@ -89,7 +88,7 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
     let edges = source.bad_pseudo_edges();
     if let Some(first) = edges.first() {
         let count = many(edges.len(), "pseudo-edge");
-        let first = printable(&first.to_string());
+        let first = short_sentence(&first.to_string());
         note(
             "bad_pseudo_edges",
             edges.len(),
@@ -202,7 +201,7 @@ fn skeleton_oddities(
 ) {
     let asset = &source.asset;
     let skeleton = asset.rig.skeleton();
-    let names = |nodes: &[usize]| {
+    let first_names = |nodes: &[usize]| {
         let shown = nodes
             .iter()
             .take(3)
@@ -236,7 +235,7 @@ fn skeleton_oddities(
             format!(
                 "{} {what} in the rest pose: {}",
                 many(count, "node"),
-                names(nodes)
+                first_names(nodes)
             ),
         );
     }
@@ -378,10 +377,10 @@ fn report_text(
         row("morphs", many(targets, "target"));
     }
     if !asset.props.is_empty() {
-        let names = listed(asset.props.iter().map(|prop| prop.name.as_str()));
+        let props = listed(asset.props.iter().map(|prop| prop.name.as_str()));
         row(
             "props",
-            format!("{}, not skinned: {names}", many(asset.props.len(), "mesh")),
+            format!("{}, not skinned: {props}", many(asset.props.len(), "mesh")),
         );
     }
     match asset.clips.len() {

@@ -11,6 +11,7 @@ mod demo;
 mod failure;
 mod handles;
 mod info;
+mod interrupt;
 mod mush;
 mod pose;
 mod posing;
@@ -33,7 +34,21 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match arguments.command {
+    interrupt::watch();
+    let outcome = supple::exec::start_threads()
+        .map_err(|error| Failure::new(format!("cannot start threads: {error}")))
+        .and_then(|()| run(arguments.command));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.report();
+            ExitCode::from(failure.exit_status())
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
         Command::Demo(options) => demo::run(&options),
         Command::Info(options) => info::run(&options),
         Command::Deform(options) => deform::run(&options),
@@ -53,13 +68,6 @@ fn main() -> ExitCode {
         Command::Shaders(options) => shaders::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => completions(shell),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.report();
-            ExitCode::from(failure.exit_status())
-        }
     }
 }
 
@@ -80,8 +88,18 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Tells the user something on standard error.
+/// Prints JSON to standard output.
+fn print_json(json: &str) -> Result<(), Failure> {
+    print(&(wording::printable_json(json) + "\n"))
+}
+
+/// Tells the user something on standard error, on one line.
 fn tell(text: &str) {
+    tell_styled(&wording::printable(text));
+}
+
+/// The same for text that has styles, and no text from a file that is not escaped.
+fn tell_styled(text: &str) {
     // If nobody can read it, nobody needs it.
     let _ = writeln!(anstream::stderr(), "{text}");
 }

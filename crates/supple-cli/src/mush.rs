@@ -110,31 +110,35 @@ fn parse_alpha_at(text: &str) -> Result<AlphaAt, String> {
 }
 
 impl MushArguments {
-    /// The options that were given, by their names.
-    fn given(&self) -> Vec<&'static str> {
+    /// The options that were given, by their names, and which methods use them.
+    fn given(&self) -> Vec<(&'static str, UsedBy)> {
+        use UsedBy::{All, Direct};
         let options = [
-            ("--iterations", self.iterations.is_some()),
-            ("--lambda", self.lambda.is_some()),
-            ("--kappa", self.kappa.is_some()),
-            ("--alpha", self.alpha.is_some()),
-            ("--alpha-at", !self.alpha_at.is_empty()),
-            ("--laplacian", self.laplacian.is_some()),
-            ("--smoothing", self.smoothing.is_some()),
-            ("--radius-from-bones", self.radius_from_bones.is_some()),
-            ("--rigid", self.rigid),
-            ("--max-influences", self.max_influences.is_some()),
-            ("--prune", self.prune.is_some()),
+            ("--iterations", All, self.iterations.is_some()),
+            ("--lambda", All, self.lambda.is_some()),
+            ("--kappa", Direct, self.kappa.is_some()),
+            ("--alpha", Direct, self.alpha.is_some()),
+            ("--alpha-at", Direct, !self.alpha_at.is_empty()),
+            ("--laplacian", All, self.laplacian.is_some()),
+            ("--smoothing", All, self.smoothing.is_some()),
+            ("--radius-from-bones", All, self.radius_from_bones.is_some()),
+            ("--rigid", All, self.rigid),
+            ("--max-influences", Direct, self.max_influences.is_some()),
+            ("--prune", Direct, self.prune.is_some()),
         ];
-        let given = options.into_iter().filter(|(_, given)| *given);
-        given.map(|(name, _)| name).collect()
+        let given = options.into_iter().filter(|(.., given)| *given);
+        given.map(|(name, used_by, _)| (name, used_by)).collect()
     }
 
-    /// Refuses values that are out of range, and options that none of the methods takes: before anything is loaded.
+    /// Refuses values that are out of range, and options that none of the methods uses, before
+    /// anything is loaded.
     pub(crate) fn check(&self, methods: &[Method]) -> Result<(), Failure> {
-        let given = self.given();
-        if let Some(option) = given.first().filter(|_| !methods.iter().any(smooths)) {
+        for (option, used_by) in self.given() {
+            if methods.iter().any(|method| used_by.is(method)) {
+                continue;
+            }
             let methods: Vec<String> = methods.iter().map(|method| format!("'{method}'")).collect();
-            let takers = Method::ALL.iter().filter(|method| smooths(method));
+            let takers = Method::ALL.iter().filter(|method| used_by.is(method));
             let takers: Vec<&str> = takers.map(Method::name).collect();
             let message = format!("{option} means nothing to {}", methods.join(", "));
             let hint = format!("methods that take it: {}", takers.join(", "));
@@ -190,7 +194,25 @@ impl MushArguments {
     }
 }
 
-/// True for methods that take these options.
+/// The methods that use an option.
+#[derive(Clone, Copy)]
+enum UsedBy {
+    /// Delta mush and direct delta mush.
+    All,
+    /// Direct delta mush alone: what is about carrying the skin by bones, or about what is stored.
+    Direct,
+}
+
+impl UsedBy {
+    fn is(self, method: &Method) -> bool {
+        match self {
+            UsedBy::All => smooths(method),
+            UsedBy::Direct => matches!(method, Method::DirectDeltaMush(_)),
+        }
+    }
+}
+
+/// True for methods that take some of these options.
 fn smooths(method: &Method) -> bool {
     matches!(method, Method::DeltaMush(_) | Method::DirectDeltaMush(_))
 }

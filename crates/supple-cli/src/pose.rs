@@ -5,14 +5,11 @@ use crate::convert::DocumentKind;
 use crate::failure::Failure;
 use crate::posing;
 use crate::source::Source;
+use crate::wording::printable;
 
 pub(crate) fn run(options: &PoseOptions) -> Result<(), Failure> {
     let Some(kind) = DocumentKind::of(&options.out) else {
-        let message = format!(
-            "{}: the ending must be .glb or .gltf",
-            options.out.display()
-        );
-        return Err(Failure::usage(message)
+        return Err(Failure::wrong_ending(&options.out, ".glb or .gltf")
             .hint("'supple render' draws the same pose, 'supple deform' writes its surface"));
     };
     let moment = &options.moment;
@@ -28,6 +25,7 @@ pub(crate) fn run(options: &PoseOptions) -> Result<(), Failure> {
     let told = options.reach.apply(&source, &mut pose)?;
     document.set_pose(&source.asset, &pose)?;
     kind.write(&mut document, &options.out)?;
-    let lines: String = told.iter().map(|line| format!("{}\n", line.text)).collect();
+    let lines = told.iter().map(|line| printable(&line.text) + "\n");
+    let lines: String = lines.collect();
     crate::print(&lines)
 }

@@ -59,12 +59,20 @@ fn no_such_clip(asset: &Asset, wish: &str) -> Failure {
     failure.hint(format!("clips: {}", listed(names)))
 }
 
+/// Frames per second, if nobody says how many.
+pub(crate) const USUAL_FPS: f64 = 30.0;
+
 /// The pose at the moment that the user asked for, or the rest pose.
 pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failure> {
+    if moment.fps.is_some() && moment.frame.is_none() {
+        let message = "--fps changes nothing about a single moment without --frame";
+        return Err(Failure::usage(message).hint("--time is in seconds"));
+    }
+    let fps = moment.fps.unwrap_or(USUAL_FPS);
     let Some(clip) = wanted_clip(asset, moment)? else {
         return Ok(asset.rest_pose());
     };
-    let frame_time = moment.frame.map(|frame| f64::from(frame) / moment.fps);
+    let frame_time = moment.frame.map(|frame| f64::from(frame) / fps);
     Ok(asset.pose_at(clip, moment.time.or(frame_time).unwrap_or(0.0)))
 }
 

@@ -2,7 +2,11 @@
 
 use crate::wording::printable;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::thread;
 use std::time::Duration;
+
+/// How often a spinner turns.
+const TICK: Duration = Duration::from_millis(100);
 
 /// A bar over a known number of steps.
 pub(crate) fn bar(steps: usize, what: &str) -> ProgressBar {
@@ -19,6 +23,17 @@ pub(crate) fn bar(steps: usize, what: &str) -> ProgressBar {
 pub(crate) fn spinner(what: &str) -> ProgressBar {
     let spinner = ProgressBar::new_spinner();
     spinner.set_message(printable(what));
-    spinner.enable_steady_tick(Duration::from_millis(100));
+    let turned = spinner.downgrade();
+    let turn = move || {
+        while let Some(spinner) = turned.upgrade().filter(|spinner| !spinner.is_finished()) {
+            spinner.tick();
+            drop(spinner);
+            thread::sleep(TICK);
+        }
+    };
+    if !spinner.is_hidden() {
+        // Where no thread can be had, the spinner stands still.
+        let _ = thread::Builder::new().spawn(turn);
+    }
     spinner
 }

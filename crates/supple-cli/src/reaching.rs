@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::source::Source;
 use crate::twist::find_node;
-use crate::wording::{measure, printable};
+use crate::wording::{measure, short_sentence};
 use clap::Args;
 use glam::{DAffine3, DQuat, DVec3, EulerRot};
 use std::f64::consts::PI;
@@ -12,7 +12,7 @@ use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, Reached, move
 use supple::polar::Polar;
 use supple::pose::NodeCountError;
 use supple::{Pose, Skeleton};
-use supple_io::quoted;
+use supple_io::{quoted, shortened};
 
 /// A target that is missed by less than this share of the length of its chain is reached for all purposes.
 const THERE: f64 = 1e-6;
@@ -237,7 +237,7 @@ impl ReachArguments {
             if !is_heard {
                 crate::tell(&format!(
                     "note: {option} of '{}' changes nothing: no reaching joint turns it; --chain makes more joints turn",
-                    printable(joint)
+                    shortened(joint)
                 ));
             }
         }
@@ -306,7 +306,10 @@ fn node_label(skeleton: &Skeleton, node: usize) -> String {
 fn turn_handles(source: &Source, pose: &mut Pose) -> Result<(), Failure> {
     let edges = source.pseudo_edges();
     for bad in source.bad_pseudo_edges() {
-        crate::tell(&format!("note: left out: {}", printable(&bad.to_string())));
+        crate::tell(&format!(
+            "note: left out: {}",
+            short_sentence(&bad.to_string())
+        ));
     }
     let joints = source.asset.rig.skeleton().joints();
     // Handles are beside each other and rest unturned, so that `joint_from_bind` ends in a shift by minus their place; what else it holds is the same for all of a skin, and edges are differences.

@@ -38,10 +38,7 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
     let animated = match ending(&options.out).as_str() {
         "png" => false,
         "gif" => true,
-        _ => {
-            let message = format!("{}: the ending must be .png or .gif", options.out.display());
-            return Err(Failure::usage(message));
-        }
+        _ => return Err(Failure::wrong_ending(&options.out, ".png or .gif")),
     };
     options
         .mush
@@ -83,9 +80,14 @@ pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
         let clip = wished
             .or(asset.clips.first())
             .ok_or_else(|| Failure::new("there is no clip to play").hint("write a .png instead"))?;
-        return picture.write_gif(asset, clip, options.moment.fps, &options.out);
+        let fps = options.moment.fps.unwrap_or(posing::USUAL_FPS);
+        return picture.write_gif(asset, clip, fps, &options.out);
     }
     let clip = posing::wanted_clip(asset, &options.moment)?;
+    if options.focus == Focus::Moving && clip.is_none() {
+        let message = "--focus moving shows what a clip moves, but none is asked for";
+        return Err(Failure::usage(message).hint("--clip or --time asks for one"));
+    }
     let mut pose = posing::wanted_pose(asset, &options.moment)?;
     options.reach.apply_and_tell_misses(&source, &mut pose)?;
     picture.write_png(asset, clip, &pose, &options.out)
@@ -321,7 +323,10 @@ impl Picture {
         frames.show(0, &mut player)?;
         let shot = Shot::of(self, &mut player, Some(&frames))?;
         let look = self.look(asset);
-        let bar = progress::bar(frames.count, &format!("drawing {}", clip.name));
+        let bar = progress::bar(
+            frames.count,
+            &format!("drawing {}", supple_io::shortened(&clip.name)),
+        );
         let mut brush = self.brush(&settings, &player)?;
         let mut draw = |player: &Player<'_>| brush.draw(player, &look, &shot);
         let every = frames.count.div_ceil(PALETTE_FRAMES);

@@ -4,16 +4,19 @@ use crate::args::{ShaderArguments, ShaderStage};
 use crate::failure::Failure;
 use crate::print;
 use crate::source::Source;
+use crate::wording::printable;
 use std::fmt::Write;
 use supple::{Method, Normals, Skin};
 use supple_gpu::{
     Format, Language, Stage, description, pass_description, passes, shader, translate,
 };
+use supple_io::{check_folder_writable, make_folders, write_whole};
 
 /// What a shader reads depends on the method alone, so any character will do.
 const ANY_CHARACTER: &str = "@bar:2000";
 
 pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
+    check_folder_writable(&options.out).map_err(|error| Failure::writing(&options.out, error))?;
     let format = Format {
         normals: !options.positions_only,
         tangents: options.tangents,
@@ -69,13 +72,15 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
             }
         }
     }
-    std::fs::create_dir_all(&options.out).map_err(|error| Failure::writing(&options.out, error))?;
+    let made = make_folders(&options.out);
+    let made = made.map_err(|error| Failure::writing(&options.out, error))?;
     let mut written = String::new();
     for (path, text) in &texts {
         let content = |file: &mut dyn std::io::Write| file.write_all(text.as_bytes());
-        supple_io::write_whole(path, content).map_err(|error| Failure::writing(path, error))?;
-        let _ = writeln!(written, "{}", path.display());
+        write_whole(path, content).map_err(|error| Failure::writing(path, error))?;
+        let _ = writeln!(written, "{}", printable(&path.to_string_lossy()));
     }
+    drop(made);
     print(&written)
 }
 

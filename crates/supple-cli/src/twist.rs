@@ -5,7 +5,7 @@ use crate::convert::DocumentKind;
 use crate::failure::Failure;
 use crate::mush::find_joints;
 use crate::source::Source;
-use crate::wording::{joint_label, many, printable};
+use crate::wording::{joint_label, listed, many};
 use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, split};
 use supple::{Asset, Skeleton, Weights};
 use supple_io::quoted;
@@ -68,13 +68,8 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     told.extend(beyond_common(source.asset.rig.weights(), &weights));
     told.extend(source.notes_on_stale_bakes());
     kind.write(&mut document, &options.out)?;
-    crate::tell(&printable_lines(&told));
+    told.iter().for_each(|line| crate::tell(line));
     Ok(())
-}
-
-fn printable_lines(lines: &[String]) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| printable(line)).collect();
-    lines.join("\n")
 }
 
 /// The node of the joint that the user named.
@@ -115,7 +110,8 @@ fn explained(error: TwistError, asset: &Asset, node: usize) -> Failure {
             };
             let below = (0..joints.len()).filter(is_below);
             let below: Vec<String> = below.map(|joint| skeleton.joint_label(joint)).collect();
-            Failure::usage(message).hint(format!("right below it: {}", below.join(", ")))
+            let below = listed(below.iter().map(String::as_str));
+            Failure::usage(message).hint(format!("right below it: {below}"))
         }
         TwistError::NameTaken(_) => Failure::usage(message),
         TwistError::LastOfChain { .. } => {

@@ -51,7 +51,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     let quality = WeightQuality::of(&rig);
     if options.json {
         let object = to_json(&rig, &method, &bound.report, &quality);
-        return crate::print(&format!("{object:#}\n"));
+        return crate::print_json(&format!("{object:#}"));
     }
     let mut lines = summary(&source, &rig, &method, &bound.report, &quality);
     let controls: Vec<usize> = (0..excluded.len())
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
         lines.insert(1, note);
     }
     lines.extend(source.notes_on_stale_bakes());
-    crate::tell(&lines.join("\n"));
+    lines.iter().for_each(|line| crate::tell(line));
     Ok(())
 }
 

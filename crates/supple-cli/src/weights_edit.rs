@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::mush::find_joints;
 use crate::progress;
 use crate::source::Source;
-use crate::wording::{listed, many, measure, printable};
+use crate::wording::{listed, many, measure};
 use clap::builder::{TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use glam::Vec3;
@@ -31,28 +31,46 @@ pub(crate) struct WeightsEdit {
     out: PathBuf,
     #[command(flatten)]
     operations: Operations,
-    /// transfer: how far the other surface may be to be trusted, as a share of the character's size
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value_t = Transfer::REACH,
-        help_heading = "Settings"
-    )]
-    reach: f64,
-    /// transfer: how much the two surfaces may face different ways to be trusted, in degrees
-    #[arg(
-        long,
-        value_name = "DEGREES",
-        default_value_t = Transfer::DEGREES,
-        help_heading = "Settings"
-    )]
-    angle: f64,
+    /// transfer: how far the other surface may be to be trusted, as a share of the character's size [default: 0.05]
+    #[arg(long, value_name = "SHARE", help_heading = "Settings")]
+    reach: Option<f64>,
+    /// transfer: how much the two surfaces may face different ways to be trusted, in degrees [default: 30]
+    #[arg(long, value_name = "DEGREES", help_heading = "Settings")]
+    angle: Option<f64>,
     /// transfer: trust what faces the opposite way, too
     #[arg(long, help_heading = "Settings")]
     either_side: bool,
-    /// brush: how paint fades to the border of the brush
-    #[arg(long, value_name = "KIND", default_value = "smooth", value_parser = ["smooth", "linear", "constant"], help_heading = "Settings")]
-    falloff: String,
+    /// brush: how paint fades to the border of the brush [default: smooth]
+    #[arg(long, value_name = "KIND", value_parser = ["smooth", "linear", "constant"], help_heading = "Settings")]
+    falloff: Option<String>,
+}
+
+impl WeightsEdit {
+    /// Refuses settings of operations that are not asked for.
+    fn check_settings(&self) -> Result<(), Failure> {
+        let Operations(operations) = &self.operations;
+        let any = |wanted: fn(&Task) -> bool| operations.iter().any(|done| wanted(&done.task));
+        let transfers = any(|task| matches!(task, Task::Transfer(_)));
+        let brushes = any(|task| matches!(task, Task::Brush { .. } | Task::BrushSmooth { .. }));
+        let settings = [
+            ("--reach", self.reach.is_some(), transfers, "--transfer"),
+            ("--angle", self.angle.is_some(), transfers, "--transfer"),
+            ("--either-side", self.either_side, transfers, "--transfer"),
+            (
+                "--falloff",
+                self.falloff.is_some(),
+                brushes,
+                "--brush and --brush-smooth",
+            ),
+        ];
+        match settings.iter().find(|(_, given, used, _)| *given && !used) {
+            Some((setting, _, _, user)) => {
+                let message = format!("{setting} is for {user}, and changes nothing here");
+                Err(Failure::usage(message))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// What to do, in order.
@@ -406,6 +424,7 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
         return Err(Failure::usage("there is nothing to do")
             .hint("name an operation, such as --smooth 5 or --limit 4; see --help"));
     }
+    options.check_settings()?;
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
     let (source, mut document) = source.with_document()?;
@@ -427,7 +446,7 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
         told: Vec::new(),
     };
     for operation in operations {
-        let spinner = progress::spinner(&printable(&operation.written));
+        let spinner = progress::spinner(&operation.written);
         let done = session.perform(operation);
         spinner.finish_and_clear();
         done?;
@@ -442,7 +461,7 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
     document.set_binding(&edited)?;
     kind.write(&mut document, &options.out)?;
     for line in told {
-        crate::tell(&printable(&line));
+        crate::tell(&line);
     }
     Ok(())
 }
@@ -594,8 +613,8 @@ impl Session<'_> {
         }
         let without_weights = other.notes.weights.without_weights;
         let transfer = Transfer {
-            reach: self.options.reach,
-            angle: self.options.angle.to_radians(),
+            reach: self.options.reach.unwrap_or(Transfer::REACH),
+            angle: self.options.angle.unwrap_or(Transfer::DEGREES).to_radians(),
             either_side: self.options.either_side,
             ..Transfer::new(Arc::new(other.asset.rig))
         };
@@ -615,9 +634,9 @@ impl Session<'_> {
     }
 
     fn stroke(&self, paint: Paint, touches: &Touches) -> Edit {
-        let falloff = match self.options.falloff.as_str() {
-            "linear" => Falloff::Linear,
-            "constant" => Falloff::Constant,
+        let falloff = match self.options.falloff.as_deref() {
+            Some("linear") => Falloff::Linear,
+            Some("constant") => Falloff::Constant,
             _ => Falloff::Smooth,
         };
         let brush = Brush {
@@ -691,10 +710,10 @@ impl Session<'_> {
         let mut vertices: Vec<u32> = vertices.map(|vertex| vertex as u32).collect();
         vertices.sort_unstable();
         if vertices.is_empty() {
-            let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-            names.dedup();
+            let mut meshes: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+            meshes.dedup();
             return Err(Failure::usage(format!("there is no mesh '{name}'"))
-                .hint(format!("meshes: {}", listed(names.into_iter()))));
+                .hint(format!("meshes: {}", listed(meshes.into_iter()))));
         }
         Ok(vertices)
     }
@@ -744,7 +763,7 @@ fn transfer_notes(report: &TransferReport) -> Vec<String> {
     if !report.unmatched.is_empty() {
         notes.push(format!(
             "note: no joint here has the name of {}; the joints above took their weights",
-            report.unmatched.join(", ")
+            listed(report.unmatched.iter().map(String::as_str))
         ));
     }
     notes

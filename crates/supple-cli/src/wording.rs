@@ -7,9 +7,10 @@ use supple::smoothing::Steps;
 use supple::weights::WeightsReport;
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::StoredState;
-use supple_io::{quoted, shortened};
+use supple_io::{is_invisible, quoted, shortened, shortened_to};
 
 pub(crate) use supple::words::measure;
+pub(crate) use supple_io::escaped as printable;
 
 /// "1 vertex", "2 vertices".
 pub(crate) fn many(count: usize, noun: &str) -> String {
@@ -136,7 +137,7 @@ pub(crate) fn unusable(state: &StoredState) -> Option<(&'static str, String)> {
             "nothing says what they were computed from",
         ),
         StoredState::Broken { place, problem } => {
-            return Some(("broken", printable(&format!("{place}: {problem}"))));
+            return Some(("broken", short_sentence(&format!("{place}: {problem}"))));
         }
     };
     Some((word, why.to_owned()))
@@ -222,14 +223,26 @@ pub(crate) fn share_of_size(share: f32) -> String {
     }
 }
 
-/// Text that may come from a file, with its control characters made visible, so that it cannot speak to the terminal.
-pub(crate) fn printable(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() {
-            result.extend(character.escape_default());
-        } else {
-            result.push(character);
+/// As many characters as are shown of a sentence that quotes a file.
+const SENTENCE_LENGTH: usize = 400;
+
+/// A sentence that quotes a file, on one line: escaped, and cut where it is long.
+pub(crate) fn short_sentence(text: &str) -> String {
+    shortened_to(SENTENCE_LENGTH, text)
+}
+
+/// JSON whose strings hold nothing that a terminal would obey.
+///
+/// The JSON itself is that of `serde_json`, which escapes only C0 controls; all others stand in
+/// strings, where an escape means the same.
+pub(crate) fn printable_json(json: &str) -> String {
+    let mut result = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            // Between the values of indented JSON.
+            '\n' => result.push(character),
+            _ if is_invisible(character) => result += &format!("\\u{:04x}", u32::from(character)),
+            _ => result.push(character),
         }
     }
     result
@@ -242,6 +255,36 @@ mod tests {
     #[test]
     fn text_from_files_cannot_speak_to_the_terminal() {
         assert_eq!(printable("Läufer\n\u{1b}[31m"), "Läufer\\n\\u{1b}[31m");
+        assert_eq!(printable("a\u{9b}31m\u{7f}"), "a\\u{9b}31m\\u{7f}");
+        let directions = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}\u{2028}";
+        for direction in directions.chars() {
+            let expected = format!("a\\u{{{:x}}}b", u32::from(direction));
+            assert_eq!(printable(&format!("a{direction}b")), expected);
+        }
+        assert_eq!(printable("אבג, שלום"), "אבג, שלום");
+    }
+
+    #[test]
+    fn escaped_json_means_the_same() {
+        let text = "a\u{1b}b\u{7f}c\u{9b}d\u{202e}e\u{2069}f\"\\\n";
+        let json = serde_json::json!({ text: [text, 1] });
+        for written in [format!("{json}"), format!("{json:#}")] {
+            let escaped = printable_json(&written);
+            let visible = |character: char| character == '\n' || !is_invisible(character);
+            assert!(escaped.chars().all(visible), "{escaped}");
+            let read: serde_json::Value = serde_json::from_str(&escaped).unwrap();
+            assert_eq!(read, json);
+        }
+    }
+
+    #[test]
+    fn only_the_first_names_of_many_are_listed() {
+        assert_eq!(listed(["a", "b"].into_iter()), "a, b");
+        assert!(listed(["a"; 15].into_iter()).ends_with("a and 3 more"));
+    }
+
+    #[test]
+    fn counts_read_as_one_would_say_them() {
         assert_eq!(many(1, "vertex"), "1 vertex");
         assert_eq!(many(2, "vertex"), "2 vertices");
     }

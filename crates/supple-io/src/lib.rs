@@ -2,8 +2,9 @@
 //!
 //! - [`gltf`]: `.glb` and `.gltf` in and out; what Supple does not understand in a file is kept when it is written.
 //! - [`obj`], [`ply`], [`npy`]: posed surfaces out, palettes in.
-//! - [`write_whole`]: a file is written beside its place and renamed, so that it is there whole or not at all;
-//!   [`check_writable`] tells beforehand whether it can be.
+//! - [`write_whole`]: writes a file completely or not at all; [`check_writable`] tells beforehand
+//!   whether it can; [`make_folders`] makes the folder for it; [`discard_unfinished`] is for programs
+//!   that are interrupted.
 //!
 //! Files are hostile until proven otherwise: every count, index and number is checked against what is really there
 //! before it is used, and errors say where in the file they are. What errors repeat of a file is [`shortened`].
@@ -19,13 +20,17 @@ pub mod ply;
 mod quote;
 
 pub use numbers::NotFinite;
-pub use quote::{quoted, shortened};
+pub use quote::{escaped, is_invisible, quoted, shortened, shortened_to};
 
-use std::fs::File;
-use std::io::{self, Write};
+mod whole_file;
+
+use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 use thiserror::Error;
+pub use whole_file::{
+    NewFolders, check_folder_writable, check_writable, discard_unfinished, make_folders,
+    write_whole,
+};
 
 /// Why a file could not be read.
 #[derive(Debug, Error)]
@@ -64,124 +69,4 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("not a regular file"));
     }
     std::fs::read(path)
-}
-
-/// Writes a file so that it is there whole or not at all: into a temporary beside it, then renamed.
-///
-/// A link is followed, so that the file behind it is replaced; a pipe or a device is written to as it is.
-pub fn write_whole(
-    path: &Path,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let place = match Destination::of(path)? {
-        Destination::Regular(place) => place,
-        Destination::Special(place) => {
-            let mut open = io::BufWriter::new(File::create(&place)?);
-            content(&mut open)?;
-            return open.flush();
-        }
-    };
-    let mut temporary = temporary_beside(&place)?;
-    let mut buffered = io::BufWriter::new(temporary.as_file_mut());
-    content(&mut buffered)?;
-    buffered.flush()?;
-    drop(buffered);
-    temporary.persist(&place).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Fails where [`write_whole`] would, as far as that can be told before there is anything to write.
-pub fn check_writable(path: &Path) -> io::Result<()> {
-    match Destination::of(path)? {
-        Destination::Regular(place) => temporary_beside(&place).map(drop),
-        Destination::Special(_) => Ok(()),
-    }
-}
-
-/// What is or will be at a path, behind all links.
-enum Destination {
-    Regular(PathBuf),
-    /// A pipe or a device.
-    Special(PathBuf),
-}
-
-impl Destination {
-    fn of(path: &Path) -> io::Result<Destination> {
-        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        match std::fs::metadata(&place) {
-            Ok(found) if found.is_dir() => Err(io::Error::other("this is a folder")),
-            Ok(found) if !found.is_file() => Ok(Destination::Special(place)),
-            _ => Ok(Destination::Regular(place)),
-        }
-    }
-}
-
-/// A file that goes away unless it is renamed.
-fn temporary_beside(place: &Path) -> io::Result<NamedTempFile<File>> {
-    let folder = match place.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        let problem = format!("there is no folder {}", folder.display());
-        return Err(io::Error::new(io::ErrorKind::NotFound, problem));
-    }
-    // Made as any new file is, so that the user's umask decides; temporary files are private otherwise.
-    let mut temporary = tempfile::Builder::new();
-    temporary
-        .prefix(".supple-")
-        .make_in(folder, |path| File::create_new(path))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failed_write_leaves_the_old_file_and_no_litter() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.txt");
-        write_whole(&path, |out| out.write_all(b"first")).unwrap();
-        let error = write_whole(&path, |out| {
-            out.write_all(b"half of the sec")?;
-            Err(io::Error::other("disk on fire"))
-        });
-        assert_eq!(error.unwrap_err().to_string(), "disk on fire");
-        assert_eq!(std::fs::read(&path).unwrap(), b"first");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn what_cannot_be_written_is_known_before_and_said_without_the_name_of_the_temporary() {
-        let folder = tempfile::tempdir().unwrap();
-        let missing = folder.path().join("no/out.txt");
-        let expected = format!("there is no folder {}", folder.path().join("no").display());
-        let errors = [
-            check_writable(&missing),
-            write_whole(&missing, |_| panic!("nothing to write into")),
-        ];
-        for error in errors {
-            assert_eq!(error.unwrap_err().to_string(), expected);
-        }
-        let refused = check_writable(folder.path());
-        assert_eq!(refused.unwrap_err().to_string(), "this is a folder");
-        check_writable(&folder.path().join("out.txt")).unwrap();
-        check_writable(Path::new("in-this-folder.txt")).unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_are_followed_and_folders_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        std::fs::write(&file, b"old").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        write_whole(&link, |out| out.write_all(b"new")).unwrap();
-        assert_eq!(std::fs::read(&file).unwrap(), b"new");
-        assert!(link.is_symlink());
-        let refused = write_whole(folder.path(), |out| out.write_all(b"new"));
-        assert_eq!(refused.unwrap_err().to_string(), "this is a folder");
-        write_whole(Path::new("/dev/null"), |out| out.write_all(b"gone")).unwrap();
-    }
 }

@@ -16,21 +16,48 @@ pub fn quoted(text: &str) -> String {
 /// and of longer text the middle is left out. Also for messages of other crates, which may repeat
 /// what the file says.
 pub fn shortened(text: &str) -> String {
-    let mut line: Vec<char> = Vec::with_capacity(text.len());
-    for character in text.chars() {
-        match character.is_control() {
-            true => line.extend(character.escape_default()),
-            false => line.push(character),
-        }
-    }
-    if line.len() <= MOST {
+    shortened_to(MOST, text)
+}
+
+/// Shortens text to one line of at most so many characters, as [`shortened`] does.
+pub fn shortened_to(most: usize, text: &str) -> String {
+    let line: Vec<char> = escaped(text).chars().collect();
+    if line.len() <= most {
         return line.into_iter().collect();
     }
-    let tail = MOST / 3;
-    let head = MOST - tail - 1;
+    let tail = most / 3;
+    let head = most.saturating_sub(tail + 1);
     let start = line[..head].iter();
     let end = line[line.len() - tail..].iter();
     start.chain(&['…']).chain(end).collect()
+}
+
+/// Escapes what could change how a terminal shows other text.
+pub fn escaped(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_invisible(character) {
+            true => result.extend(character.escape_default()),
+            false => result.push(character),
+        }
+    }
+    result
+}
+
+/// True for characters that steer how text is shown instead of being shown: control characters (C0,
+/// DEL and C1), separators of lines, and those that turn the direction of writing.
+pub fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'
+                | '\u{2029}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
 }
 
 #[cfg(test)]

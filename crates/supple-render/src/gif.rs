@@ -51,7 +51,7 @@ pub enum GifError {
         height: usize,
     },
     /// The encoder or the file refused.
-    #[error("the moving picture could not be written as GIF")]
+    #[error("the moving picture could not be written as GIF: {0}")]
     Gif(#[from] gif::EncodingError),
 }
 

@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::mpsc::{self, Sender};
+use std::{io, thread};
 
 /// `make(0), make(1), …` in order, each computed on whichever thread is free: for coarse items such as the
 /// rows of a picture or the columns of a precompute. What comes out does not depend on how many threads there are.
@@ -52,6 +54,48 @@ pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut 
     }
     let runs = items.par_chunks_mut(CHUNK).enumerate();
     runs.for_each(|(chunk, run)| change(chunk * CHUNK, run));
+}
+
+/// Starts the threads that work is shared out to, for programs that may run where threads are scarce:
+/// as many as there are cores, or as `RAYON_NUM_THREADS` says, or as the system allows. If it allows
+/// none, everything runs on the calling thread.
+///
+/// Without this call they start with the first work, which panics if the system refuses.
+///
+/// # Errors
+///
+/// Fails if the threads run already.
+pub fn start_threads() -> io::Result<()> {
+    let cores = || thread::available_parallelism().map_or(1, |cores| cores.get());
+    let wanted = std::env::var("RAYON_NUM_THREADS").ok();
+    let wanted = wanted.and_then(|wanted| wanted.parse().ok());
+    let wanted = wanted.filter(|&wanted| wanted > 0).unwrap_or_else(cores);
+    // The pool can be set up only once, so the threads are there before it knows how many it has.
+    let workers: Vec<Sender<rayon::ThreadBuilder>> =
+        (0..wanted).map_while(|_| waiting_worker().ok()).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(workers.len().max(1));
+    let built = match workers.is_empty() {
+        true => pool.use_current_thread().build_global(),
+        false => pool
+            .spawn_handler(|worker| {
+                let sent = workers[worker.index()].send(worker);
+                sent.map_err(|_| io::Error::other("a thread has ended"))
+            })
+            .build_global(),
+    };
+    built.map_err(io::Error::other)
+}
+
+/// A thread that waits for its part in a pool.
+fn waiting_worker() -> io::Result<Sender<rayon::ThreadBuilder>> {
+    let (sender, receiver) = mpsc::channel::<rayon::ThreadBuilder>();
+    let run = move || {
+        if let Ok(worker) = receiver.recv() {
+            worker.run();
+        }
+    };
+    thread::Builder::new().spawn(run)?;
+    Ok(sender)
 }
 
 /// How many threads there are to share work out to.

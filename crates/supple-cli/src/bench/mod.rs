@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use supple::Method;
 
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
+    let topics = options.topics()?;
     let spinner = progress::spinner("timing");
     let tell = |file: &Path| spinner.set_message(format!("timing {}", file.display()));
     let tell_method = |file: &Path, method: &Method| {
@@ -41,7 +42,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
         None => None,
     };
     let mut timed = Timed::default();
-    for topic in options.topics()? {
+    for topic in topics {
         match (topic, &opened) {
             (Topic::Frames, Some((file, (source, _)))) if on_gpu => timed.add(
                 &gpu::time_file(source, &methods, |method| tell_method(file, method))?,
@@ -111,7 +112,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     }
     spinner.finish_and_clear();
     match options.json {
-        true => crate::print(&format!("{}\n", json!(timed.rows))),
+        true => crate::print_json(&format!("{}", json!(timed.rows))),
         false => crate::print(&timed.tables.join("\n")),
     }
 }

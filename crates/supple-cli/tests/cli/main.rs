@@ -7,11 +7,14 @@ mod common;
 mod deform;
 mod device;
 mod handles;
+mod outputs;
 mod pictures;
 mod pose;
 mod readable;
 mod shaders;
 mod twist;
+mod untrusted_text;
+mod unused_options;
 mod weights;
 mod weights_edit;
 
