@@ -126,7 +126,9 @@ fn posed_props(asset: &Asset, pose: &Pose) -> Vec<DVec3> {
     let mut positions = Vec::new();
     for prop in &asset.props {
         let mut morphed = MorphedShape::new(&prop.mesh);
-        morphed.apply(&prop.mesh, &prop.morphs, &pose.morph_weights);
+        morphed
+            .apply(&prop.mesh, &prop.morphs, &pose.morph_weights)
+            .unwrap();
         let world = world_from_node[prop.node];
         positions.extend(
             morphed

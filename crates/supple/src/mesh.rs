@@ -439,14 +439,16 @@ mod tests {
             targets: vec![target],
         };
         let mut shape = MorphedShape::new(&mesh);
-        shape.apply(&mesh, std::slice::from_ref(&morph), &[9.0, 9.0, 0.5]);
+        shape
+            .apply(&mesh, std::slice::from_ref(&morph), &[9.0, 9.0, 0.5])
+            .unwrap();
         let expected = [
             Vec3::ZERO,
             Vec3::new(1.0, 0.0, 0.5),
             Vec3::new(0.0, 1.0, 1.0),
         ];
         assert_eq!(shape.shape().positions, expected);
-        shape.apply(&mesh, &[morph], &[]);
+        shape.apply(&mesh, &[morph], &[]).unwrap();
         assert_eq!(shape.shape().positions, mesh.positions());
     }
 }

@@ -166,7 +166,9 @@ fn a_frame_allocates_nothing() {
             skeleton
                 .fill_palette(&world_from_node, &mut palette)
                 .unwrap();
-            morphed.apply(mesh, &asset.morphs, &pose.morph_weights);
+            morphed
+                .apply(mesh, &asset.morphs, &pose.morph_weights)
+                .unwrap();
             let output = Output {
                 positions: &mut positions,
                 normals: Some(&mut normals),

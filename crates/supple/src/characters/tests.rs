@@ -1,7 +1,7 @@
 //! What holds for every character, and what the papers' tests rely on.
 
 use super::*;
-use crate::adjacency::{Topology, weld_positions};
+use crate::adjacency::Topology;
 use crate::deform::{Method, Normals, Output, Skin, Workspace};
 use crate::pose::Pose;
 use glam::DVec3;

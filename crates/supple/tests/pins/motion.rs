@@ -14,7 +14,10 @@ pub fn pin(pins: &mut Pins, subject: &Subject) {
     pin_reaching(pins, subject);
     let mut world = Vec::new();
     for (at, pose) in subject.poses.iter().enumerate() {
-        subject.skeleton().forward_kinematics(pose, &mut world);
+        subject
+            .skeleton()
+            .forward_kinematics(pose, &mut world)
+            .unwrap();
         pins.pin(subject.name(format!("pose/kinematics/{at}")), &world);
         let palette = palette(subject.skeleton(), pose);
         pins.pin(subject.name(format!("pose/palette/{at}")), &maps(&palette));
@@ -125,7 +128,7 @@ fn pin_reaching(pins: &mut Pins, subject: &Subject) {
     let skeleton = subject.skeleton();
     let start = &subject.poses[0];
     let mut world = Vec::new();
-    skeleton.forward_kinematics(start, &mut world);
+    skeleton.forward_kinematics(start, &mut world).unwrap();
     let is_leaf = |node: &usize| {
         let nodes = skeleton.nodes().iter();
         nodes.filter(|other| other.parent == Some(*node)).count() == 0
