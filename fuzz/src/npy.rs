@@ -21,6 +21,9 @@ pub fn npy(data: &[u8]) {
                 .all(|joint| joint.to_array().iter().all(finite))
         );
     }
+    if let Ok(positions) = npy::read_positions(path) {
+        assert!(positions.iter().all(|position| position.is_finite()));
+    }
     if let Ok(weights) = npy::read_multi_weights(path) {
         let numbers = weights.vertices * weights.joints * weights.numbers_each;
         assert_eq!(weights.numbers.len(), numbers);
@@ -64,8 +67,9 @@ fn assembled(input: &mut Input) -> Vec<u8> {
                 false => input.below(6) as u64,
             };
             let [a, b, c] = [0; 3].map(|_| side(input));
-            match input.below(3) {
+            match input.below(4) {
                 0 => format!("({a}, 3, 4)"),
+                3 => format!("({a}, 3)"),
                 1 => format!("({a}, {b}, 12)"),
                 _ => format!("({a}, {b}, {c})"),
             }
