@@ -120,7 +120,8 @@ impl Source {
         let joint = wording::numbered_joint(skeleton, joint);
         let more = match faults.count() {
             0 => String::new(),
-            more => format!("; so are those of {} more", wording::many(more, "joint")),
+            1 => "; so is that of another joint".to_owned(),
+            more => format!("; {more} other joints have faulty bind matrices, too"),
         };
         crate::tell(&format!(
             "warning: the bind matrix of {joint} {fault}{more}"

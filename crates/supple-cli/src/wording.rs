@@ -125,7 +125,10 @@ pub(crate) fn weight_flaws(weights: &WeightsReport, vertices: usize) -> Vec<Weig
 
 /// A joint by its number and its name, as errors of the library name it.
 pub(crate) fn numbered_joint(skeleton: &Skeleton, joint: usize) -> String {
-    format!("joint {joint} {}", quoted(skeleton.joint_name(joint)))
+    match skeleton.joint_name(joint) {
+        "" => format!("joint {joint}"),
+        name => format!("joint {joint} {}", quoted(name)),
+    }
 }
 
 /// What is wrong with stored numbers: a word, and why. Nothing if they fit.

@@ -102,7 +102,14 @@ fn poses(rig: &Rig) -> Vec<Palette> {
 }
 
 fn deform(rig: &Rig, method: &Method, palette: &Palette) -> Result<Vec<Vec3>, String> {
-    let skin = Skin::bake(rig, method, Normals::Transported).map_err(|error| error.to_string())?;
+    deform_skin(&bake(rig, method)?, palette)
+}
+
+fn bake(rig: &Rig, method: &Method) -> Result<Skin, String> {
+    Skin::bake(rig, method, Normals::Transported).map_err(|error| error.to_string())
+}
+
+fn deform_skin(skin: &Skin, palette: &Palette) -> Result<Vec<Vec3>, String> {
     let mut positions = vec![Vec3::NAN; skin.vertex_count()];
     let mut normals = positions.clone();
     let output = Output {
@@ -135,7 +142,7 @@ fn odd_maps() -> Vec<(String, DMat3)> {
             turn * scaled(1.0, -1.0, 1.0),
         ),
     ];
-    for share in [0.0, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9, 1e-12, 1e-20] {
+    for share in [0.0, 1e-3, 1e-5, 1e-6, 1e-7, 1e-12, 1e-20] {
         for (axes, flat) in [
             ("x", scaled(share, 1.0, 1.0)),
             ("z", scaled(1.0, 1.0, share)),
@@ -171,17 +178,24 @@ fn odd_bind_matrices_keep_every_method_near_linear_blending_or_name_the_joint() 
                 binds[1].translation = plain.translation + DVec3::new(0.2, 0.5, -0.6);
             }
             let rig = rig(tube(), DAffine3::IDENTITY, binds);
-            for (number, palette) in poses(&rig).iter().enumerate() {
-                let linear = deform(&rig, &Method::Linear, palette).unwrap();
-                let linear = farthest(&linear).max(4.0);
-                for method in METHODS.iter() {
+            let poses = poses(&rig);
+            let linear = poses.iter().map(|palette| {
+                let positions = deform(&rig, &Method::Linear, palette).unwrap();
+                farthest(&positions).max(4.0)
+            });
+            let linear: Vec<f64> = linear.collect();
+            for method in METHODS.iter() {
+                let skin = bake(&rig, method);
+                for (number, palette) in poses.iter().enumerate() {
                     let case =
                         format!("{what}, place kept: {keeps_place}, pose {number}, {method}");
-                    match deform(&rig, method, palette) {
+                    let deformed = skin.clone().and_then(|skin| deform_skin(&skin, palette));
+                    match deformed {
                         Ok(positions) => {
-                            let far = farthest(&positions);
-                            if !(far <= BOUND * linear) {
-                                wrong.push(format!("{case}: {far:e} against {linear:e}"));
+                            let far = farthest(&positions) / linear[number];
+                            // Neither too far nor NaN.
+                            if !(0.0..=BOUND).contains(&far) {
+                                wrong.push(format!("{case}: {far:e} times as far"));
                             }
                         }
                         Err(error) if error.contains("joint 1 'arm'") => {}
@@ -286,7 +300,6 @@ const BLENDS_ALONE: &[&str] = &[
     "rigid",
     "linear",
     "log-matrix",
-    "spline",
     "animation-space",
     "multi-weight",
 ];
