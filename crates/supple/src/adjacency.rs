@@ -106,6 +106,10 @@ pub fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
     })
 }
 
+/// Of a crowd of points in one box no more than this many are looked at, so that no arrangement of
+/// points takes long: a surface has a few there.
+const MOST_PER_BOX: usize = 256;
+
 /// Welds points further that are within a distance of each other and `may` be welded: what a file's rounding has torn open. None if there are no such.
 pub(crate) fn weld_near(
     weld: &Weld,
@@ -125,7 +129,7 @@ pub(crate) fn weld_near(
             for y in low.y..=high.y {
                 for x in low.x..=high.x {
                     let around = boxes.get(&I64Vec3::new(x, y, z));
-                    for &other in around.into_iter().flatten() {
+                    for &other in around.into_iter().flatten().take(MOST_PER_BOX) {
                         if places[other].distance_squared(place) <= distance * distance {
                             sets.join(other, point);
                             any = true;

@@ -2,6 +2,8 @@
 //!
 //! Built by `obvhs`; all questions walk the same tree.
 
+mod hostile;
+
 use glam::{DVec3, Vec3, Vec3A};
 use obvhs::BvhBuildParams;
 use obvhs::bvh2::Bvh2;
@@ -17,6 +19,8 @@ pub(crate) struct SurfaceTree {
     triangles: Vec<Triangle>,
     /// What the caller calls them, in the same order.
     numbers: Vec<u32>,
+    /// The triangles as they were given, if some were cut into pieces; else none.
+    wholes: Vec<Triangle>,
     /// What a whole branch looks like from afar, for every node.
     dipoles: Vec<Dipole>,
 }
@@ -68,8 +72,16 @@ impl SurfaceTree {
                 bvh: Bvh2::default(),
                 triangles,
                 numbers: Vec::new(),
+                wholes: Vec::new(),
                 dipoles: Vec::new(),
             };
+        }
+        if hostile::is_hostile(&triangles) {
+            let (pieces, numbers) = hostile::cut(&triangles);
+            let bvh = hostile::balanced(&pieces);
+            let number = |at: &u32| numbers[*at as usize];
+            let numbers = bvh.primitive_indices.iter().map(number).collect();
+            return SurfaceTree::over(bvh, &pieces, numbers, triangles);
         }
         let bvh = build_bvh2_from_tris(
             &triangles,
@@ -77,12 +89,23 @@ impl SurfaceTree {
             &mut Duration::default(),
         );
         let numbers = bvh.primitive_indices.clone();
-        let triangles: Vec<Triangle> = numbers.iter().map(|&at| triangles[at as usize]).collect();
+        SurfaceTree::over(bvh, &triangles, numbers, Vec::new())
+    }
+
+    /// A tree whose leaves are some of the given triangles or pieces of them.
+    fn over(
+        bvh: Bvh2,
+        pieces: &[Triangle],
+        numbers: Vec<u32>,
+        wholes: Vec<Triangle>,
+    ) -> SurfaceTree {
+        let indices = bvh.primitive_indices.iter();
         let mut tree = SurfaceTree {
+            triangles: indices.map(|&at| pieces[at as usize]).collect(),
             dipoles: vec![Dipole::default(); bvh.nodes.len()],
             bvh,
-            triangles,
             numbers,
+            wholes,
         };
         tree.sum_dipoles(0);
         tree
@@ -193,7 +216,21 @@ impl SurfaceTree {
             let [a, b] = children;
             stack.extend(if a.1 <= b.1 { [b, a] } else { [a, b] });
         }
-        best
+        best.map(|nearest| self.on_whole(place, nearest))
+    }
+
+    /// The nearest point of a piece as one of the triangle that the piece was cut from.
+    fn on_whole(&self, place: Vec3A, nearest: Nearest) -> Nearest {
+        let Some(whole) = self.wholes.get(nearest.triangle as usize) else {
+            return nearest;
+        };
+        let (point, shares) = nearest_on_triangle(place, whole);
+        Nearest {
+            point: point.into(),
+            shares,
+            distance: point.distance(place),
+            ..nearest
+        }
     }
 
     /// How often the surface winds around a place: one inside of a closed surface that faces outwards, zero outside, in between near an opening.
@@ -327,6 +364,95 @@ mod tests {
             .map(|corners| corners.map(|corner| mesh.positions()[corner as usize]))
             .collect();
         (SurfaceTree::new(&corners), corners)
+    }
+
+    /// A cone of thin triangles around its tip, and the disc below.
+    fn fan(count: usize) -> Vec<[Vec3; 3]> {
+        let rim = |at: usize| {
+            let angle = std::f32::consts::TAU * (at % count) as f32 / count as f32;
+            Vec3::new(angle.cos(), 0.0, angle.sin())
+        };
+        let sides = (0..count).flat_map(|at| {
+            let (one, other) = (rim(at), rim(at + 1));
+            [[Vec3::Y, other, one], [Vec3::NEG_Y, one, other]]
+        });
+        sides.collect()
+    }
+
+    /// One triangle many times.
+    fn copies(count: usize) -> Vec<[Vec3; 3]> {
+        vec![[Vec3::ZERO, Vec3::X, Vec3::Y]; count]
+    }
+
+    /// A strip of triangles, each larger than the one before.
+    fn growing(count: usize) -> Vec<[Vec3; 3]> {
+        let at = |step: usize| 1e-3 * (step * step) as f32;
+        let triangle = |step: usize| {
+            let (from, to) = (at(step), at(step + 1));
+            [
+                Vec3::new(from, 0.0, 0.0),
+                Vec3::new(to, 0.0, 0.0),
+                Vec3::new(from, to - from, 0.0),
+            ]
+        };
+        (0..count).map(triangle).collect()
+    }
+
+    /// How many triangles and nodes a tree has, and how deep it is.
+    fn sizes(tree: &SurfaceTree) -> (usize, usize, usize) {
+        let depth = tree.bvh.depth(0);
+        (tree.triangles.len(), tree.bvh.nodes.len(), depth)
+    }
+
+    #[test]
+    fn trees_stay_shallow_over_copies_fans_and_growing_strips() {
+        for count in [1000, 4000] {
+            for triangles in [fan(count / 2), copies(count), growing(count)] {
+                let (pieces, nodes, depth) = sizes(&SurfaceTree::new(&triangles));
+                assert!(pieces <= 16 * count && nodes <= 2 * pieces);
+                assert!(depth <= 20, "{depth} deep over {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_is_left_to_the_usual_builder() {
+        for character in [Character::Figure, Character::Arm, Character::Cloth] {
+            let (tree, corners) = tree_of(character);
+            assert!(tree.wholes.is_empty() && tree.triangles.len() == corners.len());
+        }
+    }
+
+    #[test]
+    fn what_is_asked_of_pieces_is_answered_for_whole_triangles() {
+        let triangles = fan(600);
+        let tree = SurfaceTree::new(&triangles);
+        assert!(!tree.wholes.is_empty(), "thin triangles are cut");
+        for place in places(&triangles) {
+            let [x, y, z] = (place * 0.99).to_array();
+            let inside = x.hypot(z) + y.abs() < 0.98;
+            if inside || x.hypot(z) + y.abs() > 1.02 {
+                let winding = tree.winding(place.as_dvec3() * 0.99);
+                let expected = if inside { 1.0 } else { 0.0 };
+                assert!((winding - expected).abs() < 0.05, "{winding} at {place}");
+            }
+            let found = tree.nearest(place, f32::INFINITY, |_| true).unwrap();
+            let of = |[v0, v1, v2]: &[Vec3; 3]| {
+                let [v0, v1, v2] = [*v0, *v1, *v2].map(Vec3A::from);
+                nearest_on_triangle(place.into(), &Triangle { v0, v1, v2 }).0
+            };
+            let everywhere = triangles
+                .iter()
+                .map(|corners| of(corners).distance(place.into()))
+                .fold(f32::INFINITY, f32::min);
+            assert!((found.distance - everywhere).abs() < 1e-5);
+            let [a, b, c] = triangles[found.triangle as usize];
+            let [of_a, of_b, of_c] = found.shares;
+            assert!((a * of_a + b * of_b + c * of_c).distance(found.point) < 1e-5);
+        }
+        let out = tree.way_out(Vec3::new(0.1, 0.0, 0.2), Vec3::Y, |_| true);
+        let height = 1.0 - 0.1f32.hypot(0.2);
+        assert!((out.unwrap().distance - height).abs() < 1e-3);
     }
 
     /// Places all over a box around the surface.
