@@ -607,3 +607,22 @@ fn crushed_and_mirrored_parents_do_no_harm() {
         assert_eq!(moved.is_err(), scale.min_element() == 0.0, "{moved:?}");
     }
 }
+
+#[test]
+fn too_many_goals_over_too_many_joints_are_refused_with_their_numbers() {
+    let skeleton = chain_of(&[DVec3::Y; 3000]);
+    let goals: Vec<Goal> = (2900..3000)
+        .map(|node| Goal {
+            chain: Chain::Joints(3000),
+            ..Goal::new(node, DVec3::X)
+        })
+        .collect();
+    let mut pose = skeleton.rest_pose();
+    let error = reach(&skeleton, &mut pose, &goals, &ReachOptions::default()).unwrap_err();
+    let expected = ReachError::TooLarge {
+        goals: 100,
+        joints: 2999,
+    };
+    assert_eq!(error, expected);
+    assert!(error.to_string().ends_with("at most 200000"), "{error}");
+}

@@ -32,6 +32,7 @@ pub use chain::Chain;
 pub use limits::Limit;
 pub use two_bone::{Bend, TwoBone};
 
+use crate::adjacency::DisjointSets;
 use crate::polar::Polar;
 use crate::pose::Pose;
 use crate::skeleton::Skeleton;
@@ -39,7 +40,7 @@ use chain::Turned;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use limits::angle_of;
 use solver::{Effort, Freedom, Tree, axis_in_parent, bend_axis};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use thiserror::Error;
 
 /// Where a node should get.
@@ -195,6 +196,17 @@ pub enum ReachError {
         /// For which goal it is turned.
         end: String,
     },
+    /// Too many goals that share joints.
+    #[error(
+        "{goals} goals share {joints} joints, too many to solve together: goals times joints may be at most {}",
+        MOST_RATES
+    )]
+    TooLarge {
+        /// How many goals have joints in common.
+        goals: usize,
+        /// How many joints turn for them.
+        joints: usize,
+    },
     /// A parent that crushes space, so that no place in it is at a place in the world.
     #[error("'{joint}' cannot be moved: what it hangs on is scaled to nothing")]
     Crushed {
@@ -216,6 +228,10 @@ fn nothing_to_turn(joint: &str, above: Option<&str>) -> String {
 
 /// A target farther away than this, in lengths of the chain, is looked for in its direction at this distance: farther ones leave no digits for the angles.
 const FARTHEST: f64 = 1e3;
+
+/// Goals that are solved together, times the joints that turn for them, at most: each step sums over
+/// all pairs of goals for every joint.
+const MOST_RATES: usize = 200_000;
 
 /// Columns that are perpendicular and of one length up to this share make a similarity, as files round.
 const SIMILAR: f64 = 1e-5;
@@ -261,21 +277,24 @@ pub fn reach(
             iterations: 0,
         });
     }
-    for task in &tasks {
-        let turned_for = tasks
-            .iter()
-            .find(|other| other.turned.nodes.contains(&task.goal.node));
-        if let Some(other) = turned_for.filter(|_| task.goal.orientation.is_some()) {
+    for task in tasks.iter().filter(|task| task.goal.orientation.is_some()) {
+        let mut others = tasks.iter();
+        let turned_for = others.find(|other| other.turned.nodes.contains(&task.goal.node));
+        if let Some(other) = turned_for {
             return Err(ReachError::TurnedForAnother {
                 joint: label(skeleton, task.goal.node),
                 end: label(skeleton, other.goal.node),
             });
         }
     }
+    let groups = groups(&tasks);
+    for group in &groups {
+        check_size(&tasks, group)?;
+    }
     for &node in tasks.iter().flat_map(|task| &task.turned.nodes) {
         posing.keep_limit(node);
     }
-    for group in groups(&tasks) {
+    for group in groups {
         match group[..] {
             [alone] => posing.solve_alone(&mut tasks[alone]),
             _ => posing.solve_together(&mut tasks, &group),
@@ -353,7 +372,8 @@ fn check(
             joint: label(skeleton, node),
         });
     }
-    for (index, goal) in goals.iter().enumerate() {
+    let mut named = HashSet::new();
+    for goal in goals {
         let joint = label(skeleton, goal.node);
         let measurable = |place: DVec3| place.length_squared().is_finite();
         let turns = |rotation: DQuat| rotation.is_finite() && rotation.length_squared() > 0.0;
@@ -363,7 +383,7 @@ fn check(
             "pole"
         } else if goal.orientation.is_some_and(|rotation| !turns(rotation)) {
             "orientation"
-        } else if goals[..index].iter().any(|other| other.node == goal.node) {
+        } else if !named.insert(goal.node) {
             return Err(ReachError::Twice { joint });
         } else {
             continue;
@@ -436,27 +456,36 @@ fn lengths(world: &[DAffine3], nodes: &[usize], end: usize) -> impl Iterator<Ite
 ///
 /// Chains are unbroken. So where a joint of one group is above an end of another without being turned for it, it is above all of that chain, and comes first in the skeleton's order.
 fn groups(tasks: &[Task]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut sets = DisjointSets::new(tasks.len());
+    let mut first_to_turn: HashMap<usize, usize> = HashMap::new();
     for (index, task) in tasks.iter().enumerate() {
-        let shares = |other: &usize| {
-            let nodes = &tasks[*other].turned.nodes;
-            nodes.iter().any(|node| task.turned.nodes.contains(node))
-        };
-        let (with, mut without): (Vec<_>, Vec<_>) = groups
-            .into_iter()
-            .partition(|group: &Vec<usize>| group.iter().any(shares));
-        let mut merged = with.concat();
-        merged.push(index);
-        merged.sort_unstable();
-        without.push(merged);
-        groups = without;
+        for &node in &task.turned.nodes {
+            sets.join(*first_to_turn.entry(node).or_insert(index), index);
+        }
     }
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for index in 0..tasks.len() {
+        groups.entry(sets.find(index)).or_default().push(index);
+    }
+    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
     let top = |group: &Vec<usize>| {
         let firsts = group.iter().map(|&index| tasks[index].turned.nodes[0]);
         firsts.min()
     };
     groups.sort_by_key(top);
     groups
+}
+
+/// Refuses goals that share so many joints that the table of how each joint moves each end becomes
+/// too large.
+fn check_size(tasks: &[Task], group: &[usize]) -> Result<(), ReachError> {
+    let nodes = group.iter().flat_map(|&index| &tasks[index].turned.nodes);
+    let joints = nodes.collect::<HashSet<_>>().len();
+    let goals = group.len();
+    if goals > 1 && joints * goals > MOST_RATES {
+        return Err(ReachError::TooLarge { goals, joints });
+    }
+    Ok(())
 }
 
 /// A pose in the making.
@@ -666,9 +695,9 @@ impl<'a> Posing<'a> {
 
     fn tree(&self, world: &[DAffine3], chains: &[(&Goal, &[usize])], span: f64) -> Tree {
         let mut on_the_way = BTreeMap::new();
-        let mut turned = Vec::new();
+        let mut turned = HashSet::new();
         for (goal, nodes) in chains {
-            turned.extend_from_slice(nodes);
+            turned.extend(nodes.iter().copied());
             let mut node = Some(goal.node);
             while let Some(index) = node {
                 let parent = self.skeleton.nodes()[index].parent;

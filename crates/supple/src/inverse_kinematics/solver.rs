@@ -20,6 +20,7 @@ use super::limits::{Direction, Limit, angle_of};
 use super::two_bone::TwoBone;
 use crate::transform::Local;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::collections::{HashMap, HashSet};
 
 /// No joint turns by more than this in one step, in radians: rates hold only so far.
 const LARGEST_TURN: f64 = 0.6;
@@ -67,6 +68,16 @@ enum Above {
     Link(usize),
     /// Nothing that moves: the world from the parent's frame.
     World(DAffine3),
+}
+
+impl Above {
+    /// The world from the parent's frame, given that of the links before.
+    fn world(self, world_from_link: &[DAffine3]) -> DAffine3 {
+        match self {
+            Above::Link(link) => world_from_link[link],
+            Above::World(world) => world,
+        }
+    }
 }
 
 /// A joint that may be turned.
@@ -125,11 +136,11 @@ impl Tree {
         span: f64,
     ) -> Tree {
         let mut links: Vec<Link> = Vec::with_capacity(parents.len());
+        let mut link_of_node = HashMap::with_capacity(parents.len());
         for &(node, parent) in parents {
-            let within =
-                parent.and_then(|parent| links.iter().position(|link| link.node == parent));
+            let within = parent.and_then(|parent| link_of_node.get(&parent));
             let above = match within {
-                Some(link) => Above::Link(link),
+                Some(&link) => Above::Link(link),
                 None => Above::World(
                     parent.map_or(DAffine3::IDENTITY, |parent| world_from_node[parent]),
                 ),
@@ -141,6 +152,7 @@ impl Tree {
                 give: freedom.give,
                 turn: DQuat::IDENTITY,
             });
+            link_of_node.insert(node, links.len());
             links.push(Link {
                 node,
                 above,
@@ -184,11 +196,7 @@ impl Tree {
     fn world_from_link(&self) -> Vec<DAffine3> {
         let mut world: Vec<DAffine3> = Vec::with_capacity(self.links.len());
         for link in &self.links {
-            let above = match link.above {
-                Above::Link(above) => world[above],
-                Above::World(above) => above,
-            };
-            world.push(above * link.local);
+            world.push(link.above.world(&world) * link.local);
         }
         world
     }
@@ -292,15 +300,12 @@ impl Tree {
             // Seen from the link's parent.
             let mut seen = self.links[end.link].local.translation / self.span;
             let mut above = self.links[end.link].above;
-            // What the joints passed so far do to it, by direction.
+            // What the joints passed so far do to it, by direction; kept for second derivatives only.
             let mut moved: Vec<(usize, DVec3)> = Vec::new();
             while let Above::Link(index) = above {
                 let link = &self.links[index];
                 above = link.above;
-                let world_from_parent = match above {
-                    Above::Link(parent) => world[parent].matrix3,
-                    Above::World(parent) => parent.matrix3,
-                };
+                let world_from_parent = above.world(&world).matrix3;
                 let arm = link.local.matrix3 * seen;
                 seen = arm + link.local.translation / self.span;
                 for (_, vector) in &mut moved {
@@ -315,10 +320,10 @@ impl Tree {
                     let axis = rates.directions[direction].1.axis * joint.give;
                     let moves = axis.cross(arm);
                     rates.columns[direction * ends + place] = world_from_parent * moves;
-                    moved.push((direction, moves));
                     if !with_curvature {
                         continue;
                     }
+                    moved.push((direction, moves));
                     for &(below, vector) in &moved {
                         let twice = axis.cross(vector);
                         let bends = if rates.directions[below].0 == index {
@@ -360,17 +365,17 @@ impl Tree {
     /// Bends a straight chain a little, all joints alike, so that it can go on bending; the first one turns back by half of it.
     pub(super) fn bend(&mut self, nodes: &[usize], axis: DVec3) {
         let share = FIRST_BEND / nodes.len().max(1) as f64;
-        for (place, node) in nodes.iter().enumerate() {
-            let Some(index) = self.links.iter().position(|link| link.node == *node) else {
-                continue;
-            };
-            let world_from_parent = match self.links[index].above {
-                Above::Link(parent) => self.world_from_link()[parent].matrix3,
-                Above::World(parent) => parent.matrix3,
-            };
-            let axis = axis_in_parent(world_from_parent, axis);
-            let by = if place == 0 { -0.5 * FIRST_BEND } else { share };
-            self.turn(index, axis * by);
+        let turned: HashSet<usize> = nodes.iter().copied().collect();
+        let mut world = Vec::with_capacity(self.links.len());
+        for index in 0..self.links.len() {
+            let Link { node, above, .. } = self.links[index];
+            let above = above.world(&world);
+            if turned.contains(&node) {
+                let is_first = nodes.first() == Some(&node);
+                let by = if is_first { -0.5 * FIRST_BEND } else { share };
+                self.turn(index, axis_in_parent(above.matrix3, axis) * by);
+            }
+            world.push(above * self.links[index].local);
         }
     }
 }
