@@ -33,6 +33,17 @@ pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync
     })
 }
 
+/// `make` for runs of coarse items, in order: for items that need a large scratch, which those of a
+/// run share. There are a few runs per thread, however many items.
+pub fn map_runs<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    /// So that threads end at about the same time.
+    const RUNS_PER_THREAD: usize = 16;
+    let length = count.div_ceil(RUNS_PER_THREAD * threads()).max(1);
+    map(count.div_ceil(length), |run| {
+        make(run * length..((run + 1) * length).min(count))
+    })
+}
+
 /// Changes items in place, run by run: `change` gets the number of the first and the run.
 pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut [T]) + Sync) {
     // No thread is woken for a single run, so that small surfaces cost nothing but their numbers.
@@ -87,6 +98,15 @@ mod tests {
         for count in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 7] {
             let items: Vec<usize> = map_chunks(count, |chunk| chunk.collect::<Vec<_>>()).concat();
             assert!(items.iter().copied().eq(0..count));
+        }
+    }
+
+    #[test]
+    fn runs_cover_everything_once_and_are_few() {
+        for count in [0, 1, 7, 1000, 100_000] {
+            let runs = map_runs(count, |run| run.collect::<Vec<_>>());
+            assert!(runs.len() <= 16 * threads());
+            assert!(runs.into_iter().flatten().eq(0..count));
         }
     }
 

@@ -68,6 +68,31 @@ const OVERSHOOT: f32 = 1.4;
 /// After this many sweeps, an even number, the energy is looked at, and the Laplacian of the weights, which is kept up to date change by change, computed anew before rounding adds up.
 const BETWEEN_LOOKS: usize = 12;
 
+/// Joints times cells at most: eight bytes each, over all levels a little more.
+const MOST_WEIGHTS: usize = 200_000_000;
+
+/// The same where nobody asked for so many cells. A character of a thousand joints still gets as many
+/// cells as any.
+const MOST_UNASKED: usize = 60_000_000;
+
+/// How many cells are chosen at most for so many joints.
+pub(super) fn most_cells(joints: usize) -> usize {
+    MOST_UNASKED / joints.max(1)
+}
+
+/// Refuses what would take more memory than anyone has to spare for it.
+pub(super) fn check_size(cells: &Cells, joints: usize) -> Result<(), BindError> {
+    let cells = cells.places.len();
+    match joints.saturating_mul(cells) <= MOST_WEIGHTS {
+        true => Ok(()),
+        false => Err(BindError::TooLarge {
+            joints,
+            cells,
+            most: MOST_WEIGHTS,
+        }),
+    }
+}
+
 /// The weights of every cell, by hold; none in cells that no bone is connected with.
 pub(super) fn cell_rows(
     cells: &Cells,
@@ -793,6 +818,18 @@ mod tests {
     #[test]
     fn a_sheet_has_the_weights_of_the_exact_programme() {
         comes_near_the_least(&sheet_on_points(), 0.1);
+    }
+
+    #[test]
+    fn too_many_joints_over_too_many_cells_are_refused_with_their_numbers() {
+        let bar = boxes(&[([0.0; 3], [6.0, 1.0, 1.0])]);
+        let filled = Filled::new(&bar, &points(&[[0.5; 3]]), 500);
+        let cells = filled.cells.places.len();
+        let most = MOST_WEIGHTS / cells;
+        assert_eq!(check_size(&filled.cells, most), Ok(()));
+        let error = check_size(&filled.cells, most + 1).unwrap_err();
+        assert!(error.to_string().ends_with("at most 200000000"), "{error}");
+        assert!(most_cells(1000) >= 60_000 && most_cells(10_000) <= 6_000);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! right behind it (cloth, ears, all of an open sheet) is cut into patches of a voxel's size, which are cells too, connected as the surface is.
 
 use super::handles::Hold;
+use super::segment_tree::SegmentTree;
 use super::shape::Shape;
 use crate::adjacency::DisjointSets;
 use crate::exec;
@@ -104,9 +105,9 @@ struct Lattice {
 }
 
 impl Cells {
-    /// About `wanted` voxels fill the body, or as many as its bones ask for; fewer if its skin alone would need more, or if it is thin in a large box.
-    pub(crate) fn of(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> Cells {
-        let size = choose_size(shape, holds, wanted);
+    /// About `wanted` voxels fill the body, or as many as its bones ask for, up to `most`; fewer if its skin alone would need more, or if it is thin in a large box.
+    pub(crate) fn of(shape: &Shape, holds: &[Hold], wanted: Option<usize>, most: usize) -> Cells {
+        let size = choose_size(shape, holds, wanted, most);
         let (lattice, mut places) = Lattice::fill(shape, size);
         let voxels = places.len();
         let mut pairs = lattice.neighbours(shape, &places);
@@ -291,7 +292,7 @@ const MIDDLING: f64 = 12_000.0;
 const ALONG_BONE: f64 = 3.0;
 
 /// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter ones among the bones (the first quarter), or the ways between points where there are no bones, are a few voxels long.
-fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
+fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>, at_most: usize) -> f64 {
     let sides = 2.0 * shape.half_sides();
     let at_least = 1e-4;
     let (rough, _) = Lattice::fill(shape, 1.0 / 96.0);
@@ -314,7 +315,7 @@ fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
             let short = lengths.get(lengths.len() / 4).copied().unwrap_or(1.0);
             let most = (PER_POINT * shape.points.len() as f64).clamp(CHOSEN.0, CHOSEN.1);
             let fitting = volume / (short / ALONG_BONE).powi(3);
-            fitting.max(MIDDLING).min(most)
+            fitting.max(MIDDLING).min(most).min(at_most as f64)
         },
         |wanted| wanted.max(1) as f64,
     );
@@ -327,13 +328,11 @@ fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>) -> f64 {
 
 /// How far each hold is from the nearest other: what points have instead of a length.
 fn between_points(holds: &[Hold]) -> Vec<f64> {
-    let nearest = |(index, hold): (usize, &Hold)| {
-        let others = holds.iter().enumerate();
-        let others = others.filter(|(other, _)| *other != index);
-        let squares = others.map(|(_, other)| other.nearest(hold.segments[0].from).1);
-        squares.fold(f64::INFINITY, f64::min).sqrt()
-    };
-    let distances = holds.iter().enumerate().map(nearest);
+    let tree = SegmentTree::over(holds);
+    let distances = holds.iter().enumerate().map(|(index, hold)| {
+        let square = tree.nearest_other_square(hold.segments[0].from, index);
+        square.sqrt()
+    });
     distances.filter(|distance| distance.is_finite()).collect()
 }
 

@@ -1,9 +1,11 @@
 //! Capsules around bones, as wide as the body is there, with a falloff.
 
 use super::handles::Hold;
+use super::segment_tree::{Member, SegmentTree};
 use super::shape::Shape;
 use super::{BindError, Rows, rigid};
 use crate::exec;
+use glam::DVec3;
 
 /// How envelopes bind.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,31 +52,46 @@ impl Capsule {
 /// Full weight within a capsule's radius, none beyond the falloff, smoothly between. A point beyond all of them follows the one that it is nearest to, in radii.
 pub(super) fn rows(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Rows {
     let capsules = fit(shape, holds, options);
+    let tree = SegmentTree::over(holds);
+    let ends = capsules.iter().flatten();
+    let widest = ends.map(|capsule| capsule.from.max(capsule.to));
+    let widest = widest.fold(0.0, f64::max);
+    // The square of how far a place that is so many radii away can be, with some room for rounding.
+    let reach = |ratio: f64| (ratio * widest).powi(2) * (1.0 + 1e-9);
+    let ratio = |member: Member, place: DVec3| {
+        let (hold, at) = (member.hold as usize, member.segment as usize);
+        let segment = &holds[hold].segments[at];
+        let share = segment.share_nearest(place);
+        segment.at(share).distance(place) / capsules[hold][at].radius(share)
+    };
     let row = |point: usize| {
         let place = shape.points[point];
+        let mut ratios: Vec<(u32, f64)> = Vec::new();
+        tree.walk(place, reach(1.0 + options.falloff), |member, _, _, _| {
+            ratios.push((member.hold, ratio(member, place)));
+        });
+        ratios.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        ratios.dedup_by_key(|(hold, _)| *hold);
         let mut row = Vec::new();
-        let mut nearest = (0, f64::INFINITY);
-        for (hold, capsules) in holds.iter().zip(&capsules) {
-            let ratios = hold
-                .segments
-                .iter()
-                .zip(capsules)
-                .map(|(segment, capsule)| {
-                    let share = segment.share_nearest(place);
-                    segment.at(share).distance(place) / capsule.radius(share)
-                });
-            let ratio = ratios.fold(f64::INFINITY, f64::min);
-            if ratio < nearest.1 {
-                nearest = (hold.joint, ratio);
-            }
+        for (hold, ratio) in ratios {
             let beyond = ((ratio - 1.0) / options.falloff).clamp(0.0, 1.0);
             let weight = 1.0 - beyond * beyond * (3.0 - 2.0 * beyond);
             if weight > 0.0 {
-                row.push((hold.joint, weight));
+                row.push((holds[hold as usize].joint, weight));
             }
         }
         if row.is_empty() {
-            row.push((nearest.0, 1.0));
+            let mut nearest = (f64::INFINITY, u32::MAX);
+            tree.walk(place, f64::INFINITY, |member, _, _, within| {
+                let found = (ratio(member, place), member.hold);
+                // Of several as near, the first.
+                if found < nearest {
+                    nearest = found;
+                    *within = reach(found.0);
+                }
+            });
+            let joint = holds.get(nearest.1 as usize).map_or(0, |hold| hold.joint);
+            row.push((joint, 1.0));
         }
         row
     };

@@ -1,9 +1,11 @@
 //! Pieces that no bone holds follow the nearest ones that are held: buttons, eyes, a jacket over a body.
 
 use super::Rows;
-use super::handles::Hold;
+use super::handles::{Hold, Segment};
+use super::segment_tree::SegmentTree;
 use super::shape::{Piece, Shape};
 use crate::exec;
+use std::collections::HashMap;
 
 /// A loose piece smaller than this share of the model moves as one: a button does not bend.
 const SMALL: f64 = 0.04;
@@ -79,8 +81,10 @@ pub(super) fn stiffen_small_pieces(shape: &Shape, holds: &[Hold], rows: &mut Row
     if shape.pieces.len() < 2 {
         return;
     }
+    let tree = SegmentTree::over(holds);
     let small = |piece: &&Piece| {
-        piece.points.len() > 1 && piece.extent() < SMALL && !holds_bone(piece, holds)
+        let is_small = piece.points.len() > 1 && piece.extent() < SMALL;
+        is_small && !tree.any_through(piece.low, piece.high, |segment| passes(segment, piece))
     };
     for piece in shape.pieces.iter().filter(small) {
         let share = 1.0 / piece.points.len() as f64;
@@ -97,36 +101,52 @@ pub(super) fn stiffen_small_pieces(shape: &Shape, holds: &[Hold], rows: &mut Row
 }
 
 /// Whether a bone passes through the box of a piece.
-fn holds_bone(piece: &Piece, holds: &[Hold]) -> bool {
+fn passes(segment: &Segment, piece: &Piece) -> bool {
     let (low, high) = (piece.low, piece.high);
-    let mut segments = holds.iter().flat_map(|hold| &hold.segments);
-    segments.any(|segment| {
-        let (mut enters, mut leaves) = (0.0f64, 1.0f64);
-        let (from, along) = (segment.from, segment.at(1.0) - segment.from);
-        for axis in 0..3 {
-            let [a, b] = [low[axis], high[axis]].map(|wall| wall - from[axis]);
-            if along[axis] == 0.0 {
-                if a > 0.0 || b < 0.0 {
-                    return false;
-                }
-                continue;
+    let (mut enters, mut leaves) = (0.0f64, 1.0f64);
+    let (from, along) = (segment.from, segment.at(1.0) - segment.from);
+    for axis in 0..3 {
+        let [a, b] = [low[axis], high[axis]].map(|wall| wall - from[axis]);
+        if along[axis] == 0.0 {
+            if a > 0.0 || b < 0.0 {
+                return false;
             }
-            let (a, b) = (a / along[axis], b / along[axis]);
-            enters = enters.max(a.min(b));
-            leaves = leaves.min(a.max(b));
+            continue;
         }
-        enters <= leaves
-    })
+        let (a, b) = (a / along[axis], b / along[axis]);
+        enters = enters.max(a.min(b));
+        leaves = leaves.min(a.max(b));
+    }
+    enters <= leaves
 }
 
-/// A mix of rows by shares.
+/// A mix of rows by shares. Joints come in the order in which they are met.
 pub(super) fn mixed<'a>(rows: impl Iterator<Item = (&'a [(u16, f64)], f64)>) -> Vec<(u16, f64)> {
+    /// Up to so many joints, looking at all of them is quickest.
+    const FEW: usize = 32;
     let mut mix: Vec<(u16, f64)> = Vec::new();
+    // Where joints stand in the mix, once there are many.
+    let mut places: HashMap<u16, usize> = HashMap::new();
     for (row, share) in rows.filter(|(_, share)| *share > 0.0) {
         for &(joint, weight) in row {
-            match mix.iter_mut().find(|(known, _)| *known == joint) {
-                Some((_, sum)) => *sum += weight * share,
-                None => mix.push((joint, weight * share)),
+            let place = match places.is_empty() {
+                true => mix.iter().position(|(known, _)| *known == joint),
+                false => places.get(&joint).copied(),
+            };
+            match place {
+                Some(place) => mix[place].1 += weight * share,
+                None => {
+                    mix.push((joint, weight * share));
+                    if places.is_empty() && mix.len() > FEW {
+                        places.extend(
+                            mix.iter()
+                                .zip(0..)
+                                .map(|((joint, _), place)| (*joint, place)),
+                        );
+                    } else if !places.is_empty() {
+                        places.insert(joint, mix.len() - 1);
+                    }
+                }
             }
         }
     }
@@ -143,6 +163,15 @@ mod tests {
         let rows: [&[(u16, f64)]; 3] = [&[(1, 1.0)], &[(2, 0.5), (1, 0.5)], &[(7, 1.0)]];
         let mix = mixed(rows.into_iter().zip([0.5, 0.5, 0.0]));
         assert_eq!(mix, [(1, 0.75), (2, 0.25)]);
+        // Very many joints, in any order, come to the same as few.
+        let row: Vec<(u16, f64)> = (0..1000).map(|at| (at * 7 % 1000, 1e-3)).collect();
+        let mix = mixed([(&row[..], 0.5), (&row[500..], 0.25)].into_iter());
+        assert!(
+            mix.iter()
+                .map(|entry| entry.0)
+                .eq(row.iter().map(|entry| entry.0))
+        );
+        assert_eq!((mix[0].1, mix[999].1), (5e-4, 5e-4 + 2.5e-4));
     }
 
     #[test]

@@ -66,27 +66,30 @@ pub(super) fn cell_rows(
     let offset = 0.25 * cells.size;
     let nearest = march(cells, &everything, |_, _| true);
     let reach = 1.0 + options.falloff;
-    let marched = exec::map(seeds.len(), |hold| {
-        let counts = |cell: u32, distance: f64| {
-            distance + offset <= SLACK * reach * (nearest[cell as usize] + offset)
-        };
-        let distances = march(cells, &starts[hold], counts);
-        let mut weights = Vec::new();
-        for (cell, &distance) in distances.iter().enumerate() {
-            if distance < f64::INFINITY {
-                let ratio = (distance + offset) / (nearest[cell] + offset);
+    let marched = exec::map_runs(seeds.len(), |holds| {
+        let mut front = Front::over(cells);
+        let mut weights_of = |hold: usize| {
+            let counts = |cell: u32, distance: f64| {
+                distance + offset <= SLACK * reach * (nearest[cell as usize] + offset)
+            };
+            front.march(cells, &starts[hold], counts);
+            let mut weights = Vec::new();
+            for &cell in &front.reached {
+                let distance = front.distances[cell as usize];
+                let ratio = (distance + offset) / (nearest[cell as usize] + offset);
                 let beyond = ((ratio - 1.0) / options.falloff).max(0.0);
                 if beyond < 1.0 {
                     weights.push((cell, (1.0 - beyond).powi(2) * (1.0 + 2.0 * beyond)));
                 }
             }
-        }
-        weights
+            weights
+        };
+        holds.map(&mut weights_of).collect::<Vec<_>>()
     });
     let mut rows: Rows = vec![Vec::new(); cells.places.len()];
-    for (hold, weights) in marched.into_iter().enumerate() {
+    for (hold, weights) in marched.into_iter().flatten().enumerate() {
         for (cell, weight) in weights {
-            rows[cell].push((hold as u16, weight));
+            rows[cell as usize].push((hold as u16, weight));
         }
     }
     for row in &mut rows {
@@ -107,7 +110,7 @@ impl<'s> InsideDistances<'s> {
     pub(crate) fn in_body(shape: &'s Shape, voxels: usize) -> InsideDistances<'s> {
         InsideDistances {
             shape,
-            cells: Cells::of(shape, &[], Some(voxels)),
+            cells: Cells::of(shape, &[], Some(voxels), usize::MAX),
         }
     }
 
@@ -189,38 +192,74 @@ fn starts(cells: &Cells, hold: &Hold, seeds: &[Seed]) -> Vec<Start> {
 
 /// The distance of every cell to where the front starts, as far as it is let run; infinite beyond.
 fn march(cells: &Cells, starts: &[Start], runs_on: impl Fn(u32, f64) -> bool) -> Vec<f64> {
-    let mut distances = vec![f64::INFINITY; cells.places.len()];
-    let mut settled = vec![false; cells.places.len()];
-    let mut front = BinaryHeap::new();
-    for &Start { cell, distance } in starts {
-        if distance < distances[cell as usize] {
-            distances[cell as usize] = distance;
-            front.push(Reached { distance, cell });
+    let mut front = Front::over(cells);
+    front.march(cells, starts, runs_on);
+    front.distances
+}
+
+/// A front of distances; kept between marches, so that one costs time by what it reaches, not by how many cells there are.
+struct Front {
+    /// Infinite where it has not come.
+    distances: Vec<f64>,
+    settled: Vec<bool>,
+    /// The cells with a distance, each once.
+    reached: Vec<u32>,
+}
+
+impl Front {
+    fn over(cells: &Cells) -> Front {
+        Front {
+            distances: vec![f64::INFINITY; cells.places.len()],
+            settled: vec![false; cells.places.len()],
+            reached: Vec::new(),
         }
     }
-    while let Some(Reached { distance, cell }) = front.pop() {
-        if settled[cell as usize] {
-            continue;
+
+    /// Takes a distance that is less than what is known.
+    fn approach(&mut self, cell: u32, distance: f64) {
+        let known = &mut self.distances[cell as usize];
+        if *known == f64::INFINITY {
+            self.reached.push(cell);
         }
-        settled[cell as usize] = true;
-        if !runs_on(cell, distance) {
-            continue;
+        *known = distance;
+    }
+
+    /// Starts anew, and runs as far as it is let.
+    fn march(&mut self, cells: &Cells, starts: &[Start], runs_on: impl Fn(u32, f64) -> bool) {
+        for cell in self.reached.drain(..) {
+            self.distances[cell as usize] = f64::INFINITY;
+            self.settled[cell as usize] = false;
         }
-        for &other in cells.links.at(cell) {
-            if settled[other as usize] {
+        let mut front = BinaryHeap::new();
+        for &Start { cell, distance } in starts {
+            if distance < self.distances[cell as usize] {
+                self.approach(cell, distance);
+                front.push(Reached { distance, cell });
+            }
+        }
+        while let Some(Reached { distance, cell }) = front.pop() {
+            if self.settled[cell as usize] {
                 continue;
             }
-            let updated = arrival(cells, &distances, &settled, other);
-            if updated < distances[other as usize] {
-                distances[other as usize] = updated;
-                front.push(Reached {
-                    distance: updated,
-                    cell: other,
-                });
+            self.settled[cell as usize] = true;
+            if !runs_on(cell, distance) {
+                continue;
+            }
+            for &other in cells.links.at(cell) {
+                if self.settled[other as usize] {
+                    continue;
+                }
+                let updated = arrival(cells, &self.distances, &self.settled, other);
+                if updated < self.distances[other as usize] {
+                    self.approach(other, updated);
+                    front.push(Reached {
+                        distance: updated,
+                        cell: other,
+                    });
+                }
             }
         }
     }
-    distances
 }
 
 /// When a front arrives at a cell from its settled neighbours: the largest root of `Σ_axes ((d − d_axis) / h)² = 1` over as many axes as lie behind it; along straight links that are not

@@ -49,24 +49,27 @@ impl Handle {
     /// bone above. Joints whose place is not known (a bind matrix that cannot be inverted) are left out.
     pub fn of_joints(skeleton: &Skeleton, joints: &[usize]) -> Vec<Handle> {
         let all = skeleton.joints();
-        let chosen: Vec<bool> = (0..all.len())
-            .map(|joint| joints.contains(&joint))
-            .collect();
+        let mut chosen = vec![false; all.len()];
+        for &joint in joints {
+            if let Some(chosen) = chosen.get_mut(joint) {
+                *chosen = true;
+            }
+        }
         // A node may be bound in several ways, by a joint each; what is above is asked of nodes.
         let mut on_node: HashMap<usize, usize> = HashMap::new();
         for joint in (0..all.len()).filter(|&joint| chosen[joint]) {
             on_node.entry(all[joint].node).or_insert(joint);
         }
-        let above = |joint: usize| {
-            let mut above = all[joint].parent;
-            while let Some(parent) = above {
-                if let Some(&listed) = on_node.get(&all[parent].node) {
-                    return Some(listed);
-                }
-                above = all[parent].parent;
-            }
-            None
-        };
+        // Parents come first.
+        let mut next_above: Vec<Option<usize>> = Vec::with_capacity(all.len());
+        for joint in all {
+            let listed = |parent: usize| on_node.get(&all[parent].node).copied();
+            let above = joint
+                .parent
+                .and_then(|parent| listed(parent).or(next_above[parent]));
+            next_above.push(above);
+        }
+        let above = |joint: usize| next_above[joint];
         let heads: Vec<DVec3> = all
             .iter()
             .map(|joint| joint.joint_from_bind.inverse().translation)

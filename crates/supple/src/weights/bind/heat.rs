@@ -5,6 +5,7 @@
 //! `(L + M H) w_j = M H p_j` is symmetric, the same for all bones, and takes one factorisation. Its solutions are in `0…1` and sum to one.
 
 use super::handles::Hold;
+use super::segment_tree::{Near, SegmentTree};
 use super::shape::Shape;
 use super::{BindError, Rows};
 use crate::exec;
@@ -57,11 +58,12 @@ pub(super) fn rows(
     options: &HeatOptions,
 ) -> Result<(Rows, Vec<bool>), BindError> {
     let points = shape.points.len();
+    let tree = SegmentTree::over(holds);
     let look = || {
         exec::map_chunks(points, |points| {
-            let mut places = Vec::with_capacity(holds.len());
+            let mut near = Vec::new();
             points
-                .map(|point| see(shape, holds, point as u32, &mut places))
+                .map(|point| see(shape, &tree, point as u32, &mut near))
                 .collect::<Vec<_>>()
         })
     };
@@ -89,7 +91,7 @@ pub(super) fn rows(
             *sees = piece.points.len() > 1;
         }
         for (point, sight) in sights.iter_mut().enumerate() {
-            *sight = nearest_of(holds, shape, point);
+            *sight = nearest_of(&tree, shape.points[point]);
         }
     }
     let rows = spread(shape, holds, options, &sights, &seeing, &pattern)?;
@@ -97,54 +99,60 @@ pub(super) fn rows(
 }
 
 /// The nearest bones, seen or not.
-fn nearest_of(holds: &[Hold], shape: &Shape, point: usize) -> Sight {
-    let place = shape.points[point];
-    let nearest: Vec<_> = holds.iter().map(|hold| hold.nearest(place)).collect();
-    let squares = nearest.iter().map(|(_, square)| *square);
-    Sight::of(&nearest, squares.fold(f64::INFINITY, f64::min))
+fn nearest_of(tree: &SegmentTree, place: DVec3) -> Sight {
+    let square = tree.nearest_square(place);
+    let mut near = Vec::new();
+    tree.within(place, (1.0 + TIE) * square, &mut near);
+    Sight::of(&near, square)
 }
 
 impl Sight {
     /// The holds that are about as far as one whose square distance is known.
-    fn of(nearest: &[(DVec3, f64)], square: f64) -> Sight {
-        let near = (1.0 - TIE) * square..=(1.0 + TIE) * square;
-        let holds = nearest.iter().enumerate();
-        let holds = holds.filter(|(_, (_, square))| near.contains(square));
+    fn of(near: &[Near], square: f64) -> Sight {
+        let as_far = (1.0 - TIE) * square..=(1.0 + TIE) * square;
+        let holds = near.iter().filter(|near| as_far.contains(&near.square));
         Sight {
-            holds: holds.map(|(hold, _)| hold as u16).collect(),
+            holds: holds.map(|near| near.hold).collect(),
             square_distance: square,
         }
     }
 }
 
-/// The nearest bones that a point sees, through the inside of the body. `nearest` is scratch: the nearest place of every hold, and the square of how far it is.
-fn see(shape: &Shape, holds: &[Hold], point: u32, nearest: &mut Vec<(DVec3, f64)>) -> Sight {
+/// The nearest bones that a point sees, through the inside of the body. `near` is scratch: the holds that are near enough to be tried.
+fn see(shape: &Shape, tree: &SegmentTree, point: u32, near: &mut Vec<Near>) -> Sight {
     let place = shape.points[point as usize];
-    nearest.clear();
-    nearest.extend(holds.iter().map(|hold| hold.nearest(place)));
     let closed = shape.pieces[shape.piece_of[point as usize] as usize].closed;
     let normal = shape.normals[point as usize];
     let mut passed = f64::NEG_INFINITY;
-    let mut farthest = f64::INFINITY;
+    let farthest = tree.nearest_square(place) * FARTHEST * FARTHEST;
+    // Also what is as far as the farthest that is tried.
+    tree.within(place, (1.0 + TIE) * farthest, near);
     for _ in 0..TRIES {
-        let left = nearest.iter().filter(|(_, square)| *square > passed);
-        let Some(&(target, square)) = left.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        let left = near.iter().filter(|near| near.square > passed);
+        let Some(&Near {
+            point: target,
+            square,
+            ..
+        }) = left.min_by(|a, b| a.square.total_cmp(&b.square))
+        else {
             break;
         };
         if square > farthest {
             break;
         }
-        farthest = farthest.min(square * FARTHEST * FARTHEST);
         passed = square * (1.0 + TIE);
         let way = target - place;
         // Away from the inside, no bone of this body is seen: what is in front of a face is not part of it.
         let outwards = closed && way.dot(normal) > 0.2 * way.length() * normal.length();
         if !outwards && !shape.hides(point, target) {
-            return Sight::of(nearest, square);
+            return Sight::of(near, square);
         }
     }
     Sight::default()
 }
+
+/// Bones whose heat is spread at once. More would only take more memory: a number per point each.
+const TOGETHER: usize = 64;
 
 /// Spreads heat over the pieces that see bones.
 fn spread(
@@ -190,27 +198,36 @@ fn spread(
         .collect();
     used.sort_unstable();
     used.dedup();
-    let mut columns = vec![vec![0.0; heat.len()]; used.len()];
+    // The right-hand sides, of which each point has as many entries as it sees bones.
+    let mut sources: Vec<Vec<(u32, f64)>> = vec![Vec::new(); used.len()];
     for (point, (sight, &heat)) in sights.iter().zip(&heat).enumerate() {
         for hold in &sight.holds {
             if let Ok(column) = used.binary_search(hold) {
-                columns[column][point] = heat / sight.holds.len() as f64;
+                sources[column].push((point as u32, heat / sight.holds.len() as f64));
             }
         }
     }
-    let solved = system.solve(columns);
     let joints: Vec<u16> = used
         .iter()
         .map(|&hold| holds[usize::from(hold)].joint)
         .collect();
-    let row = |point: usize| {
-        let shares = joints
-            .iter()
-            .zip(&solved)
-            .map(|(&joint, column)| (joint, column[point]));
-        let shares = shares.filter(|(_, share)| *share > super::LEAST);
-        shares.collect::<Vec<_>>()
-    };
-    let rows = exec::map_chunks(heat.len(), |points| points.map(row).collect::<Vec<_>>());
-    Ok(rows.into_iter().flatten().collect())
+    let mut rows: Rows = vec![Vec::new(); heat.len()];
+    for (sources, joints) in sources.chunks(TOGETHER).zip(joints.chunks(TOGETHER)) {
+        let column = |source: &Vec<(u32, f64)>| {
+            let mut column = vec![0.0; heat.len()];
+            for &(point, heat) in source {
+                column[point as usize] = heat;
+            }
+            column
+        };
+        let solved = system.solve(sources.iter().map(column).collect());
+        exec::for_each_chunk_mut(&mut rows, |first, rows| {
+            for (point, row) in (first..).zip(rows) {
+                let shares = joints.iter().zip(&solved);
+                let shares = shares.map(|(&joint, column)| (joint, column[point]));
+                row.extend(shares.filter(|(_, share)| *share > super::LEAST));
+            }
+        });
+    }
+    Ok(rows)
 }

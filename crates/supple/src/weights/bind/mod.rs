@@ -12,6 +12,7 @@ mod groups;
 mod handles;
 mod heat;
 mod rigid;
+mod segment_tree;
 pub(crate) mod shape;
 #[cfg(test)]
 mod test_bodies;
@@ -27,9 +28,10 @@ use super::{Weights, WeightsBuilder, WeightsError};
 use crate::exec;
 use crate::mesh::Mesh;
 use cells::{Cells, Seed};
-use glam::DVec3;
+use glam::{DVec3, I64Vec3};
 use handles::Hold;
 use shape::Shape;
+use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 /// A way of computing weights.
@@ -123,6 +125,18 @@ pub enum BindError {
     /// The heat equation could not be solved: the surface is too large for the memory, or has numbers beyond all measure.
     #[error("the equations of heat over this surface could not be solved")]
     Solver,
+    /// Bounded biharmonic weights of too many joints over too many cells.
+    #[error(
+        "bounded biharmonic weights of {joints} joints over {cells} cells are too many: joints times cells may be at most {most}"
+    )]
+    TooLarge {
+        /// How many joints hold something.
+        joints: usize,
+        /// How many voxels and patches of skin there are.
+        cells: usize,
+        /// The largest product of the two.
+        most: usize,
+    },
     /// The result does not make weights.
     #[error(transparent)]
     Weights(#[from] WeightsError),
@@ -266,14 +280,14 @@ pub fn bind(
         ..BindReport::default()
     };
     // A sheet has no inside to be outside of.
-    let inside = |joint: usize| {
-        holds
-            .iter()
-            .any(|hold| hold.inside && usize::from(hold.joint) == joint)
-    };
-    if holds.iter().any(|hold| hold.inside) {
+    let inside: HashSet<usize> = holds
+        .iter()
+        .filter(|hold| hold.inside)
+        .map(|hold| usize::from(hold.joint))
+        .collect();
+    if !inside.is_empty() {
         let joints = handles.iter().map(|handle| handle.joint);
-        report.outside = joints.filter(|&joint| !inside(joint)).collect();
+        report.outside = joints.filter(|joint| !inside.contains(joint)).collect();
     }
     let (mut rows, bound) = method.rows(&shape, &holds, &mut report, progress)?;
     for (point, row) in rows.iter().enumerate() {
@@ -310,12 +324,23 @@ fn check_points(handles: &[Handle]) -> Result<(), BindError> {
         return Ok(());
     };
     let same_place = crate::skeleton::same_place(&places);
-    for (index, place) in places.iter().enumerate() {
-        let mut before = places[..index].iter();
-        if let Some(other) = before.position(|other| other.distance(*place) <= same_place) {
+    // Cubes as wide as that: only those around a place can have another one in the same place.
+    let cube = |place: DVec3| match same_place > 0.0 {
+        true => (place / same_place).floor().as_i64vec3(),
+        false => I64Vec3::ZERO,
+    };
+    let mut known: HashMap<I64Vec3, Vec<usize>> = HashMap::with_capacity(places.len());
+    for (index, &place) in places.iter().enumerate() {
+        let own = cube(place);
+        let around =
+            (0..27).map(|at| own.wrapping_add(I64Vec3::new(at / 9, at / 3 % 3, at % 3) - 1));
+        let others = around.filter_map(|cube| known.get(&cube)).flatten();
+        let same = others.filter(|other| places[**other].distance(place) <= same_place);
+        if let Some(&other) = same.min() {
             let [first, second] = [other, index].map(|at| handles[at].joint);
             return Err(BindError::SamePlace(first, second));
         }
+        known.entry(own).or_default().push(index);
     }
     Ok(())
 }
@@ -342,25 +367,25 @@ impl BindMethod {
                 Ok((rows, everything()))
             }
             BindMethod::Heat(options) => heat::rows(shape, holds, options),
-            BindMethod::Geodesic(options) => Ok(over_cells(
-                shape,
-                holds,
-                options.voxels,
-                report,
-                |cells, seeds, _| geodesic::cell_rows(cells, holds, seeds, options),
-            )),
-            BindMethod::BoundedBiharmonic(options) => Ok(over_cells(
-                shape,
-                holds,
-                options.voxels,
-                report,
-                |cells, seeds, report| {
+            BindMethod::Geodesic(options) => {
+                let cells = Cells::of(shape, holds, options.voxels, usize::MAX);
+                let of_cells = |seeds: &[Vec<Seed>], _: &mut BindReport| {
+                    geodesic::cell_rows(&cells, holds, seeds, options)
+                };
+                Ok(over_cells(shape, holds, &cells, report, of_cells))
+            }
+            BindMethod::BoundedBiharmonic(options) => {
+                let most = bounded_biharmonic::most_cells(holds.len());
+                let cells = Cells::of(shape, holds, options.voxels, most);
+                bounded_biharmonic::check_size(&cells, holds.len())?;
+                let of_cells = |seeds: &[Vec<Seed>], report: &mut BindReport| {
                     let (rows, convergence) =
-                        bounded_biharmonic::cell_rows(cells, seeds, options, progress);
+                        bounded_biharmonic::cell_rows(&cells, seeds, options, progress);
                     report.convergence = Some(convergence);
                     rows
-                },
-            )),
+                };
+                Ok(over_cells(shape, holds, &cells, report, of_cells))
+            }
         }
     }
 }
@@ -369,16 +394,15 @@ impl BindMethod {
 fn over_cells(
     shape: &Shape,
     holds: &[Hold],
-    voxels: Option<usize>,
+    cells: &Cells,
     report: &mut BindReport,
-    cell_rows: impl FnOnce(&Cells, &[Vec<Seed>], &mut BindReport) -> Rows,
+    cell_rows: impl FnOnce(&[Vec<Seed>], &mut BindReport) -> Rows,
 ) -> (Rows, Vec<bool>) {
-    let cells = Cells::of(shape, holds, voxels);
     let seeds = cells.seeds(shape, holds);
     report.voxels = cells.voxels;
     report.cells = cells.places.len();
     report.voxel_size = shape.length_from_unit(cells.size);
-    let of_cells = cell_rows(&cells, &seeds, report);
+    let of_cells = cell_rows(&seeds, report);
     let interpolate = |points: std::ops::Range<usize>| {
         let mut around = Vec::new();
         let mut row = |point: usize| {

@@ -1,23 +1,27 @@
 //! Every point follows the nearest bone. Where bones are equally near, as all around a joint, the one nearer to the root has it.
 
 use super::handles::Hold;
+use super::segment_tree::SegmentTree;
 use super::shape::Shape;
 use crate::exec;
 
 /// The nearest hold of every point.
 pub(super) fn nearest_holds(shape: &Shape, holds: &[Hold]) -> Vec<u16> {
-    let nearest = |point: usize| {
-        let mut best = (0, f64::INFINITY);
-        for (index, hold) in holds.iter().enumerate() {
-            let square = hold.nearest(shape.points[point]).1;
-            // Rounding must not decide what is a tie.
-            if square < best.1 * (1.0 - 1e-9) {
-                best = (index as u16, square);
-            }
-        }
-        best.0
-    };
+    let tree = SegmentTree::over(holds);
     exec::map_chunks(shape.points.len(), |points| {
+        let mut near = Vec::new();
+        let nearest = |point: usize| {
+            let place = shape.points[point];
+            tree.within(place, tree.nearest_square(place) * (1.0 + 1e-6), &mut near);
+            let mut best = (0, f64::INFINITY);
+            for near in &near {
+                // Rounding must not decide what is a tie.
+                if near.square < best.1 * (1.0 - 1e-9) {
+                    best = (near.hold, near.square);
+                }
+            }
+            best.0
+        };
         points.map(nearest).collect::<Vec<_>>()
     })
     .concat()

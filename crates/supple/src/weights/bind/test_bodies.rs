@@ -18,7 +18,7 @@ impl Filled {
     pub(super) fn new(mesh: &Mesh, handles: &[Handle], voxels: usize) -> Filled {
         let shape = Shape::of(mesh);
         let holds = Hold::all_of(handles, &shape);
-        let cells = Cells::of(&shape, &holds, Some(voxels));
+        let cells = Cells::of(&shape, &holds, Some(voxels), usize::MAX);
         let seeds = cells.seeds(&shape, &holds);
         Filled {
             shape,
