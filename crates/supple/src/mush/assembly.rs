@@ -1,6 +1,6 @@
 //! From channels per joint to rows per vertex: `Ω` (eq. 11), pruned, limited, and rounded.
 
-use super::channels::{self, Gathered, JointChannels};
+use super::channels::{self, Gathered, JointChannels, LocalNumbers};
 use super::{Mush, MushError, MushOptions, MushSurface, PatchPart};
 use crate::exec;
 use crate::polar::{minors, outer, trace};
@@ -28,8 +28,31 @@ pub(super) struct Row {
     alpha: f64,
 }
 
+/// What ships of the patch of a point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PointRow {
+    center: Vec3,
+    /// `ω` of each joint, in the order of joints.
+    shares: Vec<(u16, f64)>,
+    /// What goes with each of them.
+    parts: Vec<PatchPart>,
+}
+
+/// What is known of a point: first what its joints gathered, then its row.
+#[derive(Clone, Debug, Default)]
+struct Point {
+    /// By rising joint.
+    gathered: Vec<(u16, Gathered)>,
+    shares: Vec<(u16, f32)>,
+    row: PointRow,
+}
+
+/// Joints that are solved before what they gathered is sorted by points: enough to keep all threads
+/// busy, while what is there twice stays small.
+const JOINTS_TOGETHER: usize = 1024;
+
 /// The rows of all points.
-pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<Row> {
+pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<PointRow> {
     let mut support: Vec<Vec<(u32, f64)>> = vec![Vec::new(); surface.joint_count];
     for point in 0..surface.point_count() {
         for (joint, weight) in surface.influences(point) {
@@ -37,42 +60,101 @@ pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<Row> {
         }
     }
     let centers = surface.smoothed_places(options.smoothing());
-    let joints = exec::map(surface.joint_count, |joint| {
-        if support[joint].is_empty() {
-            return JointChannels::default();
-        }
-        channels::solve(surface, options, &centers, &support[joint])
-    });
-    let by_point = ByPoint::of(&joints, surface.point_count());
+    let mut points: Vec<Point> = vec![Point::default(); surface.point_count()];
+    for (batch, support) in support.chunks(JOINTS_TOGETHER).enumerate() {
+        let solved = exec::map_runs(support.len(), |joints| {
+            let mut local = LocalNumbers::none_of(surface);
+            let solve = |joint: usize| match support[joint].is_empty() {
+                true => JointChannels::default(),
+                false => channels::solve(surface, options, &centers, &support[joint], &mut local),
+            };
+            joints.map(solve).collect::<Vec<_>>()
+        });
+        let solved: Vec<JointChannels> = solved.into_iter().flatten().collect();
+        sort_by_points(solved, batch * JOINTS_TOGETHER, &mut points);
+    }
     let given = options.alpha_by_joint();
     let alpha_at = |joint: u16| given.get(&usize::from(joint)).copied().unwrap_or(1.0);
-    let chunks = exec::map_chunks(surface.point_count(), |points| {
-        let row = |point: usize| {
-            let place = surface.laplacian.points()[point];
-            let mut row = Row {
-                center: centers[point],
-                held: by_point.held(&joints, point),
-                alpha: 0.0,
-            };
-            if row.held.iter().all(|held| held.rotation <= 0.0) {
-                // So many joints that each of them is negligible: the point keeps to its own.
-                row.center = place;
-                row.held = own_joints(surface, point);
-            }
-            row.prune(options.prune, place, surface.extent);
-            row.limit(options.max_influences);
-            let shares = row
-                .held
-                .iter()
-                .map(|held| held.rotation * alpha_at(held.joint));
-            let share = surface.painted_alpha[point].unwrap_or_else(|| shares.sum());
-            row.alpha = (options.alpha * share).clamp(0.0, MOST_ALPHA);
-            row.thicken(surface.extent);
-            row
+    let finish = |index: usize, point: &mut Point| {
+        let place = surface.laplacian.points()[index];
+        let mut row = Row {
+            center: centers[index],
+            held: point.held(),
+            alpha: 0.0,
         };
-        points.map(row).collect::<Vec<_>>()
+        if row.held.iter().all(|held| held.rotation <= 0.0) {
+            // So many joints that each of them is negligible: the point keeps to its own.
+            row.center = place;
+            row.held = own_joints(surface, index);
+        }
+        row.prune(options.prune, place, surface.extent);
+        row.limit(options.max_influences);
+        let shares = row
+            .held
+            .iter()
+            .map(|held| held.rotation * alpha_at(held.joint));
+        let share = surface.painted_alpha[index].unwrap_or_else(|| shares.sum());
+        row.alpha = (options.alpha * share).clamp(0.0, MOST_ALPHA);
+        row.thicken(surface.extent);
+        *point = Point {
+            row: row.shipped(),
+            ..Point::default()
+        };
+    };
+    exec::for_each_chunk_mut(&mut points, |first, points| {
+        for (index, point) in (first..).zip(points) {
+            finish(index, point);
+        }
     });
-    chunks.into_iter().flatten().collect()
+    points.into_iter().map(|point| point.row).collect()
+}
+
+/// Adds what some joints gathered, of which the first is number `first`, to the points.
+fn sort_by_points(solved: Vec<JointChannels>, first: usize, points: &mut [Point]) {
+    // Lists grow by what they need, once per batch: they are most of the memory of a bake.
+    let mut more = vec![(0, 0); points.len()];
+    for channels in &solved {
+        for entry in &channels.gathered {
+            more[entry.point as usize].0 += 1;
+        }
+        for entry in &channels.shares {
+            more[entry.point as usize].1 += 1;
+        }
+    }
+    for (point, (gathered, shares)) in points.iter_mut().zip(more) {
+        point.gathered.reserve_exact(gathered);
+        point.shares.reserve_exact(shares);
+    }
+    for (joint, channels) in (first..).zip(solved) {
+        let joint = joint as u16;
+        for entry in channels.gathered {
+            points[entry.point as usize].gathered.push((joint, entry));
+        }
+        for entry in channels.shares {
+            let shares = &mut points[entry.point as usize].shares;
+            shares.push((joint, entry.share));
+        }
+    }
+}
+
+impl Point {
+    /// What the joints of the point hold, in the order of joints.
+    fn held(&self) -> Vec<Held> {
+        let mut held = Vec::with_capacity(self.gathered.len().max(self.shares.len()));
+        let mut shares = self.shares.iter().peekable();
+        for (joint, gathered) in &self.gathered {
+            while let Some(&(other, share)) = shares.next_if(|(other, _)| other < joint) {
+                held.push(Held::of_share(other, f64::from(share)));
+            }
+            let share = shares.next_if(|(other, _)| other == joint);
+            held.push(Held {
+                skinning: share.map_or(0.0, |&(_, share)| f64::from(share)),
+                ..Held::of(*joint, gathered)
+            });
+        }
+        held.extend(shares.map(|&(joint, share)| Held::of_share(joint, f64::from(share))));
+        held
+    }
 }
 
 /// The joints of a point, as if nothing were smoothed: its patch is itself.
@@ -90,81 +172,6 @@ fn own_joints(surface: &MushSurface, point: usize) -> Vec<Held> {
 
 /// Beyond this, nothing would be left to tell the rotation by.
 const MOST_ALPHA: f64 = 1.0 - 1e-6;
-
-/// Which entries of the joints' lists belong to a point.
-struct ByPoint {
-    starts: Vec<u32>,
-    /// (joint, index in its list).
-    gathered: Vec<(u16, u32)>,
-    share_starts: Vec<u32>,
-    shares: Vec<(u16, u32)>,
-}
-
-impl ByPoint {
-    fn of(joints: &[JointChannels], points: usize) -> ByPoint {
-        let gathered = |joint: &JointChannels| -> Vec<u32> {
-            joint.gathered.iter().map(|entry| entry.point).collect()
-        };
-        let shares = |joint: &JointChannels| -> Vec<u32> {
-            joint.shares.iter().map(|entry| entry.point).collect()
-        };
-        let (starts, gathered) = transpose(joints, points, gathered);
-        let (share_starts, shares) = transpose(joints, points, shares);
-        ByPoint {
-            starts,
-            gathered,
-            share_starts,
-            shares,
-        }
-    }
-
-    /// What the joints of a point hold, in the order of joints.
-    fn held(&self, joints: &[JointChannels], point: usize) -> Vec<Held> {
-        let row = self.starts[point] as usize..self.starts[point + 1] as usize;
-        let mut held: Vec<Held> = self.gathered[row]
-            .iter()
-            .map(|&(joint, at)| {
-                let gathered = &joints[usize::from(joint)].gathered[at as usize];
-                Held::of(joint, gathered)
-            })
-            .collect();
-        let row = self.share_starts[point] as usize..self.share_starts[point + 1] as usize;
-        for &(joint, at) in &self.shares[row] {
-            let share = f64::from(joints[usize::from(joint)].shares[at as usize].share);
-            match held.binary_search_by_key(&joint, |held| held.joint) {
-                Ok(at) => held[at].skinning = share,
-                Err(at) => held.insert(at, Held::of_share(joint, share)),
-            }
-        }
-        held
-    }
-}
-
-/// Lists of points per joint, turned into lists of joints per point.
-fn transpose(
-    joints: &[JointChannels],
-    points: usize,
-    list: impl Fn(&JointChannels) -> Vec<u32>,
-) -> (Vec<u32>, Vec<(u16, u32)>) {
-    let lists: Vec<Vec<u32>> = joints.iter().map(list).collect();
-    let mut starts = vec![0u32; points + 1];
-    for &point in lists.iter().flatten() {
-        starts[point as usize + 1] += 1;
-    }
-    for point in 0..points {
-        starts[point + 1] += starts[point];
-    }
-    let mut next = starts.clone();
-    let mut entries = vec![(0, 0); starts[points] as usize];
-    for (joint, list) in lists.iter().enumerate() {
-        for (at, &point) in list.iter().enumerate() {
-            let slot = &mut next[point as usize];
-            entries[*slot as usize] = (joint as u16, at as u32);
-            *slot += 1;
-        }
-    }
-    (starts, entries)
-}
 
 impl Held {
     fn of(joint: u16, gathered: &Gathered) -> Held {
@@ -333,18 +340,30 @@ const NO_PATCH: f64 = 1e-14;
 /// Two steps of the grid that weights lie on.
 const LEAST_SHARE: f64 = 1.2e-7;
 
-/// The rows as what ships, for every vertex.
-pub(super) fn finish(rows: Vec<Row>, surface: &MushSurface) -> Result<Mush, MushError> {
+impl Row {
+    /// The row as what ships.
+    fn shipped(&self) -> PointRow {
+        let share = |held: &Held| {
+            let share = (1.0 - self.alpha) * held.rotation + self.alpha * held.skinning;
+            // Also a joint that only turns must not be lost to rounding: its part would be missing in the rotation.
+            share.max(held.rotation.min(LEAST_SHARE))
+        };
+        let held = self.held.iter();
+        PointRow {
+            center: self.center.as_vec3(),
+            shares: held.clone().map(|held| (held.joint, share(held))).collect(),
+            parts: held.map(|held| held.part(self.alpha)).collect(),
+        }
+    }
+}
+
+/// The rows of points as what ships, for every vertex.
+pub(super) fn finish(rows: Vec<PointRow>, surface: &MushSurface) -> Result<Mush, MushError> {
     let vertices = surface.weights.vertex_count();
     let mut weights = WeightsBuilder::new(surface.joint_count)?;
     for vertex in 0..vertices {
         let row = &rows[surface.weld.point_of(vertex)];
-        let share = |held: &Held| {
-            let share = (1.0 - row.alpha) * held.rotation + row.alpha * held.skinning;
-            // Also a joint that only turns must not be lost to rounding: its part would be missing in the rotation.
-            share.max(held.rotation.min(LEAST_SHARE))
-        };
-        weights.push_shares(row.held.iter().map(|held| (held.joint, share(held))))?;
+        weights.push_shares(row.shares.iter().copied())?;
     }
     let weights = weights.finish().0;
     let mut parts = Vec::with_capacity(weights.influence_count());
@@ -352,10 +371,10 @@ pub(super) fn finish(rows: Vec<Row>, surface: &MushSurface) -> Result<Mush, Mush
     for vertex in 0..vertices {
         let row = &rows[surface.weld.point_of(vertex)];
         for joint in weights.row(vertex).0 {
-            let held = row.held.iter().find(|held| held.joint == *joint);
-            parts.push(held.map_or_else(PatchPart::default, |held| held.part(row.alpha)));
+            let place = row.shares.binary_search_by_key(joint, |(joint, _)| *joint);
+            parts.push(place.map_or_else(|_| PatchPart::default(), |place| row.parts[place]));
         }
-        centers.push(row.center.as_vec3());
+        centers.push(row.center);
     }
     Ok(Mush {
         weights,

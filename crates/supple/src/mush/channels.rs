@@ -40,16 +40,18 @@ const BORDER: f64 = 5e-3;
 /// With nothing to be pruned, what is left of zero after rounding.
 const NOTHING: f64 = 1e-12;
 
-/// Smooths the channels of a joint that holds `support`, each point by a weight.
+/// Smooths the channels of a joint that holds `support`, each point by a weight. `local` is scratch
+/// that joints share.
 pub(super) fn solve(
     surface: &MushSurface,
     options: &MushOptions,
     centers: &[DVec3],
     support: &[(u32, f64)],
+    local: &mut LocalNumbers,
 ) -> JointChannels {
     let smoothing = options.smoothing();
     let negligible = (options.prune * NEGLIGIBLE).max(NOTHING);
-    let mut part = Part::new(surface, support);
+    let mut part = Part::new(surface, support, local);
     let moments = part.smooth(&surface.lambda, smoothing, options, moments_about);
     let origin = part.origin;
     let gathered = part.points.iter().zip(&moments);
@@ -57,7 +59,8 @@ pub(super) fn solve(
     let gathered = gathered
         .map(|(&point, values)| about_center(point, values, centers[point as usize] - origin))
         .collect();
-    let mut part = Part::new(surface, support);
+    drop(part);
+    let mut part = Part::new(surface, support, local);
     let shares = part.smooth(&surface.kappa, smoothing, options, |_, _, weight| [weight]);
     let shares = part.points.iter().zip(&shares);
     let shares = shares.filter(|(_, values)| values[0] > negligible);
@@ -107,14 +110,34 @@ struct Part<'s> {
     origin: DVec3,
     /// In the order in which they were reached: neighbours are near each other in memory.
     points: Vec<u32>,
-    /// The place of each point of the surface in `points`; `OUTSIDE` if it has none.
-    local: Vec<u32>,
+    local: &'s mut LocalNumbers,
+}
+
+/// The place of each point of the surface in a part; `OUTSIDE` if it has none. It is as long as the
+/// surface has points, so that it is made once for many joints.
+pub(super) struct LocalNumbers(Vec<u32>);
+
+impl LocalNumbers {
+    /// Numbers of a part that has nothing.
+    pub(super) fn none_of(surface: &MushSurface) -> LocalNumbers {
+        LocalNumbers(vec![OUTSIDE; surface.point_count()])
+    }
 }
 
 const OUTSIDE: u32 = u32::MAX;
 
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
 impl<'s> Part<'s> {
-    fn new(surface: &'s MushSurface, support: &'s [(u32, f64)]) -> Part<'s> {
+    fn new(
+        surface: &'s MushSurface,
+        support: &'s [(u32, f64)],
+        local: &'s mut LocalNumbers,
+    ) -> Part<'s> {
         let places = surface.laplacian.points();
         let sum = support.iter().map(|&(point, _)| places[point as usize]);
         Part {
@@ -122,7 +145,14 @@ impl<'s> Part<'s> {
             support,
             origin: sum.sum::<DVec3>() / support.len().max(1) as f64,
             points: Vec::new(),
-            local: Vec::new(),
+            local,
+        }
+    }
+
+    /// Forgets all points.
+    fn clear(&mut self) {
+        for point in self.points.drain(..) {
+            self.local.0[point as usize] = OUTSIDE;
         }
     }
 
@@ -140,7 +170,7 @@ impl<'s> Part<'s> {
         let mut scratch = Scratch::default();
         loop {
             self.grow(strengths, &lengths, reach);
-            let local = |point: u32| Some(self.local[point as usize]).filter(|&at| at != OUTSIDE);
+            let local = |point: u32| Some(self.local.0[point as usize]).filter(|&at| at != OUTSIDE);
             let domain = Domain::part(&self.surface.laplacian, strengths, &self.points, local);
             let mut values = vec![[0.0; C]; domain.len()];
             let places = self.surface.laplacian.points();
@@ -152,7 +182,7 @@ impl<'s> Part<'s> {
             let at_border = |point: u32| {
                 let neighbours = self.surface.laplacian.row(point as usize).0.iter();
                 let mut outside =
-                    neighbours.filter(|&&other| self.local[other as usize] == OUTSIDE);
+                    neighbours.filter(|&&other| self.local.0[other as usize] == OUTSIDE);
                 outside.next().is_some()
             };
             let beyond = self.points.iter().zip(&values);
@@ -167,11 +197,9 @@ impl<'s> Part<'s> {
     /// Takes in all points within reach of the support, which comes first.
     fn grow(&mut self, strengths: &[f64], lengths: &EdgeLengths, reach: f64) {
         let laplacian = &self.surface.laplacian;
-        self.local.clear();
-        self.local.resize(laplacian.point_count(), OUTSIDE);
-        self.points.clear();
+        self.clear();
         for &(point, _) in self.support {
-            self.local[point as usize] = self.points.len() as u32;
+            self.local.0[point as usize] = self.points.len() as u32;
             self.points.push(point);
         }
         let mut distances = vec![0.0; self.points.len()];
@@ -184,8 +212,8 @@ impl<'s> Part<'s> {
                 continue;
             }
             for &neighbour in laplacian.row(point as usize).0 {
-                if self.local[neighbour as usize] == OUTSIDE {
-                    self.local[neighbour as usize] = self.points.len() as u32;
+                if self.local.0[neighbour as usize] == OUTSIDE {
+                    self.local.0[neighbour as usize] = self.points.len() as u32;
                     self.points.push(neighbour);
                     distances.push(far);
                 }
