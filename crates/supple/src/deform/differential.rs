@@ -4,11 +4,13 @@
 //! the one above it. Each piece is small, so the blend of pieces remembers how often the chain has wound around, which
 //! neither a matrix nor a quaternion of the whole can. `Blend` is that of dual quaternions; a path that has ended adds the identity.
 
+use super::DeformError;
 use super::antipodality::Addend;
 use super::direct::Fields;
 use super::dual_quat::DualQuat;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::rig::Rig;
+use crate::skeleton::Skeleton;
 use crate::transform::Affine;
 use std::collections::HashMap;
 
@@ -38,51 +40,92 @@ pub(super) struct DifferentialPose {
     pieces: Vec<DualQuat>,
 }
 
+/// Steps along all routes together at most, four bytes each.
+const MOST_STEPS: usize = 50_000_000;
+
 impl DifferentialSkin {
-    pub(super) fn bake(rig: &Rig) -> DifferentialSkin {
-        let joints = rig.skeleton().joints().iter();
-        let parents: Vec<Option<usize>> = joints.map(|joint| joint.parent).collect();
+    pub(super) fn bake(rig: &Rig) -> Result<DifferentialSkin, DeformError> {
+        DifferentialSkin::within(rig, MOST_STEPS)
+    }
+
+    fn within(rig: &Rig, most: usize) -> Result<DifferentialSkin, DeformError> {
+        let tree = Tree::of(rig.skeleton());
         let mut index: HashMap<&[u16], u32> = HashMap::new();
-        let mut routes = Vec::new();
-        let route_of_vertex = (0..rig.weights().vertex_count())
-            .map(|vertex| {
-                let joints = rig.weights().row(vertex).0;
-                *index.entry(joints).or_insert_with(|| {
-                    routes.push(Route::to(joints, &parents));
-                    routes.len() as u32 - 1
-                })
-            })
-            .collect();
-        DifferentialSkin {
-            parents,
+        let mut routes: Vec<Route> = Vec::new();
+        let mut steps = 0;
+        let mut route_of_vertex = Vec::with_capacity(rig.weights().vertex_count());
+        for vertex in 0..rig.weights().vertex_count() {
+            let joints = rig.weights().row(vertex).0;
+            let route = *index.entry(joints).or_insert_with(|| {
+                let route = tree.route_to(joints);
+                steps += route.levels.len();
+                routes.push(route);
+                routes.len() as u32 - 1
+            });
+            if steps > most {
+                return Err(DeformError::TooManySteps { vertex, most });
+            }
+            route_of_vertex.push(route);
+        }
+        Ok(DifferentialSkin {
+            parents: tree.parents,
             routes,
             route_of_vertex,
-        }
+        })
     }
 }
 
-impl Route {
-    fn to(joints: &[u16], parents: &[Option<usize>]) -> Route {
+/// The joints with how far each is from its root.
+struct Tree {
+    parents: Vec<Option<usize>>,
+    depths: Vec<u32>,
+}
+
+impl Tree {
+    fn of(skeleton: &Skeleton) -> Tree {
+        let joints = skeleton.joints().iter();
+        let parents: Vec<Option<usize>> = joints.map(|joint| joint.parent).collect();
+        // Parents come first.
+        let mut depths: Vec<u32> = Vec::with_capacity(parents.len());
+        for parent in &parents {
+            depths.push(parent.map_or(0, |parent| depths[parent] + 1));
+        }
+        Tree { parents, depths }
+    }
+
+    /// The last joint on the way to both of two joints, if any is.
+    fn common(&self, a: usize, b: usize) -> Option<usize> {
+        let (mut a, mut b) = (Some(a), Some(b));
+        while a != b {
+            let depth = |joint: Option<usize>| joint.map(|joint| self.depths[joint]);
+            let (upper, lower) = match depth(a) < depth(b) {
+                true => (a, b),
+                false => (b, a),
+            };
+            (a, b) = (upper, lower.and_then(|lower| self.parents[lower]));
+        }
+        a
+    }
+
+    /// The paths to joints below the last one that all of them pass: no more is walked than is kept.
+    fn route_to(&self, joints: &[u16]) -> Route {
+        let mut all = joints.iter().map(|&joint| usize::from(joint));
+        let start = all
+            .next()
+            .and_then(|first| all.try_fold(first, |common, joint| self.common(common, joint)));
         let path = |&joint: &u16| {
-            let upwards = std::iter::successors(Some(usize::from(joint)), |&at| parents[at]);
+            let upwards = std::iter::successors(Some(usize::from(joint)), |&at| self.parents[at]);
+            let upwards = upwards.take_while(|joint| Some(*joint) != start);
             let mut path: Vec<u16> = upwards.map(|joint| joint as u16).collect();
             path.reverse();
             path
         };
         let paths: Vec<Vec<u16>> = joints.iter().map(path).collect();
         let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
-        let common = (0..longest)
-            .take_while(|&level| {
-                let first = paths[0].get(level);
-                first.is_some() && paths.iter().all(|path| path.get(level) == first)
-            })
-            .count();
-        let levels = common..longest;
+        let at = |level: usize| paths.iter().map(move |path| path.get(level).copied());
         Route {
-            start: common.checked_sub(1).map(|level| paths[0][level]),
-            levels: levels
-                .flat_map(|level| paths.iter().map(move |path| path.get(level).copied()))
-                .collect(),
+            start: start.map(|joint| joint as u16),
+            levels: (0..longest).flat_map(at).collect(),
         }
     }
 }
@@ -126,5 +169,64 @@ impl BlendsMotions for DifferentialSkin {
             product = product.after(&unit);
         }
         product.to_affine()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::characters::{self, Character};
+
+    /// The paths from the roots, cut where they part.
+    fn plain_route(parents: &[Option<usize>], joints: &[u16]) -> (Option<u16>, Vec<Option<u16>>) {
+        let path = |&joint: &u16| {
+            let upwards = std::iter::successors(Some(usize::from(joint)), |&at| parents[at]);
+            let mut path: Vec<u16> = upwards.map(|joint| joint as u16).collect();
+            path.reverse();
+            path
+        };
+        let paths: Vec<Vec<u16>> = joints.iter().map(path).collect();
+        let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
+        let agree = |level: &usize| {
+            let first = paths[0].get(*level);
+            first.is_some() && paths.iter().all(|path| path.get(*level) == first)
+        };
+        let common = (0..longest).take_while(agree).count();
+        let levels = (common..longest)
+            .flat_map(|level| paths.iter().map(move |path| path.get(level).copied()));
+        (
+            common.checked_sub(1).map(|level| paths[0][level]),
+            levels.collect(),
+        )
+    }
+
+    #[test]
+    fn routes_are_paths_from_the_root_cut_where_they_part() {
+        let figure = characters::build(Character::Figure, 2_000).unwrap();
+        let mut tree = Tree::of(figure.rig.skeleton());
+        // A second root.
+        tree.parents.extend([None, Some(tree.parents.len())]);
+        tree.depths.extend([0, 1]);
+        let count = tree.parents.len();
+        for at in 0..2000 {
+            let joint = |step: usize| ((at * 7 + step * step * 31 + at / 13) % count) as u16;
+            let joints: Vec<u16> = (0..1 + at % 4).map(joint).collect();
+            let route = tree.route_to(&joints);
+            let (start, levels) = plain_route(&tree.parents, &joints);
+            assert_eq!((route.start, &route.levels), (start, &levels), "{joints:?}");
+        }
+    }
+
+    #[test]
+    fn too_many_steps_are_refused_with_their_number() {
+        let figure = characters::build(Character::Figure, 2_000).unwrap();
+        let steps = |skin: &DifferentialSkin| -> usize {
+            skin.routes.iter().map(|route| route.levels.len()).sum()
+        };
+        let all = steps(&DifferentialSkin::bake(&figure.rig).unwrap());
+        assert!(DifferentialSkin::within(&figure.rig, all).is_ok());
+        let error = DifferentialSkin::within(&figure.rig, all - 1).unwrap_err();
+        let end = format!("at most {}", all - 1);
+        assert!(error.to_string().ends_with(&end), "{error}");
     }
 }

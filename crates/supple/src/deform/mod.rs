@@ -180,6 +180,16 @@ pub enum DeformError {
     /// A vertex loop that runs elsewhere has failed.
     #[error("{0}")]
     Elsewhere(String),
+    /// Differential blending over joints that are too far from each other in the skeleton.
+    #[error(
+        "the paths between the joints of vertex {vertex} and those before it are too long: steps along the skeleton may be at most {most}"
+    )]
+    TooManySteps {
+        /// The vertex with which they became too many.
+        vertex: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// Log-matrix skinning cannot blend this joint in this pose.
     #[error(
         "the matrix of joint {joint} '{name}' has no real logarithm in this pose: it mirrors, loses a dimension, or has two different negative eigenvalues"
@@ -220,7 +230,7 @@ impl Skin {
             )),
             Method::Differential => Arc::new(TwoPhases::around(
                 rig,
-                differential::DifferentialSkin::bake(rig),
+                differential::DifferentialSkin::bake(rig)?,
             )),
             Method::StretchTwist(options) => Arc::new(TwoPhases::around(
                 rig,

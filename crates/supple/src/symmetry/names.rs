@@ -10,18 +10,24 @@ pub(super) fn partners(names: &[&str]) -> Vec<Option<u32>> {
         .map(|name| name.chars().map(in_lower_case).collect())
         .collect();
     let mut known: HashMap<&str, Vec<u32>> = HashMap::new();
+    let mut places = Vec::with_capacity(names.len());
     for (item, name) in folded.iter().enumerate() {
-        known.entry(name).or_default().push(item as u32);
+        let same = known.entry(name).or_default();
+        places.push(same.len());
+        same.push(item as u32);
     }
     let partner = |(item, name): (usize, &&str)| {
         // A node may be bound in several ways: the first is paired with the first.
-        let same = known.get(folded[item].as_str())?;
-        let place = same.iter().position(|&other| other as usize == item)?;
+        let place = places[item];
         let mut others = names_of_other_side(name).into_iter();
         others.find_map(|other| known.get(other.as_str())?.get(place).copied())
     };
     mutual(names.iter().enumerate().map(partner).collect())
 }
+
+/// Of a name with more marks of a side than this, only the first are turned one by one: each makes a
+/// name as long as the whole.
+const MOST_MARKS: usize = 8;
 
 /// A letter in lower case, where that is one letter.
 fn in_lower_case(letter: char) -> char {
@@ -79,7 +85,7 @@ fn names_of_other_side(name: &str) -> Vec<String> {
         0 => Vec::new(),
         1 => vec![turned(&marks)],
         _ => std::iter::once(turned(&marks))
-            .chain(marks.iter().map(|&mark| turned(&[mark])))
+            .chain(marks.iter().take(MOST_MARKS).map(|&mark| turned(&[mark])))
             .collect(),
     }
 }
@@ -103,6 +109,14 @@ fn stands_alone(letters: &[char], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_of_many_marks_has_few_counterparts() {
+        let name = "l_".repeat(10_000);
+        assert_eq!(names_of_other_side(&name).len(), 1 + MOST_MARKS);
+        let other = name.replace('l', "r");
+        assert_eq!(partners(&[&name, &other]), [Some(1), Some(0)]);
+    }
 
     #[test]
     fn names_change_sides() {

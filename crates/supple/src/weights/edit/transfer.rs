@@ -14,7 +14,7 @@ use crate::skeleton::Skeleton;
 use crate::sparse::Cholesky;
 use crate::weights::Weights;
 use glam::DVec3;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Where weights are taken from, and what is trusted.
@@ -218,8 +218,9 @@ impl<'a> Source<'a> {
         let skeleton = rig.skeleton();
         let mut target_joint: Vec<Option<u16>> = Vec::new();
         let mut has_namesake = Vec::new();
+        let namesakes = Namesakes::in_skeleton(target);
         for (joint, description) in skeleton.joints().iter().enumerate() {
-            let namesake = namesake(skeleton.joint_name(joint), target);
+            let namesake = namesakes.of(skeleton.joint_name(joint));
             has_namesake.push(namesake.is_some());
             let above = description.parent.and_then(|above| target_joint[above]);
             target_joint.push(namesake.map(|joint| joint as u16).or(above));
@@ -273,17 +274,34 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The joint of a name, or of the same name but for its case.
-fn namesake(name: &str, skeleton: &Skeleton) -> Option<usize> {
-    if name.is_empty() {
-        return None;
+/// The joints of a skeleton by their names, the first of each.
+struct Namesakes<'s> {
+    exact: HashMap<&'s str, usize>,
+    in_lower_case: HashMap<String, usize>,
+}
+
+impl<'s> Namesakes<'s> {
+    fn in_skeleton(skeleton: &'s Skeleton) -> Namesakes<'s> {
+        let (mut exact, mut in_lower_case) = (HashMap::new(), HashMap::new());
+        for joint in 0..skeleton.joints().len() {
+            let name = skeleton.joint_name(joint);
+            exact.entry(name).or_insert(joint);
+            in_lower_case.entry(name.to_lowercase()).or_insert(joint);
+        }
+        Namesakes {
+            exact,
+            in_lower_case,
+        }
     }
-    let mut joints = 0..skeleton.joints().len();
-    let exact = joints
-        .clone()
-        .find(|&joint| skeleton.joint_name(joint) == name);
-    let lower = name.to_lowercase();
-    exact.or_else(|| joints.find(|&joint| skeleton.joint_name(joint).to_lowercase() == lower))
+
+    /// The joint of a name, or of the same name but for its case.
+    fn of(&self, name: &str) -> Option<usize> {
+        if name.is_empty() {
+            return None;
+        }
+        let exact = self.exact.get(name).copied();
+        exact.or_else(|| self.in_lower_case.get(&name.to_lowercase()).copied())
+    }
 }
 
 /// Whether two normals agree; where one has none, nothing speaks against it.
