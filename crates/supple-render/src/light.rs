@@ -6,6 +6,7 @@
 use crate::color::GOLDEN_ANGLE;
 use crate::stage::Stage;
 use glam::{Vec2, Vec3};
+use std::ops::RangeInclusive;
 use supple::exec;
 
 /// How far the shadows of neighbouring lamps blur into each other.
@@ -389,12 +390,13 @@ impl DepthMap {
         // The shares of b and c are linear over the map.
         let (b_x, b_y) = (ac.y * inverse, -ac.x * inverse);
         let (c_x, c_y) = (-ab.y * inverse, ab.x * inverse);
+        let slack = -1e-3;
+        let span = Span::new(a, [(b_x, b_y), (c_x, c_y)], slack);
         for y in low_y..=high_y {
-            for x in low_x..=high_x {
+            for x in span.at_row(y, low_x, high_x) {
                 let from_a = Vec2::new(x as f32 + 0.5 - a.x, y as f32 + 0.5 - a.y);
                 let share_b = b_x * from_a.x + b_y * from_a.y;
                 let share_c = c_x * from_a.x + c_y * from_a.y;
-                let slack = -1e-3;
                 if share_b >= slack && share_c >= slack && share_b + share_c <= 1.0 - slack {
                     let z = a.z + (b.z - a.z) * share_b + (c.z - a.z) * share_c;
                     let height = &mut self.heights[y * MAP_SIZE + x];
@@ -462,6 +464,59 @@ impl DepthMap {
     }
 }
 
+/// Which texels of a row a triangle can cover: a superset of those that pass the test of shares, so
+/// that long thin triangles cost what they cover instead of the box around them.
+struct Span {
+    a: Vec3,
+    /// Conditions `x · slope_x + y · slope_y ≥ least`, relative to `a`.
+    conditions: [(f64, f64, f64); 3],
+}
+
+impl Span {
+    /// `slopes` are those of the shares of the second and third corner, which may be as low as `slack`.
+    fn new(a: Vec3, slopes: [(f32, f32); 2], slack: f32) -> Span {
+        // Rounding of the test in single precision, anywhere on the map.
+        let farthest = MAP_SIZE as f64 + f64::from(a.x.abs()) + f64::from(a.y.abs());
+        let rounding = 8.0 * f64::from(f32::EPSILON) * farthest;
+        let [b, c] = slopes.map(|(x, y)| (f64::from(x), f64::from(y)));
+        let error = rounding * (b.0.abs() + b.1.abs() + c.0.abs() + c.1.abs());
+        let least = f64::from(slack) - error;
+        Span {
+            a,
+            conditions: [
+                (b.0, b.1, least),
+                (c.0, c.1, least),
+                (-(b.0 + c.0), -(b.1 + c.1), least - 1.0),
+            ],
+        }
+    }
+
+    /// The texels from `low` to `high` of a row that may be covered.
+    fn at_row(&self, y: usize, low: usize, high: usize) -> RangeInclusive<usize> {
+        /// A box as narrow as this is looked at whole.
+        const NARROW: usize = 4;
+        if high - low < NARROW {
+            return low..=high;
+        }
+        let (mut first, mut last) = (low as f64, high as f64);
+        let from_a = y as f64 + 0.5 - f64::from(self.a.y);
+        for (slope_x, slope_y, least) in self.conditions {
+            // Of the center of a texel; one more to each side than is needed.
+            let bound = (least - slope_y * from_a) / slope_x + f64::from(self.a.x) - 0.5;
+            if slope_x > 0.0 {
+                first = first.max(bound.floor() - 1.0);
+            } else if slope_x < 0.0 {
+                last = last.min(bound.ceil() + 1.0);
+            }
+        }
+        if first <= last {
+            first as usize..=last as usize
+        } else {
+            RangeInclusive::new(1, 0)
+        }
+    }
+}
+
 /// For each block the highest of itself and the blocks around it.
 fn highest_nearby(heights: &[f32]) -> Vec<f32> {
     let mut highest = vec![f32::NEG_INFINITY; BLOCKS * BLOCKS];
@@ -479,4 +534,71 @@ fn highest_nearby(heights: &[f32]) -> Vec<f32> {
                 .fold(f32::NEG_INFINITY, |all, near| all.max(highest[near]))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Triangles of all shapes: wide ones, thin ones, some that reach beyond the map.
+    fn triangles() -> Vec<[Vec3; 3]> {
+        let number = |at: usize, step: f32| (at as f32 * step).fract();
+        let place = |at: usize, spread: f32| {
+            let [x, y, z] = [0.618034, 0.7548777, 0.5698403].map(|step| number(at, step));
+            Vec3::new((x - 0.25) * spread, (y - 0.25) * spread, z)
+        };
+        let triangle = |at: usize| {
+            let [a, b] = [3 * at + 1, 3 * at + 2].map(|at| place(at, 600.0));
+            let thin = a.lerp(b, 0.7) + place(at, 10f32.powi(-(at as i32 % 6)));
+            match at % 3 {
+                0 => [a, b, place(3 * at + 3, 600.0)],
+                1 => [a, b, thin],
+                _ => [thin, a, b],
+            }
+        };
+        (0..300).map(triangle).collect()
+    }
+
+    /// The numbers that a triangle's span is made of, as `draw` has them.
+    fn slopes([a, b, c]: [Vec3; 3]) -> [(f32, f32); 2] {
+        let (ab, ac) = ((b - a).truncate(), (c - a).truncate());
+        let inverse = 1.0 / ab.perp_dot(ac);
+        [
+            (ac.y * inverse, -ac.x * inverse),
+            (-ab.y * inverse, ab.x * inverse),
+        ]
+    }
+
+    #[test]
+    fn spans_have_every_texel_that_passes_the_test_of_shares() {
+        for corners in triangles() {
+            let [a, ..] = corners;
+            let [(b_x, b_y), (c_x, c_y)] = slopes(corners);
+            let slack = -1e-3;
+            let span = Span::new(a, slopes(corners), slack);
+            for y in 0..MAP_SIZE {
+                let range = span.at_row(y, 0, MAP_SIZE - 1);
+                for x in (0..MAP_SIZE).filter(|x| !range.contains(x)) {
+                    let from_a = Vec2::new(x as f32 + 0.5 - a.x, y as f32 + 0.5 - a.y);
+                    let share_b = b_x * from_a.x + b_y * from_a.y;
+                    let share_c = c_x * from_a.x + c_y * from_a.y;
+                    let inside =
+                        share_b >= slack && share_c >= slack && share_b + share_c <= 1.0 - slack;
+                    assert!(!inside, "texel {x}, {y} of {corners:?} is left out");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_thin_triangle_costs_as_many_texels_as_it_is_long() {
+        let corners = [
+            Vec3::new(10.0, 10.0, 0.0),
+            Vec3::new(370.0, 350.0, 0.0),
+            Vec3::new(370.0, 350.2, 0.0),
+        ];
+        let span = Span::new(corners[0], slopes(corners), -1e-3);
+        let texels: usize = (10..=350).map(|y| span.at_row(y, 10, 370).count()).sum();
+        assert!(texels < 6 * 360, "{texels}");
+    }
 }

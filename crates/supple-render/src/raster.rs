@@ -217,9 +217,15 @@ impl Samples {
             let shift = self.stagger[row as usize % axis];
             let y = row * GRID + GRID / 2;
             let x_of = |column: i64| column * GRID + GRID / 2 + shift;
-            let mut values = edges.map(|edge| edge.at(x_of(low_x), y));
+            let (first, last) = edges.iter().fold((low_x, high_x), |(first, last), edge| {
+                edge.narrow(edge.at(x_of(low_x), y), low_x, (first, last))
+            });
+            if first > last {
+                continue;
+            }
+            let mut values = edges.map(|edge| edge.at(x_of(first), y));
             let row_start = (row - top) as usize * self.columns;
-            for column in low_x..=high_x {
+            for column in first..=last {
                 let lift = self.stagger[column as usize % axis];
                 let inside = (0..3).all(|i| values[i] + lift * edges[i].x >= 0);
                 if inside {
@@ -264,6 +270,19 @@ impl Edge {
     fn at(&self, x: i64, y: i64) -> i64 {
         self.x * y - self.y * x + self.offset
     }
+
+    /// Leaves of a range of columns those that can lie inside, given the value at column `low`; up to
+    /// how far samples are staggered. Long thin triangles then cost what they cover.
+    fn narrow(&self, at_low: i64, low: i64, (first, last): (i64, i64)) -> (i64, i64) {
+        let most = at_low + self.x.abs() * (GRID / 2);
+        let step = self.y * GRID;
+        match step.signum() {
+            1 => (first, last.min(low + most.div_euclid(step))),
+            -1 => (first.max(low - most.div_euclid(-step)), last),
+            _ if most < 0 => (first, first - 1),
+            _ => (first, last),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -282,6 +301,44 @@ mod tests {
             stagger: (0..axis)
                 .map(|i| (2 * i + 1) * GRID / (2 * axis) - GRID / 2)
                 .collect(),
+        }
+    }
+
+    #[test]
+    fn narrowed_columns_have_every_sample_inside_and_few_others() {
+        let point = |at: i64, spread: i64| {
+            let x = (at * 7919 + 13) % spread - spread / 4;
+            let y = (at * 104_729 + 5) % spread - spread / 4;
+            (x * GRID + at % GRID, y * GRID + at * 3 % GRID, 1.0)
+        };
+        for at in 0..200i64 {
+            let (a, b) = (point(3 * at, 300), point(3 * at + 1, 300));
+            let c = match at % 2 {
+                0 => point(3 * at + 2, 300),
+                _ => (b.0 + at % 7, b.1 + 1 + at % 5, 1.0),
+            };
+            let area = (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0);
+            let (b, c) = if area < 0 { (c, b) } else { (b, c) };
+            let edges = [Edge::new(b, c), Edge::new(c, a), Edge::new(a, b)];
+            let mut looked_at = 0;
+            for row in 0..200i64 {
+                let y = row * GRID + GRID / 2;
+                let x_of = |column: i64| column * GRID + GRID / 2;
+                let (first, last) = edges.iter().fold((0, 199), |range, edge| {
+                    edge.narrow(edge.at(x_of(0), y), 0, range)
+                });
+                looked_at += (last - first + 1).max(0);
+                for column in (0..200).filter(|column| !(first..=last).contains(column)) {
+                    let may_be_inside = |lift: i64| {
+                        let x = x_of(column);
+                        edges.iter().all(|edge| edge.at(x, y) + lift * edge.x >= 0)
+                    };
+                    let lifts = [-GRID / 2, 0, GRID / 2 - 1];
+                    assert!(!lifts.into_iter().any(may_be_inside), "{column}, {row}");
+                }
+            }
+            let area = area.abs() / (2 * GRID * GRID);
+            assert!(looked_at <= area + 6 * 400, "{looked_at} for {area}");
         }
     }
 

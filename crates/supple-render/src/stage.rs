@@ -6,6 +6,10 @@
 use crate::camera::Camera;
 use crate::scene::{Paint, Surface};
 use glam::{DVec3, Mat3, Vec2, Vec3};
+use std::collections::HashSet;
+
+/// No character has as much surface as this in the unit ball, whose own is 12.6.
+const MOST_AREA: f64 = 200.0;
 
 /// What is drawn, in stage units.
 pub(crate) struct Stage {
@@ -28,7 +32,28 @@ impl Stage {
         for surface in surfaces {
             stage.add(surface, camera);
         }
+        stage.drop_copies();
         stage
+    }
+
+    /// Leaves out triangles whose corners are at the places of those of another before it: nothing
+    /// would be seen of them. Looked for only where triangles have so much area that many must lie on
+    /// each other.
+    fn drop_copies(&mut self) {
+        let place = |corner: u32| self.positions[corner as usize];
+        let area = |corners: &[u32; 3]| {
+            let [a, b, c] = corners.map(place);
+            f64::from((b - a).cross(c - a).length()) * 0.5
+        };
+        let area: f64 = self.triangles.iter().map(area).sum();
+        if area > MOST_AREA {
+            let mut known = HashSet::with_capacity(self.triangles.len());
+            let bits = |corners: &[u32; 3]| {
+                let places = corners.map(|corner| self.positions[corner as usize].to_array());
+                places.map(|place| place.map(f32::to_bits))
+            };
+            self.triangles.retain(|corners| known.insert(bits(corners)));
+        }
     }
 
     fn add(&mut self, surface: &Surface, camera: &Camera) {
@@ -122,5 +147,40 @@ impl Lens {
         let x = (pixel.x / self.width as f32 * 2.0 - 1.0) * self.half.x;
         let y = (1.0 - pixel.y / self.height as f32 * 2.0) * self.half.y;
         (self.camera_from_stage.transpose() * Vec3::new(x, y, -1.0)).normalize_or(Vec3::NEG_Z)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::camera::View;
+
+    /// How many triangles are drawn of a surface.
+    fn drawn(positions: &[Vec3], triangles: &[[u32; 3]]) -> usize {
+        let camera = Camera::framing(positions.iter().copied(), View::FRONT, 1.0);
+        let surface = Surface {
+            positions,
+            normals: &[],
+            triangles,
+            paint: Paint::Uniform(Vec3::ONE),
+        };
+        Stage::new(&[surface], &camera).triangles.len()
+    }
+
+    #[test]
+    fn copies_of_a_triangle_are_drawn_once() {
+        let corners = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        assert_eq!(drawn(&corners, &vec![[0, 1, 2]; 5000]), 1);
+        // Also with vertices of their own.
+        let positions = corners.repeat(5000);
+        let triangles: Vec<[u32; 3]> = (0..5000)
+            .map(|at| [3 * at, 3 * at + 1, 3 * at + 2])
+            .collect();
+        assert_eq!(drawn(&positions, &triangles), 1);
+        assert_eq!(
+            drawn(&corners, &[[0, 1, 2], [0, 2, 1]]),
+            2,
+            "two sides are two"
+        );
     }
 }
