@@ -1,0 +1,147 @@
+//! How much memory the hungriest work takes at most, per byte of its input: characters of very many
+//! joints, copies of one triangle, triangles around one vertex.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench prints, and may stop"
+)]
+
+#[path = "common/counting.rs"]
+mod counting;
+
+use glam::{DVec3, Vec3};
+use std::f32::consts::TAU;
+use std::hint::black_box;
+use supple::mush::{Mush, MushOptions};
+use supple::skeleton::{Node, Skeleton};
+use supple::transform::{Local, Trs};
+use supple::weights::WeightsBuilder;
+use supple::weights::bind::{BindGroup, BindMethod, bind_groups};
+use supple::weights::edit::{Edit, Editor, Region};
+use supple::{Mesh, Rig};
+
+/// How far joints of a chain are from each other.
+const BONE: f64 = 0.01;
+
+/// A name and how to make a character of some size.
+type Shape = (&'static str, fn(usize) -> Rig, [usize; 2]);
+
+/// A name and what is done to a character.
+type Work = (&'static str, fn(&Rig));
+
+fn main() {
+    let shapes: [Shape; 3] = [
+        ("joints", tube, [1000, 4000]),
+        ("copies of a triangle", copies, [5000, 20_000]),
+        ("triangles around a vertex", fan, [1000, 4000]),
+    ];
+    let works: [Work; 6] = [
+        ("weights -m heat", |rig| bound(rig, 2)),
+        ("weights -m geodesic", |rig| bound(rig, 3)),
+        ("weights -m bbw", |rig| bound(rig, 4)),
+        ("bake -m ddm", |rig| {
+            let _ = black_box(Mush::bake(rig, &MushOptions::default()));
+        }),
+        ("weights edit --smooth 5", |rig| {
+            let smooth = Edit::Smooth {
+                steps: 5,
+                strength: 0.5,
+                joints: Vec::new(),
+            };
+            let editor = Editor::new(rig);
+            let _ = black_box(editor.apply(rig.weights(), &smooth, &Region::All));
+        }),
+        ("quality of weights", |rig| {
+            black_box(supple::quality::WeightQuality::of(rig));
+        }),
+    ];
+    println!("peak memory in MiB, and per byte of input");
+    for (name, make, sizes) in shapes {
+        for (what, work) in works {
+            let cells = sizes.map(|size| {
+                let rig = make(size);
+                let peak = counting::peak(|| work(&rig)) as f64;
+                let mebibytes = peak / f64::from(1 << 20);
+                format!("{size}: {mebibytes:8.1} ({:6.0})", peak / input_bytes(&rig))
+            });
+            println!("{what:24} {name:26} {}", cells.join("   "));
+        }
+    }
+}
+
+/// What a file has for a character, without names: positions, triangles, four influences, matrices.
+fn input_bytes(rig: &Rig) -> f64 {
+    let vertices = rig.mesh().vertex_count() * (12 + 16 + 8);
+    let triangles = rig.mesh().triangles().len() * 12;
+    let joints = rig.skeleton().joints().len() * 64;
+    (vertices + triangles + joints) as f64
+}
+
+fn bound(rig: &Rig, method: usize) {
+    let method = &BindMethod::all()[method];
+    let groups = [BindGroup::whole(rig.mesh(), rig.skeleton())];
+    let bound = bind_groups(rig.mesh(), rig.skeleton(), &groups, method, &|_| {});
+    let _ = black_box(bound);
+}
+
+fn chain(joints: usize) -> Skeleton {
+    let node = |joint: usize| Node {
+        name: String::new(),
+        parent: joint.checked_sub(1),
+        rest: Local::Trs(Trs::from_translation(DVec3::Y * BONE)),
+    };
+    let all: Vec<usize> = (0..joints).collect();
+    Skeleton::bound_at_rest((0..joints).map(node).collect(), &all).unwrap()
+}
+
+/// A surface held by the joints of a chain, each vertex by the two nearest in height.
+fn held(places: Vec<Vec3>, triangles: Vec<[u32; 3]>, joints: usize) -> Rig {
+    let mut weights = WeightsBuilder::new(joints).unwrap();
+    for place in &places {
+        let near = ((f64::from(place.y) / BONE).max(0.0) as usize).min(joints - 1);
+        let row = [(near, 0.6), ((near + 1).min(joints - 1), 0.4)];
+        weights.push(row, 0).unwrap();
+    }
+    let mesh = Mesh::new(places, None, None, triangles).unwrap();
+    Rig::new(mesh, chain(joints), weights.finish().0).unwrap()
+}
+
+/// A tube with a ring of vertices for every ten joints.
+fn tube(joints: usize) -> Rig {
+    const AROUND: u32 = 16;
+    let rings = joints as u32 / 10;
+    let place = |at: u32| {
+        let (sine, cosine) = (TAU * (at % AROUND) as f32 / AROUND as f32).sin_cos();
+        let height = (at / AROUND) as f32 * 10.0 * BONE as f32;
+        Vec3::new(0.3 * cosine, height, 0.3 * sine)
+    };
+    let sides = (0..(rings - 1) * AROUND).flat_map(|a| {
+        let b = a / AROUND * AROUND + (a + 1) % AROUND;
+        [[a, a + AROUND, b], [b, a + AROUND, b + AROUND]]
+    });
+    let sides = sides.collect();
+    held((0..rings * AROUND).map(place).collect(), sides, joints)
+}
+
+fn copies(count: usize) -> Rig {
+    held(
+        vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+        vec![[0, 1, 2]; count],
+        2,
+    )
+}
+
+/// A cone of so many triangles around its tip.
+fn fan(count: usize) -> Rig {
+    let count = count as u32;
+    let rim = |at: u32| {
+        let (sine, cosine) = (TAU * at as f32 / count as f32).sin_cos();
+        Vec3::new(cosine, 0.0, sine)
+    };
+    let places = std::iter::once(Vec3::Y)
+        .chain((0..count).map(rim))
+        .collect();
+    let triangles = (0..count).map(|at| [0, 1 + (at + 1) % count, 1 + at]);
+    held(places, triangles.collect(), 2)
+}
