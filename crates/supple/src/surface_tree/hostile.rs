@@ -8,8 +8,8 @@
 
 use glam::Vec3A;
 use obvhs::aabb::Aabb;
-use obvhs::bvh2::Bvh2;
 use obvhs::bvh2::node::Bvh2Node;
+use obvhs::bvh2::{Bvh2, DEFAULT_MAX_STACK_DEPTH};
 use obvhs::ploc::morton::morton_encode_u64_unorm;
 use obvhs::triangle::Triangle;
 
@@ -172,9 +172,10 @@ pub(super) fn balanced(triangles: &[Triangle]) -> Bvh2 {
         parts.push((first, part.start..middle, level + 1));
         parts.push((first + 1, middle..part.end, level + 1));
     }
-    let mut tree = Bvh2::default();
-    tree.nodes = nodes;
-    tree.primitive_indices = indices;
-    tree.max_depth = tree.max_depth.max(depth + 1);
-    tree
+    Bvh2 {
+        nodes,
+        primitive_indices: indices,
+        max_depth: DEFAULT_MAX_STACK_DEPTH.max(depth + 1),
+        ..Bvh2::default()
+    }
 }
