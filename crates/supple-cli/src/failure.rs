@@ -47,11 +47,11 @@ impl Failure {
 
     /// The command line was wrong: exit status 2.
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
-        Failure::new(message).as_usage()
+        Failure::new(message).into_usage()
     }
 
     /// The same failure with the command line to blame.
-    pub(crate) fn as_usage(self) -> Failure {
+    pub(crate) fn into_usage(self) -> Failure {
         Failure {
             exit_status: 2,
             ..self
@@ -60,7 +60,7 @@ impl Failure {
 
     /// An output whose name has the wrong ending.
     pub(crate) fn wrong_ending(path: &Path, known: &str) -> Failure {
-        Failure::about(path, format!("the ending must be {known}")).as_usage()
+        Failure::about(path, format!("the ending must be {known}")).into_usage()
     }
 
     /// A file could not be written.

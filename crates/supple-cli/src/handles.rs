@@ -56,7 +56,7 @@ impl Output {
             let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
             if let Some((option, _)) = given.next().filter(|_| !is_heard) {
                 let message = format!("{option} is about {about}, and changes nothing here");
-                return Err(Failure::about(&options.out, message).as_usage());
+                return Err(Failure::about(&options.out, message).into_usage());
             }
         }
         Ok(())
