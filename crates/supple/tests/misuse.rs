@@ -1,6 +1,8 @@
 //! Public functions with input that is too short, too long, empty or out of range: an error, never a
 //! panic.
 
+#![allow(clippy::unwrap_used)]
+
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use supple::arap::{Arap, ArapOptions, ArapState, TurnError, handle_palette, turns};
 use supple::centers::{CenterError, CenterOptions, Centers, LiveCenters, exact};

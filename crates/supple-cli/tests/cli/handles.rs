@@ -62,10 +62,7 @@ fn handles_that_are_moved_turn_by_themselves() {
     let (before, after) = (loaded_with_weights(&bar), loaded_with_weights(&posed));
     let world = |loaded: &supple_io::gltf::Loaded| {
         let skeleton = loaded.asset.rig.skeleton();
-        let mut world = Vec::new();
-        skeleton
-            .forward_kinematics(&skeleton.rest_pose(), &mut world)
-            .unwrap();
+        let world = skeleton.rest_world();
         let joints = skeleton.joints().iter();
         joints.map(|joint| world[joint.node]).collect::<Vec<_>>()
     };
@@ -93,10 +90,7 @@ fn handles_that_are_moved_turn_by_themselves() {
 fn handles_in(path: &Path) -> BTreeMap<String, DAffine3> {
     let loaded = loaded_with_weights(path);
     let skeleton = loaded.asset.rig.skeleton();
-    let mut world = Vec::new();
-    skeleton
-        .forward_kinematics(&skeleton.rest_pose(), &mut world)
-        .unwrap();
+    let world = skeleton.rest_world();
     let nodes = skeleton.nodes().iter().zip(world);
     let named = nodes.map(|(node, world)| (node.name.clone(), world));
     named

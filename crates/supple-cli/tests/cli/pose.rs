@@ -11,7 +11,9 @@ fn place(asset: &Asset, pose: &Pose, name: &str) -> DVec3 {
     let skeleton = asset.rig.skeleton();
     let node = skeleton.nodes().iter().position(|node| node.name == name);
     let mut world = Vec::new();
-    skeleton.forward_kinematics(pose, &mut world).unwrap();
+    skeleton
+        .forward_kinematics(pose, &mut world)
+        .expect("a pose of this skeleton");
     world[node.expect("the joint exists")].translation
 }
 
