@@ -7,10 +7,9 @@
 //! negative eigenvalues); a pose that blends such a joint is refused with its name. (What scales or mirrors the
 //! world as a whole is taken off before: `world.rs`.) In `f64`, as squarings lose digits.
 //!
-//! A file may store positions in a space of their own (integers, another origin, a box per axis), and its bind matrices then begin with the map `D` out of it: every
-//! `T_j` is that of the plain character times `D`. A logarithm would blend `D` with the motions. So logarithms are those of `T_j M⁻¹`, and the sum's exponential is
-//! followed by `M`, which is what the joint that holds most of the surface does in the rest pose: `D` cancels out. Where that joint rests as it was bound, up to a
-//! uniform scale, `M` is left out.
+//! A file may store positions in a space of their own (integers in a box), and its bind matrices then begin with the map `D` out of it, a scale and a shift: every `T_j` is
+//! that of the plain character times `D`. A logarithm would blend `D` with the motions. So logarithms are those of `T_j D⁻¹`, and the exponential of the sum is followed
+//! by `D`. The rest pose tells `D` ([`dequantisation`]); where positions are stored as they are, it is left out.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
@@ -30,7 +29,7 @@ pub(super) struct LogMatrixSkin {
     /// True for joints that share a vertex with another; the rest need no logarithm.
     blended: Vec<bool>,
     bearers: Bearers,
-    /// `M` and its inverse, unless logarithms are those of the joints' own matrices.
+    /// `D` and its inverse, unless positions are stored as they are.
     rest: Option<[DAffine3; 2]>,
     names: Vec<String>,
 }
@@ -39,7 +38,7 @@ pub(super) struct LogMatrixSkin {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogMatrixPose {
     palette: Vec<Affine>,
-    /// The palette after `M⁻¹`.
+    /// The palette after `D⁻¹`.
     from_rest: Vec<Affine>,
     logarithms: Vec<DMat4>,
     /// What was taken off all joints before.
@@ -57,7 +56,7 @@ impl LogMatrixSkin {
             }
         }
         let name = |joint| skeleton.joint_name(joint).to_owned();
-        let rest = rest_map(rig);
+        let rest = dequantisation(rig);
         LogMatrixSkin {
             weights: weights.clone(),
             names: (0..blended.len()).map(name).collect(),
@@ -71,13 +70,17 @@ impl LogMatrixSkin {
     }
 }
 
-/// A rest pose that differs by less than this from the bind pose, in shares of the surface, is the
-/// same up to rounding.
-const AT_REST: f64 = 1e-5;
+/// The largest share by which a map may differ from another and still be the same up to rounding.
+const SAME: f64 = 1e-5;
 
-/// What the joint that holds most of the surface does in the rest pose, and its inverse. None if it
-/// only scales evenly, up to rounding, or if it cannot be inverted.
-fn rest_map(rig: &Rig) -> Option<[DAffine3; 2]> {
+/// The map out of the space that positions are stored in, and its inverse. None if there is no such
+/// space, or if it is only another unit, which all joints share.
+///
+/// In the rest pose the joint that holds most of the surface does `R D`, with `R` where the character
+/// stands. `R` turns and shifts, but does not scale; so a scale tells that there is a `D`, and the
+/// polar decomposition tells which. The shift is all put down to `D`, as a character that is stored
+/// in a box rests where it was bound.
+fn dequantisation(rig: &Rig) -> Option<[DAffine3; 2]> {
     let (skeleton, weights) = (rig.skeleton(), rig.weights());
     let mut held = vec![0.0; skeleton.joints().len()];
     for vertex in 0..weights.vertex_count() {
@@ -90,22 +93,20 @@ fn rest_map(rig: &Rig) -> Option<[DAffine3; 2]> {
         return None;
     }
     let joint = &skeleton.joints()[most];
-    let map = skeleton.rest_world()[joint.node] * joint.joint_from_bind;
-    let scale = map.matrix3.determinant().cbrt();
-    let bounds = rig.mesh().bounds()?;
-    let far = |corner: glam::Vec3| {
-        let corner = corner.as_dvec3();
-        map.transform_point3(corner).distance(corner * scale)
+    let at_rest = skeleton.rest_world()[joint.node] * joint.joint_from_bind;
+    let Polar { rotation, stretch } = Polar::of(at_rest.matrix3);
+    if stretch.abs_diff_eq(DMat3::IDENTITY, SAME) {
+        return None;
+    }
+    let map = DAffine3 {
+        matrix3: stretch,
+        translation: rotation.inverse() * at_rest.translation,
     };
-    let moved = [bounds.min, bounds.max]
-        .map(far)
-        .into_iter()
-        .fold(0.0, f64::max);
+    let scale = stretch.determinant().cbrt();
+    let bounds = rig.mesh().bounds()?;
     let size = f64::from(bounds.extent()) + bounds.center().as_dvec3().length();
-    let turned = map
-        .matrix3
-        .abs_diff_eq(DMat3::IDENTITY * scale, AT_REST * scale);
-    if scale > 0.0 && turned && moved <= AT_REST * scale * size {
+    let is_even = stretch.abs_diff_eq(DMat3::IDENTITY * scale, SAME * scale.abs());
+    if is_even && map.translation.length() <= SAME * scale.abs() * size {
         return None;
     }
     let inverse = map.inverse();

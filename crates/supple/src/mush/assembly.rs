@@ -322,11 +322,12 @@ impl Row {
 
 /// The sum of the two lesser variances of a patch, or somewhat less: the sum of its principal minors over its trace. Nothing for a patch that is a point.
 fn lesser_spread(covariance: &DMat3) -> f64 {
-    let spread = minors(covariance) / trace(covariance);
-    if spread.is_finite() {
-        spread.max(0.0)
-    } else {
-        0.0
+    let whole = trace(covariance);
+    let spread = minors(covariance) / whole;
+    // Of a point, rounding leaves variances of either sign, whose sum may be next to nothing.
+    match spread.is_finite() {
+        true => spread.min(whole).max(0.0),
+        false => 0.0,
     }
 }
 

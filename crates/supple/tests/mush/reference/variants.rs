@@ -497,7 +497,7 @@ impl Surface {
         let least = (THINNEST * spread).max(POINT * squares[squares.len() / 2]);
         // A single point may have any ball.
         let least = if least > 0.0 { least } else { 1.0 };
-        (least - or_nothing(minors(covariance) / spread)).max(0.0)
+        (least - or_nothing(minors(covariance) / spread).min(spread.max(0.0))).max(0.0)
     }
 }
 
