@@ -15,11 +15,12 @@ use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
 use super::world::{Bearers, World};
 use crate::bind_matrix::{BindFault, BindMatrix};
+use crate::mesh::Mesh;
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
-use glam::{DAffine3, DMat3, DMat4, DVec3};
+use glam::{DAffine3, DMat3, DMat4, DVec3, Vec3};
 use thiserror::Error;
 
 /// The weights, and the joints whose logarithms are needed.
@@ -80,7 +81,13 @@ const SAME: f64 = 1e-5;
 /// stands. `R` turns and shifts, but does not scale; so a scale tells that there is a `D`, and the
 /// polar decomposition tells which. The shift is all put down to `D`, as a character that is stored
 /// in a box rests where it was bound.
+///
+/// Only asked where positions are [integers](is_quantised): those of other characters are in the
+/// space that the formula is about.
 fn dequantisation(rig: &Rig) -> Option<[DAffine3; 2]> {
+    if !is_quantised(rig.mesh()) {
+        return None;
+    }
     let (skeleton, weights) = (rig.skeleton(), rig.weights());
     let mut held = vec![0.0; skeleton.joints().len()];
     for vertex in 0..weights.vertex_count() {
@@ -111,6 +118,20 @@ fn dequantisation(rig: &Rig) -> Option<[DAffine3; 2]> {
     }
     let inverse = map.inverse();
     (map.is_finite() && inverse.is_finite()).then_some([map, inverse])
+}
+
+/// True if all positions are integers, or integers that a file's type divides by its largest
+/// (`KHR_mesh_quantization`).
+fn is_quantised(mesh: &Mesh) -> bool {
+    let steps = [1.0, 127.0, 255.0, 32767.0, 65535.0];
+    steps.into_iter().any(|steps: f32| {
+        // A hundredth of a step is more than `f32` rounds off any of them.
+        let is_step = |place: &Vec3| {
+            let place = *place * steps;
+            place.abs_diff_eq(place.round(), 0.01)
+        };
+        mesh.positions().iter().all(is_step)
+    })
 }
 
 impl Direct for LogMatrixSkin {
