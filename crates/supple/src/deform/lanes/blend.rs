@@ -106,14 +106,17 @@ impl<const N: usize> ChosenRecords<N> {
         for (place, &joint) in joints.iter().enumerate() {
             let own = quaternion(&self.records[usize::from(joint)]);
             let others = &self.chosen[first..first + place];
-            let mut dots = others
-                .iter()
-                .map(|&other| own.dot(quaternion(&self.records[other as usize])));
-            let turned = dots.clone().next().is_some_and(|dot| dot < 0.0);
-            if dots.any(|dot| (dot < 0.0) != turned || dot.abs() < CLOSE_TO_TIE) {
+            // Towards all others alike, and never nearly perpendicular.
+            let (mut nearest, mut farthest) = (f32::INFINITY, f32::NEG_INFINITY);
+            for &other in others {
+                let dot = own.dot(quaternion(&self.records[other as usize]));
+                nearest = nearest.min(dot);
+                farthest = farthest.max(dot);
+            }
+            if nearest < CLOSE_TO_TIE && farthest > -CLOSE_TO_TIE {
                 return false;
             }
-            if turned {
+            if farthest < 0.0 && place > 0 {
                 self.chosen[first + place] += self.joints as u32;
             }
         }
