@@ -98,7 +98,6 @@ fn grows_with_its_input<T>(what: &str, size: usize, make: impl Fn(usize) -> T, r
         peak_of(|| run(&input))
     });
     let growth = four as f64 / one as f64;
-    println!("{what}: {one} bytes, {four} for four times the input");
     assert!(growth < MOST_GROWTH, "{what}: {one} bytes, then {four}");
 }
 
