@@ -183,7 +183,7 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// For a character, whose mesh and skeleton it keeps a copy of. Its weights tell no more than what is a seam (see [`weld_seams`]).
+    /// For a character, whose mesh and skeleton it keeps a copy of. Its weights tell no more than what is a seam.
     pub fn new(rig: &Rig) -> Editor {
         let (mesh, skeleton) = (rig.mesh(), rig.skeleton());
         let weld = weld_seams(mesh, rig.weights());
