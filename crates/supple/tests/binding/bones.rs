@@ -150,6 +150,8 @@ fn what_cannot_be_bound_is_refused_with_the_joint_at_fault() {
         assert!(expected(&unknown), "{unknown}");
         let twice = [sound.clone(), Handle::point(1, DVec3::Y * 0.5)];
         assert_eq!(refused(&twice, 2), BindError::SamePlace(0, 1));
+        let twice = [sound.clone(), Handle::point(0, DVec3::Y * -0.5)];
+        assert_eq!(refused(&twice, 2), BindError::JointTwice(0));
     }
 }
 

@@ -103,6 +103,9 @@ pub enum BindError {
     /// A handle without any bone.
     #[error("the handle of joint {0} has no bone and no point")]
     EmptyHandle(usize),
+    /// Two handles of one joint.
+    #[error("joint {0} has two handles; one handle may have several bones")]
+    JointTwice(usize),
     /// A vertex that nothing was said about.
     #[error("vertex {0} belongs to no group of what is bound together")]
     InNoGroup(usize),
@@ -262,7 +265,7 @@ fn check_voxels(voxels: Option<usize>) -> Result<(), BindError> {
 ///
 /// # Errors
 ///
-/// If there are no handles, two are at the same place, one has no bone, is not finite or is of a
+/// If there are no handles, two are at the same place or of one joint, one has no bone, is not finite or is of a
 /// joint that does not exist, an option is out of its range, or the equations cannot be solved.
 pub fn bind(
     mesh: &Mesh,
@@ -272,7 +275,11 @@ pub fn bind(
     progress: &dyn Fn(f64),
 ) -> Result<Bound, BindError> {
     method.check()?;
+    let mut bound = HashSet::new();
     for handle in handles {
+        if !bound.insert(handle.joint) {
+            return Err(BindError::JointTwice(handle.joint));
+        }
         let mut places = handle.bones.iter().flat_map(|bone| [bone.head, bone.tail]);
         if handle.bones.is_empty() {
             return Err(BindError::EmptyHandle(handle.joint));
