@@ -31,6 +31,24 @@ fn views_of_no_bytes_keep_the_empty_buffer_that_they_name() {
     }
 }
 
+/// It would come to hold whatever is written behind the buffer's end.
+#[test]
+fn a_view_past_the_end_of_its_buffer_is_refused_even_if_nothing_reads_it() {
+    let mut file = Tiny::new();
+    let end = file.bin.len();
+    file.json["bufferViews"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({
+            "buffer": 0, "byteOffset": end - 2, "byteLength": 4,
+        }));
+    // In the chunk, but not in the buffer: chunks are padded to a multiple of four bytes.
+    file.bin.extend([0; 4]);
+    let text = format!("but buffer 0 has {end}");
+    let error = gltf::from_slice(&file.glb(), "tiny").unwrap_err();
+    assert!(error.to_string().contains(&text), "{error}");
+}
+
 #[test]
 fn tracks_of_nodes_that_are_not_there_are_not_written() {
     let mut asset = tiny::load(&Tiny::new()).unwrap().asset;

@@ -8,15 +8,11 @@ use gltf_json::accessor::{ComponentType, GenericComponentType, Type};
 use gltf_json::validation::Checked;
 use gltf_json::{Accessor, buffer};
 use std::cell::Cell;
-use std::sync::Arc;
 
 /// Reads accessors, and keeps count of how much memory they ask for.
 pub(super) struct Accessors<'a> {
     accessors: Vec<Accessor>,
-    views: Vec<buffer::View>,
-    /// The `byteLength` of each buffer; the content is at least as long.
-    buffer_lengths: Vec<u64>,
-    buffers: &'a [Arc<Vec<u8>>],
+    views: Vec<View<'a>>,
     /// How many more numbers may be decoded. A small file can name the same data, or data that is
     /// not there at all, thousands of times over.
     budget: Cell<u64>,
@@ -34,12 +30,9 @@ pub(super) enum Numbers {
 
 impl<'a> Accessors<'a> {
     pub(super) fn new(container: &'a Container) -> Result<Accessors<'a>, Fault> {
-        let buffers = section::<gltf_json::Buffer>(&container.json, "buffers")?;
         Ok(Accessors {
             accessors: section(&container.json, "accessors")?,
-            views: section(&container.json, "bufferViews")?,
-            buffer_lengths: buffers.iter().map(|buffer| buffer.byte_length.0).collect(),
-            buffers: &container.buffers,
+            views: views(container)?,
             budget: Cell::new(
                 container
                     .byte_count
@@ -271,33 +264,13 @@ impl<'a> Accessors<'a> {
                 self.views.len()
             )));
         };
-        let there = format!("bufferViews[{view_index}]");
-        let buffer_index = view.buffer.value();
-        let Some(&buffer_length) = self.buffer_lengths.get(buffer_index) else {
-            let problem = format!(
-                "names buffer {buffer_index}, but there are {}",
-                self.buffer_lengths.len()
-            );
-            return Err(Fault::new(there, problem));
-        };
-        let view_offset = view.byte_offset.map_or(0, |offset| offset.0);
-        let view_length = view.byte_length.0;
-        if view_offset
-            .checked_add(view_length)
-            .is_none_or(|end| end > buffer_length)
-        {
-            let problem = format!(
-                "claims {view_length} bytes from byte {view_offset}, but buffer {buffer_index} has {buffer_length}"
-            );
-            return Err(Fault::new(there, problem));
-        }
-        let stride = match view.byte_stride {
-            Some(stride) if strided => stride.0,
+        let stride = match view.stride {
+            Some(stride) if strided => stride,
             _ => element,
         };
         if stride < element {
             let problem = format!("a stride of {stride} bytes for elements of {element}");
-            return Err(Fault::new(there, problem));
+            return Err(Fault::new(format!("bufferViews[{view_index}]"), problem));
         }
         let needed = match count {
             0 => Some(0),
@@ -306,20 +279,66 @@ impl<'a> Accessors<'a> {
                 .and_then(|bytes| bytes.checked_add(element as u64)),
         };
         let end = needed.and_then(|needed| needed.checked_add(offset));
-        if end.is_none_or(|end| end > view_length) {
+        let view_length = view.bytes.len();
+        if end.is_none_or(|end| end > view_length as u64) {
             return Err(fault(format!(
                 "claims {count} elements of {element} bytes from byte {offset}, but buffer view {view_index} has {view_length} bytes"
             )));
         }
-        // Both additions were bounded by the buffer's length above.
-        let start = (view_offset + offset) as usize;
         Ok(Slice {
-            bytes: &self.buffers[buffer_index][start..],
+            // Bounded by the view's length above.
+            bytes: &view.bytes[offset as usize..],
             stride,
-            buffer: buffer_index,
-            start,
+            buffer: view.buffer,
+            start: view.start + offset as usize,
         })
     }
+}
+
+/// A buffer view, with the bytes that it claims.
+struct View<'a> {
+    bytes: &'a [u8],
+    buffer: usize,
+    /// The byte of the buffer where it starts.
+    start: usize,
+    stride: Option<usize>,
+}
+
+/// Every view of a file, proven to be inside of its buffer. One that is not is refused even if nothing
+/// reads it: what Supple writes adds to the buffer, and the view would come to hold those bytes.
+fn views(container: &Container) -> Result<Vec<View<'_>>, Fault> {
+    let buffers = section::<gltf_json::Buffer>(&container.json, "buffers")?;
+    let views = section::<buffer::View>(&container.json, "bufferViews")?;
+    let check = |(index, view): (usize, buffer::View)| {
+        let fault = |problem: String| Fault::new(format!("bufferViews[{index}]"), problem);
+        let buffer = view.buffer.value();
+        let (Some(claimed), Some(content)) = (buffers.get(buffer), container.buffers.get(buffer))
+        else {
+            let count = buffers.len();
+            return Err(fault(format!(
+                "names buffer {buffer}, but there are {count}"
+            )));
+        };
+        let start = view.byte_offset.map_or(0, |offset| offset.0);
+        let (length, buffer_length) = (view.byte_length.0, claimed.byte_length.0);
+        // The content is at least as long as the buffer claims.
+        let end = start
+            .checked_add(length)
+            .filter(|&end| end <= buffer_length);
+        let bytes = end.and_then(|end| content.get(start as usize..end as usize));
+        let Some(bytes) = bytes else {
+            return Err(fault(format!(
+                "claims {length} bytes from byte {start}, but buffer {buffer} has {buffer_length}"
+            )));
+        };
+        Ok(View {
+            bytes,
+            buffer,
+            start: start as usize,
+            stride: view.byte_stride.map(|stride| stride.0),
+        })
+    };
+    views.into_iter().enumerate().map(check).collect()
 }
 
 /// A checked accessor.
