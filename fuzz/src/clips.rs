@@ -54,8 +54,8 @@ fn sampled(clip: &Clip, time: f64, rest: &Pose) -> Pose {
     pose
 }
 
-/// Catmull-Rom curves with their tangents written out, rounded to floats, are the same curves. Slopes
-/// between keys that are close in time are steep, and rotations near zero tell nothing.
+/// Catmull-Rom curves with their tangents written out, rounded to floats, are the same curves.
+/// Slopes between keys that are close in time are steep, and rotations near zero tell nothing.
 fn check_alike(clip: &Clip, pose: &Pose, written: &Pose) {
     let smooth = |clip: &Clip| {
         clip.tracks.iter().all(|track| {

@@ -139,7 +139,8 @@ fn method(input: &mut Input) -> Method {
     }
 }
 
-/// Mostly those by which centers are summed directly, which is quick for surfaces as small as these.
+/// Mostly those by which centers are summed directly, which is quick for surfaces as small as
+/// these.
 fn center_options(input: &mut Input) -> CenterOptions {
     match input.below(8) {
         0 => CenterOptions::PAPER,

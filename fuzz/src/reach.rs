@@ -5,8 +5,8 @@ use crate::rigs;
 use glam::DVec3;
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, TwoBone, move_to, reach};
 
-/// Goals for nodes of any skeleton, within limits. On success the pose is finite and the distance is
-/// as told; on an error the pose is as it was.
+/// Goals for nodes of any skeleton, within limits. On success the pose is finite and the distance
+/// is as told; on an error the pose is as it was.
 pub fn reaching(data: &[u8]) {
     let mut input = Input::new(data);
     let range = input.range();

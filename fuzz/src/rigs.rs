@@ -1,4 +1,5 @@
-//! Small random characters: surfaces that no modeller would make, on skeletons that no rigger would.
+//! Small random characters: surfaces that no modeller would make, on skeletons that no rigger
+//! would.
 
 use crate::input::{Input, Range};
 use glam::{DAffine3, DVec3, Vec3};

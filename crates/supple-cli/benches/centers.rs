@@ -55,7 +55,8 @@ fn bakes(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Strokes all over the largest of the paper's models, one after another, each undone before the next.
+/// Strokes all over the largest of the paper's models, one after another, each undone before the
+/// next.
 fn strokes(criterion: &mut Criterion) {
     let rig = asset(scenes::PAPER[0].character).rig;
     let options = CenterOptions::default();

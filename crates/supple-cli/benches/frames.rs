@@ -1,4 +1,5 @@
-//! A frame by every direct method: the same as `supple bench --only frames`, with the harness' statistics.
+//! A frame by every direct method: the same as `supple bench --only frames`, with the harness'
+//! statistics.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,5 @@
-//! Weights: what computing them takes, in time and memory, and what a dab of a brush and whole edits take.
+//! Weights: what computing them takes, in time and memory, and what a dab of a brush and whole
+//! edits take.
 
 #![allow(
     missing_docs,

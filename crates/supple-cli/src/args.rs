@@ -135,7 +135,8 @@ Examples:
   supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
     Render(RenderOptions),
 
-    /// Show methods side by side on one page: pictures, plots, numbers, and which one holds up where
+    /// Show methods side by side on one page: pictures, plots, numbers, and which one holds up
+    /// where
     #[command(after_help = "\
 DIR/index.html needs no other file. Without --clip the clips that tell most are chosen; a file
 without clips has its joints bent and twisted. With --reach or --move that one pose is compared.
@@ -204,7 +205,8 @@ Examples:
   supple weights edit --help                 all that can be done to weights by hand")]
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Weights(WeightsOptions),
-    /// Split bones by a twist joint each, so that a twist runs along the bone instead of wringing a joint
+    /// Split bones by a twist joint each, so that a twist runs along the bone instead of wringing a
+    /// joint
     #[command(after_help = "\
 A wrist that turns twists the whole forearm, not the skin at the wrist alone. Each joint named gets
 one more joint in the middle of its bone. The skin of the bone is divided between the two by its
@@ -317,7 +319,8 @@ pub(crate) struct DeformOptions {
     /// m×3×4 floats, posed_from_bind in the file's own joint order, instead of a clip
     #[arg(long, value_name = "P.npy", conflicts_with_all = ["clip", "time", "frame", "reach", "shift"])]
     pub(crate) palette: Option<PathBuf>,
-    /// n×m×4 floats for animation-space, n×m×12 for multi-weight: learned weights, joints in the file's own order
+    /// n×m×4 floats for animation-space, n×m×12 for multi-weight: learned weights, joints in the
+    /// file's own order
     #[arg(long, value_name = "W.npy")]
     pub(crate) weights: Option<PathBuf>,
     #[command(flatten)]
@@ -476,7 +479,8 @@ pub(crate) struct BindArguments {
     /// Where to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
-    /// At most so many influences per vertex, faded out so that no crease appears; or 'none'. Four is what every engine reads
+    /// At most so many influences per vertex, faded out so that no crease appears; or 'none'. Four
+    /// is what every engine reads
     #[arg(long, value_name = "N", default_value = "4", value_parser = parse_limit)]
     pub(crate) limit: Limit,
     /// A joint that shall hold nothing, such as a weapon's place or a control; may be given again
@@ -485,19 +489,24 @@ pub(crate) struct BindArguments {
     /// Use only the joints that hold something in the file now
     #[arg(long, conflicts_with = "all_joints")]
     pub(crate) used: bool,
-    /// Use also joints whose names say that they are controls (IK, ctrl, pole, target, slot, socket)
+    /// Use also joints whose names say that they are controls (IK, ctrl, pole, target, slot,
+    /// socket)
     #[arg(long)]
     pub(crate) all_joints: bool,
-    /// heat: how strongly bones heat what they see; more keeps weights nearer to their bones [default: 1]
+    /// heat: how strongly bones heat what they see; more keeps weights nearer to their bones
+    /// [default: 1]
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) strength: Option<f64>,
-    /// envelope, geodesic: how far weights reach beyond the nearest bone's, as a share of the limb's radius
+    /// envelope, geodesic: how far weights reach beyond the nearest bone's, as a share of the
+    /// limb's radius
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) falloff: Option<f64>,
-    /// envelope: the radius of a joint's capsules, in the units of the file; may be given again [default: fitted to the body]
+    /// envelope: the radius of a joint's capsules, in the units of the file; may be given again
+    /// [default: fitted to the body]
     #[arg(long, value_name = "JOINT=RADIUS", value_parser = parse_radius)]
     pub(crate) radius: Vec<(String, f64)>,
-    /// geodesic, bbw: about how many voxels fill the body [default: so that short bones are a few voxels long]
+    /// geodesic, bbw: about how many voxels fill the body [default: so that short bones are a few
+    /// voxels long]
     #[arg(long, value_name = "N")]
     pub(crate) voxels: Option<usize>,
     /// One JSON object about the result on standard output, for programs
@@ -589,10 +598,12 @@ Examples:
 pub(crate) struct TwistArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
-    /// The joint at which the bone to split begins, by name, or by number in the file's own order; may be given again
+    /// The joint at which the bone to split begins, by name, or by number in the file's own order;
+    /// may be given again
     #[arg(short, long = "joint", value_name = "JOINT", required = true)]
     pub(crate) joints: Vec<String>,
-    /// The joint at which the bone ends [default: the one below whose bone runs nearest to the skin]
+    /// The joint at which the bone ends [default: the one below whose bone runs nearest to the
+    /// skin]
     #[arg(long, value_name = "CHILD")]
     pub(crate) toward: Option<String>,
     /// Whose twist to spread [default: the one that is larger in the clips, else the child's]
@@ -613,7 +624,8 @@ pub(crate) struct TwistArguments {
 pub(crate) struct HandleArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
-    /// How many handles there shall be in all, as far as there is room for them [default: as many as the body asks for]
+    /// How many handles there shall be in all, as far as there is room for them [default: as many
+    /// as the body asks for]
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<usize>,
     /// How many kinds of thickness are told apart [default: as many as the body asks for]
@@ -622,25 +634,29 @@ pub(crate) struct HandleArguments {
     /// No handles at the ends of limbs, as in the paper
     #[arg(long)]
     pub(crate) no_ends: bool,
-    /// A place for a handle, in the units of the file, instead of automatic ones; may be given again
+    /// A place for a handle, in the units of the file, instead of automatic ones; may be given
+    /// again
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, allow_hyphen_values = true, conflicts_with_all = ["also_at", "count", "clusters", "no_ends"])]
     pub(crate) at: Vec<DVec3>,
     /// The same, beside automatic ones; these handles come first
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, allow_hyphen_values = true)]
     pub(crate) also_at: Vec<DVec3>,
-    /// A pseudo-edge between two handles, by number from 0; may be given again [default: the shortest tree inside of the body]
+    /// A pseudo-edge between two handles, by number from 0; may be given again [default: the
+    /// shortest tree inside of the body]
     #[arg(long = "edge", visible_alias = "edges", value_name = "A-B", value_delimiter = ',', value_parser = parse_edge)]
     pub(crate) edges: Vec<[usize; 2]>,
     /// How point weights are computed, of a .glb or .gltf [default: bbw]
     #[arg(long, value_name = "METHOD", value_enum)]
     pub(crate) weights: Option<PointWeights>,
-    /// At most so many influences per vertex, of a .glb or .gltf, faded out so that no crease appears; or 'none'. Four is what every engine reads [default: 4]
+    /// At most so many influences per vertex, of a .glb or .gltf, faded out so that no crease
+    /// appears; or 'none'. Four is what every engine reads [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_limit)]
     pub(crate) limit: Option<Limit>,
     /// Pixels of a .png [default: 800x800]
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     pub(crate) size: Option<(usize, usize)>,
-    /// From where a .png is seen: front, side, back, three-quarter, or degrees as YAW,PITCH [default: three-quarter]
+    /// From where a .png is seen: front, side, back, three-quarter, or degrees as YAW,PITCH
+    /// [default: three-quarter]
     #[arg(long, value_name = "VIEW", value_parser = parse_view, allow_hyphen_values = true)]
     pub(crate) view: Option<View>,
     /// Where to write; the ending chooses what
@@ -714,8 +730,9 @@ pub(crate) struct BenchOptions {
     /// The methods whose frames are timed, with commas; all that are direct if none is named
     #[arg(short, long = "methods", value_name = "METHODS", value_delimiter = ',', value_parser = MethodParser)]
     pub(crate) methods: Vec<Method>,
-    /// Also time the direct sum of centers, and direct delta mush with every joint solved everywhere
-    /// (minutes), and tell how far from them the bakes are; without FILE, also bake 200,000 vertices
+    /// Also time the direct sum of centers, and direct delta mush with every joint solved
+    /// everywhere (minutes), and tell how far from them the bakes are; without FILE, also bake
+    /// 200,000 vertices
     #[arg(long)]
     pub(crate) exact: bool,
     #[command(flatten)]
@@ -804,13 +821,16 @@ pub(crate) enum Topic {
 /// How centers of rotation are computed.
 #[derive(Args)]
 pub(crate) struct CenterArguments {
-    /// cor: how alike weights must be for a part of the surface to count; larger takes in more of it (the paper's σ) [default: 0.1]
+    /// cor: how alike weights must be for a part of the surface to count; larger takes in more of
+    /// it (the paper's σ) [default: 0.1]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) sigma: Option<f64>,
-    /// cor: triangles whose corners' weights differ by this much are cut into smaller ones (the paper's ε) [default: 0.1]
+    /// cor: triangles whose corners' weights differ by this much are cut into smaller ones (the
+    /// paper's ε) [default: 0.1]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<f64>,
-    /// cor: how far centers may be from the exact sum, as a share of the character's size [default: 0.00003]
+    /// cor: how far centers may be from the exact sum, as a share of the character's size
+    /// [default: 0.00003]
     #[arg(long, value_name = "A", allow_negative_numbers = true)]
     pub(crate) accuracy: Option<f64>,
 }
@@ -825,7 +845,8 @@ pub(crate) struct MethodOption {
 /// A moment of a clip.
 #[derive(Args)]
 pub(crate) struct Moment {
-    /// Which clip, by name or number from 0; without one, the first if a time is given, else the rest pose
+    /// Which clip, by name or number from 0; without one, the first if a time is given, else the
+    /// rest pose
     #[arg(long, value_name = "CLIP")]
     pub(crate) clip: Option<String>,
     /// Seconds into the clip [default: 0]

@@ -108,7 +108,8 @@ fn bake_centers(
     Ok(summary(rig, &centers))
 }
 
-/// One line on the vertices that have a center, and one on those that have none, or on what that means if these are all.
+/// One line on the vertices that have a center, and one on those that have none, or on what that
+/// means if these are all.
 fn summary(rig: &Rig, centers: &Centers) -> String {
     let all = rig.mesh().vertex_count();
     let found = centers.points().iter().flatten().count();

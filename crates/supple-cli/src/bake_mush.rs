@@ -21,7 +21,8 @@ const SKIN_INFLUENCES: usize = 4;
 const MEASURED_CLIPS: usize = 4;
 const MEASURED_TIMES: usize = 4;
 
-/// In a file without clips all joints are turned by this, in radians, about one axis after the other.
+/// In a file without clips all joints are turned by this, in radians, about one axis after the
+/// other.
 const TURN: f64 = 0.7;
 
 /// Stores the bake, with its own weights as the ordinary skin; returns what to tell about it.
@@ -81,7 +82,8 @@ note: the ordinary skin is now that of 'ddm-v5' with {}, so that any program sho
     ))
 }
 
-/// Makes the bake's own weights the ordinary skin, and stores nothing else; returns what to tell about it.
+/// Makes the bake's own weights the ordinary skin, and stores nothing else; returns what to tell
+/// about it.
 pub(crate) fn store_as_skin(
     document: &mut Document,
     source: &Source,

@@ -24,22 +24,26 @@ const NEAR_NAMES: usize = 5;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Options of delta-mush and ddm")]
 pub(crate) struct MushArguments {
-    /// How many steps of smoothing: more spread every bend and twist over more of the limb [default: 20]
+    /// How many steps of smoothing: more spread every bend and twist over more of the limb
+    /// [default: 20]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u32>,
-    /// λ, how smoothly the skin turns: larger spreads a twist over more of the limb, smaller keeps it at the joint [default: 3]
+    /// λ, how smoothly the skin turns: larger spreads a twist over more of the limb, smaller keeps
+    /// it at the joint [default: 3]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// κ, how smoothly the skin is carried along (ddm): smaller keeps a bend tight, with the bone close under the skin, as on a knuckle;
-    /// below λ. Twists do not change with it [default: 1]
+    /// κ, how smoothly the skin is carried along (ddm): smaller keeps a bend tight, with the bone
+    /// close under the skin, as on a knuckle; below λ. Twists do not change with it [default:
+    /// 1]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     kappa: Option<f64>,
-    /// α, how much the bones carry the skin, as κ says, instead of the smoothed surface (ddm): from 0, which is delta mush and cuts the corner of
-    /// a bend, up to but not including 1, where elbows stay pointed and the skin slides over them [default: 0.8]
+    /// α, how much the bones carry the skin, as κ says, instead of the smoothed surface (ddm):
+    /// from 0, which is delta mush and cuts the corner of a bend, up to but not including 1,
+    /// where elbows stay pointed and the skin slides over them [default: 0.8]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     alpha: Option<f64>,
-    /// A share of α around one joint, by its name or by its number in the file's own order, as in Hips=0.3: less there smooths away the
-    /// clefts of hips. May be given several times
+    /// A share of α around one joint, by its name or by its number in the file's own order, as in
+    /// Hips=0.3: less there smooths away the clefts of hips. May be given several times
     #[arg(long, value_name = "JOINT=SHARE", value_parser = parse_alpha_at)]
     alpha_at: Vec<AlphaAt>,
     /// How neighbours count for each other [default: uniform]
@@ -48,18 +52,22 @@ pub(crate) struct MushArguments {
     /// How a step is taken [default: implicit]
     #[arg(long, value_name = "KIND", value_enum)]
     smoothing: Option<Smoothing>,
-    /// Whether the distance to the bones scales λ and κ, so that smoothing reaches as far as a limb is thick, however fine the mesh
-    /// [default: on; off if --iterations, --lambda, --kappa or --alpha is given]
+    /// Whether the distance to the bones scales λ and κ, so that smoothing reaches as far as a
+    /// limb is thick, however fine the mesh [default: on; off if --iterations, --lambda,
+    /// --kappa or --alpha is given]
     #[arg(long, value_name = "WHETHER", value_enum)]
     radius_from_bones: Option<Switch>,
-    /// Bind each vertex to its heaviest joint alone first: painted weights are not needed, and smoothing replaces them
+    /// Bind each vertex to its heaviest joint alone first: painted weights are not needed, and
+    /// smoothing replaces them
     #[arg(long)]
     rigid: bool,
-    /// At most this many joints per vertex (ddm): the lighter ones fade out without a crease [default: all that matter]
+    /// At most this many joints per vertex (ddm): the lighter ones fade out without a crease
+    /// [default: all that matter]
     #[arg(long, value_name = "K")]
     max_influences: Option<usize>,
-    /// How far leaving out light joints may move a vertex, as a share of the character's size (ddm), while no joint carries a vertex farther
-    /// than one such size from where another does, and the patch of skin around it keeps its shape [default: 0.000004]
+    /// How far leaving out light joints may move a vertex, as a share of the character's size
+    /// (ddm), while no joint carries a vertex farther than one such size from where another
+    /// does, and the patch of skin around it keeps its shape [default: 0.000004]
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
     prune: Option<f64>,
 }
@@ -78,8 +86,9 @@ enum Laplacian {
 enum Smoothing {
     /// Stable for steps of any size
     Implicit,
-    /// As delta mush was first described: for steps up to 1; without --lambda and --kappa, and with --radius-from-bones off, 0.5 and a third of
-    /// it are taken. With --radius-from-bones on, steps are cut to at most 1, so that 20 of them reach about 3 edges, however thick the limb
+    /// As delta mush was first described: for steps up to 1; without --lambda and --kappa, and with
+    /// --radius-from-bones off, 0.5 and a third of it are taken. With --radius-from-bones on,
+    /// steps are cut to at most 1, so that 20 of them reach about 3 edges, however thick the limb
     Explicit,
 }
 
@@ -217,7 +226,8 @@ fn smooths(method: &Method) -> bool {
     matches!(method, Method::DeltaMush(_) | Method::DirectDeltaMush(_))
 }
 
-/// The joints of a name (a node may be bound in several ways), else the one of a number in the file's own order.
+/// The joints of a name (a node may be bound in several ways), else the one of a number in the
+/// file's own order.
 pub(crate) fn find_joints(source: &Source, wish: &str) -> Result<Vec<usize>, Failure> {
     let skeleton = source.asset.rig.skeleton();
     let names: Vec<&str> = (0..skeleton.joints().len())
@@ -289,8 +299,9 @@ fn tell_of(connections: &Connections) {
 }
 
 impl Source {
-    /// Gives the methods that smooth their options, and the variants of direct delta mush the bake of the file, if it fits and is by the wanted options; else all of them share
-    /// one that is made now.
+    /// Gives the methods that smooth their options, and the variants of direct delta mush the bake
+    /// of the file, if it fits and is by the wanted options; else all of them share one that is
+    /// made now.
     pub(crate) fn prepare_mush(
         &self,
         methods: &mut [Method],
@@ -322,8 +333,10 @@ impl Source {
         Ok(())
     }
 
-    /// The options for this character: those of the bake that it came with, if none is wished for. Where that bake was made from a rigid bind, any other is too: the weights
-    /// that the file has now are the outcome of that bake, and their heaviest joints are what is left of the bind.
+    /// The options for this character: those of the bake that it came with, if none is wished for.
+    /// Where that bake was made from a rigid bind, any other is too: the weights that the file
+    /// has now are the outcome of that bake, and their heaviest joints are what is left of the
+    /// bind.
     pub(crate) fn mush_options(&self, wanted: &MushArguments) -> Result<MushOptions, Failure> {
         let given = wanted.options(self)?;
         let stored = self.stored_mush.as_ref();
@@ -365,7 +378,8 @@ impl Source {
         Ok(Arc::new(bake(&self.asset.rig, options)?))
     }
 
-    /// Where the bake of the file is of no use, tells why, what is done instead, and how to mend that.
+    /// Where the bake of the file is of no use, tells why, what is done instead, and how to mend
+    /// that.
     pub(crate) fn tell_of_unusable_mush(&self, done: &str) {
         let stored = self.stored_mush.as_ref();
         let unusable = stored.and_then(|stored| unusable(&stored.state));
@@ -376,7 +390,8 @@ impl Source {
         }
     }
 
-    /// Tells by which options delta mush smooths, where they are the unusual ones of the file's bake.
+    /// Tells by which options delta mush smooths, where they are the unusual ones of the file's
+    /// bake.
     fn tell_of_mush_options(&self, options: &MushOptions) {
         let stored = self.stored_mush.as_ref();
         if stored.is_some_and(|stored| stored.is_by(options)) && *options != MushOptions::DEFAULT {
@@ -387,7 +402,8 @@ impl Source {
         }
     }
 
-    /// Tells that the file's weights are not what a bake should start from, where its own bake has replaced them.
+    /// Tells that the file's weights are not what a bake should start from, where its own bake has
+    /// replaced them.
     pub(crate) fn tell_of_smoothed_weights(&self, options: &MushOptions) {
         if self.stored_mush.is_some() && !options.rigid {
             crate::tell(

@@ -101,7 +101,8 @@ pub(crate) fn no_shader(method: &Method) -> Failure {
         .hint("'supple shaders -o DIR' writes all that there are; --device cpu has every method")
 }
 
-/// Tells what a method that keeps the surface rigid cannot do for it: pieces that no joint holds, and joints that hold nothing.
+/// Tells what a method that keeps the surface rigid cannot do for it: pieces that no joint holds,
+/// and joints that hold nothing.
 pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&ArapReport>) {
     let Some(report) = report else {
         return;

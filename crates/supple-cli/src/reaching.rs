@@ -1,4 +1,5 @@
-//! Poses by where joints should be: the options that `pose`, `render`, `deform` and `compare` share.
+//! Poses by where joints should be: the options that `pose`, `render`, `deform` and `compare`
+//! share.
 
 use crate::failure::Failure;
 use crate::source::Source;
@@ -14,7 +15,8 @@ use supple::pose::NodeCountError;
 use supple::{Pose, Skeleton};
 use supple_io::{quoted, shortened};
 
-/// A target that is missed by less than this share of the length of its chain is reached for all purposes.
+/// A target that is missed by less than this share of the length of its chain is reached for all
+/// purposes.
 const THERE: f64 = 1e-6;
 
 /// Less than a hundredth of a degree cannot be seen.
@@ -25,22 +27,29 @@ const HEADING: &str = "Reaching for places";
 #[derive(Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct ReachArguments {
-    /// Turn joints so that one gets to a place: JOINT=X,Y,Z in the world, or JOINT+=X,Y,Z from where it is; may be given again
+    /// Turn joints so that one gets to a place: JOINT=X,Y,Z in the world, or JOINT+=X,Y,Z from
+    /// where it is; may be given again
     #[arg(long, value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true)]
     reach: Vec<Placed>,
-    /// Shift a joint itself, with all that hangs on it, before others reach: pelvis+=0,-0.2,0 for a squat. May be given again for others, one after another: a joint that is above another carries it along, so it comes first
+    /// Shift a joint itself, with all that hangs on it, before others reach: pelvis+=0,-0.2,0 for
+    /// a squat. May be given again for others, one after another: a joint that is above another
+    /// carries it along, so it comes first
     #[arg(long = "move", value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true)]
     shift: Vec<Placed>,
-    /// A place that the elbow or knee of a reaching joint bends toward [default: the side that it is bent to]
+    /// A place that the elbow or knee of a reaching joint bends toward [default: the side that it
+    /// is bent to]
     #[arg(long, value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true, requires = "reach")]
     pole: Vec<Placed>,
-    /// How a reaching joint is turned in the world: JOINT=keep as before, or JOINT=X,Y,Z degrees about the axes, one after another, from how it rests [default: it follows its bone]
+    /// How a reaching joint is turned in the world: JOINT=keep as before, or JOINT=X,Y,Z degrees
+    /// about the axes, one after another, from how it rests [default: it follows its bone]
     #[arg(long, value_name = "JOINT=TURN", value_parser = parse_oriented, allow_hyphen_values = true, requires = "reach")]
     orient: Vec<(String, Orientation)>,
-    /// How many joints above a reaching one turn; N alone is for all of them [default: those of its limb]
+    /// How many joints above a reaching one turn; N alone is for all of them [default: those of
+    /// its limb]
     #[arg(long, value_name = "JOINT=N", value_parser = parse_chain, requires = "reach")]
     chain: Vec<(Option<String>, usize)>,
-    /// How far a joint turns, in degrees from rest: JOINT=hinge:0..150 or JOINT=cone:80,-45..45; may be given again
+    /// How far a joint turns, in degrees from rest: JOINT=hinge:0..150 or JOINT=cone:80,-45..45;
+    /// may be given again
     #[arg(long, value_name = "JOINT=LIMIT", value_parser = parse_limited, allow_hyphen_values = true, requires = "reach")]
     limit: Vec<(String, LimitWish)>,
     /// How reluctantly a joint turns, from 0 to 1, which is not at all; may be given again
@@ -260,7 +269,8 @@ impl ReachArguments {
     }
 }
 
-/// Tells of poles that say nothing: an elbow can be on any side of the line from shoulder to hand, and a pole on that line is on none.
+/// Tells of poles that say nothing: an elbow can be on any side of the line from shoulder to hand,
+/// and a pole on that line is on none.
 fn tell_idle_poles(
     skeleton: &Skeleton,
     pose: &Pose,
@@ -278,7 +288,8 @@ fn tell_idle_poles(
             let line = (goal.position - from).normalize_or_zero();
             (pole - from).reject_from_normalized(line).length() <= THERE * reached.span
         };
-        // The last joint of the chain is the one that goes to a side. A collar bone before the arm may help or not.
+        // The last joint of the chain is the one that goes to a side. A collar bone before the arm
+        // may help or not.
         let why = match reached.chain.split_last() {
             None | Some((_, [])) => "a single joint turns, which leaves no side to choose",
             Some((_, above)) if above.iter().all(is_in_line) => {
@@ -300,9 +311,11 @@ fn node_label(skeleton: &Skeleton, node: usize) -> String {
     }
 }
 
-/// Turns point handles as their pseudo-edges are turned against rest, if the file has such: handles are moved, never turned by hand.
+/// Turns point handles as their pseudo-edges are turned against rest, if the file has such: handles
+/// are moved, never turned by hand.
 ///
-/// How they are turned depends on where they are bound and where they are, not on the way there: one that is moved away and back is as it was.
+/// How they are turned depends on where they are bound and where they are, not on the way there:
+/// one that is moved away and back is as it was.
 fn turn_handles(source: &Source, pose: &mut Pose) -> Result<(), Failure> {
     let edges = source.pseudo_edges();
     for bad in source.bad_pseudo_edges() {
@@ -312,7 +325,9 @@ fn turn_handles(source: &Source, pose: &mut Pose) -> Result<(), Failure> {
         ));
     }
     let joints = source.asset.rig.skeleton().joints();
-    // Handles are beside each other and rest unturned, so that `joint_from_bind` ends in a shift by minus their place; what else it holds is the same for all of a skin, and edges are differences.
+    // Handles are beside each other and rest unturned, so that `joint_from_bind` ends in a shift by
+    // minus their place; what else it holds is the same for all of a skin, and edges are
+    // differences.
     let rest: Vec<DVec3> = joints
         .iter()
         .map(|joint| -joint.joint_from_bind.translation)

@@ -137,7 +137,8 @@ impl Brush {
     }
 }
 
-/// A clip cut into frames of equal length; the end, where a clip that loops is back at its start, is left out.
+/// A clip cut into frames of equal length; the end, where a clip that loops is back at its start,
+/// is left out.
 struct Frames<'a> {
     clip: &'a Clip,
     fps: f64,
@@ -171,7 +172,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Poses a frame. Those of a clip are shown one after another, as methods may start from the one before; the first starts afresh.
+    /// Poses a frame. Those of a clip are shown one after another, as methods may start from the
+    /// one before; the first starts afresh.
     fn show(&self, frame: usize, player: &mut Player<'_>) -> Result<(), DeformError> {
         if frame == 0 {
             player.start_afresh();

@@ -62,7 +62,8 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
             (name, before, pass.shader(&layout, format))
         }));
         for (name, before, wgsl) in shaders {
-            // A colon is not for file names, and entry points may not have what names are joined by.
+            // A colon is not for file names, and entry points may not have what names are joined
+            // by.
             let name = name.replace([':', '_'], "-");
             for language in Language::ALL {
                 let text =

@@ -77,7 +77,8 @@ impl Source {
         }
     }
 
-    /// The character as its file has it, and the file: a built-in one is rounded as files round, so that what is computed from it fits the file.
+    /// The character as its file has it, and the file: a built-in one is rounded as files round, so
+    /// that what is computed from it fits the file.
     pub(crate) fn with_document(self) -> Result<(Source, Document), Failure> {
         let document = self.document()?.into_owned();
         if self.document.is_some() {
@@ -97,7 +98,8 @@ impl Source {
         Ok(document)
     }
 
-    /// Gives methods what they need beside the rig, from the file where it has what fits, and tells what came of it.
+    /// Gives methods what they need beside the rig, from the file where it has what fits, and tells
+    /// what came of it.
     pub(crate) fn prepare(
         &self,
         methods: &mut [Method],
@@ -145,7 +147,8 @@ impl Source {
         }
     }
 
-    /// The centers to draw beside a prepared method: those that it turns about, else those of the file, if they fit.
+    /// The centers to draw beside a prepared method: those that it turns about, else those of the
+    /// file, if they fit.
     pub(crate) fn centers_beside(&self, method: &Method) -> CenterSource {
         match method {
             Method::CentersOfRotation(options) => options.centers.clone(),
@@ -171,7 +174,8 @@ impl Source {
         }
     }
 
-    /// Where the centers of the file are of no use, tells why, what is done instead, and how to mend that.
+    /// Where the centers of the file are of no use, tells why, what is done instead, and how to
+    /// mend that.
     pub(crate) fn tell_of_unusable_centers(&self, done: &str) {
         let stored = self.stored_centers.as_ref();
         let unusable = stored.and_then(|stored| wording::unusable(&stored.state));
@@ -182,7 +186,8 @@ impl Source {
         }
     }
 
-    /// Tells by which options a method computes centers of its own, where these are not the usual ones.
+    /// Tells by which options a method computes centers of its own, where these are not the usual
+    /// ones.
     fn tell_of_center_options(&self) {
         let by = self.stored_centers.as_ref().map(unusual_options);
         if let Some(by) = by.filter(|by| !by.is_empty()) {
@@ -227,13 +232,15 @@ impl Source {
         part.map(|part| part.name.as_str())
     }
 
-    /// Whether the file binds no vertex at all: on reading, every one was given to the root of its skin, or to its own node.
+    /// Whether the file binds no vertex at all: on reading, every one was given to the root of its
+    /// skin, or to its own node.
     pub(crate) fn has_no_weights(&self) -> bool {
         let vertices = self.asset.rig.mesh().vertex_count();
         self.notes.unskinned || self.notes.weights.without_weights == vertices
     }
 
-    /// What there is to tell once the weights of the file are others: what was baked from the old ones is of no use any more.
+    /// What there is to tell once the weights of the file are others: what was baked from the old
+    /// ones is of no use any more.
     pub(crate) fn notes_on_stale_bakes(&self) -> Vec<String> {
         let baked = [
             (self.stored_centers.is_some(), "centers of rotation", "cor"),

@@ -173,7 +173,8 @@ fn no_joint_left(group: &BindGroup) -> Failure {
         .hint("exclude fewer joints; --used leaves out those that hold nothing in the file now")
 }
 
-/// All joints were left that could be: where none of them can be bound to, it is for their matrices.
+/// All joints were left that could be: where none of them can be bound to, it is for their
+/// matrices.
 fn without_handles(source: &Source, groups: &[BindGroup]) -> Failure {
     let mut singular = source.asset.rig.skeleton().singular_binds();
     singular.retain(|joint| groups.iter().any(|group| group.joints.contains(joint)));

@@ -31,10 +31,12 @@ pub(crate) struct WeightsEdit {
     out: PathBuf,
     #[command(flatten)]
     operations: Operations,
-    /// transfer: how far the other surface may be to be trusted, as a share of the character's size [default: 0.05]
+    /// transfer: how far the other surface may be to be trusted, as a share of the character's
+    /// size [default: 0.05]
     #[arg(long, value_name = "SHARE", help_heading = "Settings")]
     reach: Option<f64>,
-    /// transfer: how much the two surfaces may face different ways to be trusted, in degrees [default: 30]
+    /// transfer: how much the two surfaces may face different ways to be trusted, in degrees
+    /// [default: 30]
     #[arg(long, value_name = "DEGREES", help_heading = "Settings")]
     angle: Option<f64>,
     /// transfer: trust what faces the opposite way, too
@@ -466,7 +468,8 @@ pub(crate) fn run(options: &WeightsEdit) -> Result<(), Failure> {
     Ok(())
 }
 
-/// In a file without weights, the first thing to do is to get some: whatever else is done would be done to weights that nobody gave.
+/// In a file without weights, the first thing to do is to get some: whatever else is done would be
+/// done to weights that nobody gave.
 fn check_first(operations: &[Operation]) -> Result<(), Failure> {
     let mut needy = operations.iter().filter(|operation| {
         let task = &operation.task;
@@ -564,7 +567,8 @@ impl Session<'_> {
         }
     }
 
-    /// Says where a brush found the surface no nearer than it reaches: such a place is rather a mistake, of the unit or of the axis that is up.
+    /// Says where a brush found the surface no nearer than it reaches: such a place is rather a
+    /// mistake, of the unit or of the axis that is up.
     fn tell_of_far_touches(&mut self, written: &str, touches: &Touches) {
         for place in &touches.places {
             let Place::Near(place) = *place else {
@@ -647,7 +651,8 @@ impl Session<'_> {
         Edit::Stroke(brush, touches.places.clone())
     }
 
-    /// Paints a joint that is known by its name. Where several are meant, as skins may bind a node in several ways, every vertex follows the one that its own skin knows.
+    /// Paints a joint that is known by its name. Where several are meant, as skins may bind a node
+    /// in several ways, every vertex follows the one that its own skin knows.
     fn painted(
         &self,
         paint: &JointPaint,

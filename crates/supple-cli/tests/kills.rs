@@ -1,12 +1,14 @@
 //! The command ended at random moments while it works: by SIGINT, SIGTERM and SIGKILL.
 //!
-//! Afterwards the output must be absent, complete, or what it was before, and nothing else may be in
-//! its folder. What SIGKILL alone may leave: an empty folder that was just made for the output, and a
-//! file called `.supple-XXXXXX` where one is replaced or the file system has no files without names.
+//! Afterwards the output must be absent, complete, or what it was before, and nothing else may be
+//! in its folder. What SIGKILL alone may leave: an empty folder that was just made for the output,
+//! and a file called `.supple-XXXXXX` where one is replaced or the file system has no files without
+//! names.
 //!
 //! Each command is ended four times, or as often as the environment variable `SUPPLE_KILLS` says:
-//! `SUPPLE_KILLS=50 cargo test -p supple-cli --test kills` is a thorough run. The moments are random,
-//! but no moment is right or wrong: a command that ends before its signal has to be complete.
+//! `SUPPLE_KILLS=50 cargo test -p supple-cli --test kills` is a thorough run. The moments are
+//! random, but no moment is right or wrong: a command that ends before its signal has to be
+//! complete.
 
 #![cfg(unix)]
 #![allow(clippy::expect_used)] // in the helpers of the tests below

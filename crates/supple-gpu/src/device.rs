@@ -164,7 +164,8 @@ impl Gpu {
         &self.device
     }
 
-    /// Does something that makes buffers, textures or pipelines; what the GPU has no room for, or refuses, is an error, where it would else be a panic.
+    /// Does something that makes buffers, textures or pipelines; what the GPU has no room for, or
+    /// refuses, is an error, where it would else be a panic.
     ///
     /// # Errors
     ///

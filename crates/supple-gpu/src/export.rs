@@ -1,4 +1,5 @@
-//! Shaders for people who use another engine: what they read, in words, and the same in other languages.
+//! Shaders for people who use another engine: what they read, in words, and the same in other
+//! languages.
 
 use crate::format::{Format, Width};
 use crate::shader::{LANES, Pass, Stage, passes};

@@ -19,11 +19,14 @@ pub struct Format {
     pub normals: bool,
     /// Unit tangents, with the side of the bitangent.
     pub tangents: bool,
-    /// Weights: in 16 bits they still sum to one, in steps of 1/65535. Weights of animation space, which are no shares, stay in 32.
+    /// Weights: in 16 bits they still sum to one, in steps of 1/65535. Weights of animation space,
+    /// which are no shares, stay in 32.
     pub weights: Width,
-    /// What is baked for each influence, such as the matrices of direct delta mush: in 16 bits, in steps of 1/32767 of the largest of them.
+    /// What is baked for each influence, such as the matrices of direct delta mush: in 16 bits, in
+    /// steps of 1/32767 of the largest of them.
     pub numbers: Width,
-    /// The rest surface: in 16 bits, positions are in steps of 1/65535 of its box, normals and tangents on an octahedron.
+    /// The rest surface: in 16 bits, positions are in steps of 1/65535 of its box, normals and
+    /// tangents on an octahedron.
     pub rest: Width,
 }
 
@@ -70,7 +73,8 @@ impl Format {
         }
     }
 
-    /// How many influences every vertex has room for where they are found without being looked up: a pair, or one where it is large and room for nothing would cost much.
+    /// How many influences every vertex has room for where they are found without being looked up:
+    /// a pair, or one where it is large and room for nothing would cost much.
     pub(crate) fn first_influences(self, layout: &StreamLayout) -> usize {
         match self.influence_words(layout) {
             ..=PAIR => 2,

@@ -1,7 +1,9 @@
 //! The skinning methods of Supple on the GPU.
 //!
-//! What is computed once per pose stays on the CPU ([`supple::deform::PoseStream`]): a few vectors per joint. The rest, one frame per vertex, is a function in WGSL, in a file of its own for each
-//! kernel (`shaders/`), which a compute pass or a vertex shader calls: [`shader`] puts the text together, and [`vertex_functions`] for a vertex shader of one's own.
+//! What is computed once per pose stays on the CPU ([`supple::deform::PoseStream`]): a few vectors
+//! per joint. The rest, one frame per vertex, is a function in WGSL, in a file of its own for each
+//! kernel (`shaders/`), which a compute pass or a vertex shader calls: [`shader`] puts the text
+//! together, and [`vertex_functions`] for a vertex shader of one's own.
 //!
 //! ```no_run
 //! use supple::{Palette, Skin};

@@ -10,13 +10,15 @@ use supple::mesh::Shape;
 
 /// A skin in slices.
 pub(crate) struct Slices {
-    /// Where the further influences of each start, in pairs of words, and how many influences its richest vertex has.
+    /// Where the further influences of each start, in pairs of words, and how many influences its
+    /// richest vertex has.
     pub(crate) starts: Vec<[u32; 2]>,
     /// What every vertex has, slice after slice.
     first: Vec<u32>,
     /// Further influences.
     further: Vec<u32>,
-    /// The largest number of an influence, whatever its sign; not looked for where numbers are not rounded.
+    /// The largest number of an influence, whatever its sign; not looked for where numbers are not
+    /// rounded.
     pub(crate) number_range: f32,
 }
 
@@ -124,7 +126,8 @@ impl Slices {
                     }
                 }
             }
-            // Of influences that it does not have, the weight is zero. That takes off its own joint, but not one that is not finite.
+            // Of influences that it does not have, the weight is zero. That takes off its own
+            // joint, but not one that is not finite.
             if let Some(&(own, _)) = vertex.influences.first() {
                 for influence in vertex.influences.len()..influences.max(first_influences) {
                     put(place_of_influence(influence), u32::from(own));
@@ -207,7 +210,8 @@ fn largest_number(skin: &Skin) -> f32 {
     parts.into_iter().fold(0.0, f32::max)
 }
 
-/// Weights in steps of 1/65535 with the same sum, up to half a step: what rounding leaves goes to the heaviest.
+/// Weights in steps of 1/65535 with the same sum, up to half a step: what rounding leaves goes to
+/// the heaviest.
 fn in_steps(influences: &[(u16, f32)]) -> Vec<u16> {
     const STEPS: f64 = 65535.0;
     let rounded = |weight: f64| (weight * STEPS).round().clamp(0.0, STEPS) as i64;

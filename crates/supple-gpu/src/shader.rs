@@ -25,7 +25,8 @@ const VERTEX: &str = include_str!("../shaders/vertex.wgsl");
 /// Who calls the frame of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// A compute pass, entry point `deform`: surfaces go into buffers, for renderers that read them more than once.
+    /// A compute pass, entry point `deform`: surfaces go into buffers, for renderers that read them
+    /// more than once.
     Compute,
     /// A vertex shader, entry point `draw`: surfaces go straight into a picture.
     Vertex,
@@ -101,7 +102,8 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
     })
 }
 
-/// A shader module with an entry point for a stage, which deforms surfaces by a method; none if there is no shader for it. Where there are [`passes`], they go first.
+/// A shader module with an entry point for a stage, which deforms surfaces by a method; none if
+/// there is no shader for it. Where there are [`passes`], they go first.
 pub fn shader(layout: &StreamLayout, format: Format, stage: Stage) -> Option<String> {
     let calling = match stage {
         Stage::Compute => &[COMPUTE][..],
@@ -110,8 +112,10 @@ pub fn shader(layout: &StreamLayout, format: Format, stage: Stage) -> Option<Str
     with_frames(layout, format, calling)
 }
 
-/// What a vertex shader of one's own needs: `posed_vertex(index, instance)` gives the position, the normal and the tangent of a vertex, and reads the bindings of group 0 alone ([`crate::GpuSkin::inputs`]). No
-/// entry point. None if there is no shader for the method. Where there are [`passes`], they go first ([`crate::GpuSkin::prepare`]).
+/// What a vertex shader of one's own needs: `posed_vertex(index, instance)` gives the position, the
+/// normal and the tangent of a vertex, and reads the bindings of group 0 alone
+/// ([`crate::GpuSkin::inputs`]). No entry point. None if there is no shader for the method. Where
+/// there are [`passes`], they go first ([`crate::GpuSkin::prepare`]).
 pub fn vertex_functions(layout: &StreamLayout, format: Format) -> Option<String> {
     with_frames(layout, format, &[POSED])
 }

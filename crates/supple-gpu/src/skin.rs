@@ -39,7 +39,8 @@ pub struct Surface {
 
 /// A character prepared for one method, in the memory of a GPU, with room for some instances.
 ///
-/// Pipelines and buffers are made once; a frame writes poses, and deforms all instances by one dispatch, before which delta mush has others.
+/// Pipelines and buffers are made once; a frame writes poses, and deforms all instances by one
+/// dispatch, before which delta mush has others.
 #[derive(Debug)]
 pub struct GpuSkin {
     skin: Skin,
@@ -207,7 +208,8 @@ impl GpuSkin {
         })
     }
 
-    /// Deforms another shape of the same surface from the next dispatch on, such as one with morph targets applied.
+    /// Deforms another shape of the same surface from the next dispatch on, such as one with morph
+    /// targets applied.
     ///
     /// # Errors
     ///
@@ -303,14 +305,16 @@ impl GpuSkin {
         pass.dispatch_workgroups(row, self.instances as u32, slices.div_ceil(row));
     }
 
-    /// What goes before vertex shaders, which deform by themselves: delta mush smooths the surface; for all other methods there is nothing to do.
+    /// What goes before vertex shaders, which deform by themselves: delta mush smooths the surface;
+    /// for all other methods there is nothing to do.
     pub fn prepare(&self, pass: &mut wgpu::ComputePass<'_>) {
         if let Some(smoothing) = &self.smoothing {
             smoothing.dispatch(pass, self.instances);
         }
     }
 
-    /// The bytes that a dispatch moves, for the instances whose poses were given last: what is read of the rest surface and of what was baked, and what is written. Poses are few.
+    /// The bytes that a dispatch moves, for the instances whose poses were given last: what is read
+    /// of the rest surface and of what was baked, and what is written. Poses are few.
     pub fn bytes(&self) -> u64 {
         let written = [&self.positions, &self.normals, &self.tangents];
         let wanted = [true, self.format.normals, self.format.tangents];
@@ -327,7 +331,8 @@ impl GpuSkin {
         &self.skin
     }
 
-    /// What the shaders of the skin read, as group 0 of a pipeline of one's own, visible to compute and vertex shaders.
+    /// What the shaders of the skin read, as group 0 of a pipeline of one's own, visible to compute
+    /// and vertex shaders.
     pub fn inputs(&self) -> (&wgpu::BindGroupLayout, &wgpu::BindGroup) {
         (&self.input_layout, &self.inputs)
     }
@@ -357,7 +362,8 @@ impl GpuSkin {
         self.format.tangents.then_some(&self.tangents)
     }
 
-    /// Poses, deforms and reads back: for files, pictures and tests. A renderer leaves the surface where it is.
+    /// Poses, deforms and reads back: for files, pictures and tests. A renderer leaves the surface
+    /// where it is.
     ///
     /// # Errors
     ///
@@ -392,13 +398,16 @@ impl GpuSkin {
 /// The most workgroups in a dimension that every GPU takes.
 pub(crate) const MOST_GROUPS: u32 = 65_535;
 
-/// How many slices go along the first dimension of a dispatch. As even as it goes, so that few groups have nothing to do.
+/// How many slices go along the first dimension of a dispatch. As even as it goes, so that few
+/// groups have nothing to do.
 pub(crate) fn row(vertices: usize) -> u32 {
     let slices = vertices.div_ceil(LANES) as u32;
     slices.div_ceil(slices.div_ceil(MOST_GROUPS).max(1))
 }
 
-/// The first group of bindings, which compute passes and vertex shaders read alike: parameters, poses, slices, words, table; where frames are made the rest surface, and what was smoothed if anything was.
+/// The first group of bindings, which compute passes and vertex shaders read alike: parameters,
+/// poses, slices, words, table; where frames are made the rest surface, and what was smoothed if
+/// anything was.
 pub(crate) fn input_layout(device: &wgpu::Device, buffers: usize) -> wgpu::BindGroupLayout {
     let mut types = vec![wgpu::BufferBindingType::Storage { read_only: true }; buffers];
     types[0] = wgpu::BufferBindingType::Uniform;

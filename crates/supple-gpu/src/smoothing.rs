@@ -1,7 +1,9 @@
-//! Surfaces that are smoothed in every frame before frames can be had, as delta mush does: the passes that go before the one that deforms.
+//! Surfaces that are smoothed in every frame before frames can be had, as delta mush does: the
+//! passes that go before the one that deforms.
 //!
-//! The first blends the points of the welded surface by the joints, each later one adds a term of the series that smoothing is ([`SmoothingStream::series`]): all instances at once, nothing is read back, nothing is
-//! made anew.
+//! The first blends the points of the welded surface by the joints, each later one adds a term of
+//! the series that smoothing is ([`SmoothingStream::series`]): all instances at once, nothing is
+//! read back, nothing is made anew.
 
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
@@ -213,7 +215,9 @@ impl Smoothing {
     }
 }
 
-/// Of a field: what the first pass writes; for every term what is read of the surface and of three arrays, and two that are written; the two that are read in the end. Neighbours are near, so what they have read is there already.
+/// Of a field: what the first pass writes; for every term what is read of the surface and of three
+/// arrays, and two that are written; the two that are read in the end. Neighbours are near, so what
+/// they have read is there already.
 fn moved_bytes(points: usize, neighbours: usize, terms: usize) -> u64 {
     let (points, neighbours, terms) = (points as u64, neighbours as u64, terms as u64);
     let term = 5 * FIELD_BYTES * points + 8 * neighbours;

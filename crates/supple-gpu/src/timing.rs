@@ -72,7 +72,8 @@ impl Stopwatch {
         Ok(Duration::from_nanos(nanoseconds as u64))
     }
 
-    /// The best of several rounds, each of many runs, after some that are not timed: a GPU that has little to do keeps its clock low.
+    /// The best of several rounds, each of many runs, after some that are not timed: a GPU that has
+    /// little to do keeps its clock low.
     fn best(
         &self,
         gpu: &Gpu,
@@ -106,7 +107,8 @@ pub fn time_frame(gpu: &Gpu, skin: &GpuSkin, rounds: usize) -> Result<Duration, 
     Stopwatch::new(gpu)?.best(gpu, rounds, |pass| skin.dispatch(pass))
 }
 
-/// How long copying so many bytes takes: reading them, and writing them elsewhere. Of more than a buffer holds, a part is timed, and the rest taken to be as fast.
+/// How long copying so many bytes takes: reading them, and writing them elsewhere. Of more than a
+/// buffer holds, a part is timed, and the rest taken to be as fast.
 ///
 /// # Errors
 ///

@@ -104,7 +104,8 @@ fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
         ];
         for method in methods(&asset.rig) {
             let skin = bake(&asset.rig, &method);
-            // Where joints are stretched very differently, v1 magnifies what it gathers, and rounding with it: up to 2.3e-5 of the extent were seen.
+            // Where joints are stretched very differently, v1 magnifies what it gathers, and
+            // rounding with it: up to 2.3e-5 of the extent were seen.
             let even = if method.name() == "ddm-v1" {
                 4
             } else {
@@ -116,7 +117,8 @@ fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
     }
 }
 
-/// What v1 divides by: patches of all kinds, also such as only a file can have, as they are, stretched, and pressed into a plane or a line.
+/// What v1 divides by: patches of all kinds, also such as only a file can have, as they are,
+/// stretched, and pressed into a plane or a line.
 #[test]
 fn patches_that_tell_no_rotation_have_the_cpus_answer_in_v1() {
     let Some(gpu) = gpu() else { return };

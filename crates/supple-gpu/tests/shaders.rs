@@ -86,7 +86,8 @@ fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
             );
             let declared = text.matches("@binding(").count();
             let found = written.matches(places).count();
-            // What a kernel does not read may be left out, such as poses where points are smoothed; Metal has one more, for the sizes of buffers.
+            // What a kernel does not read may be left out, such as poses where points are smoothed;
+            // Metal has one more, for the sizes of buffers.
             let sizes = usize::from(language == Language::Metal);
             let unread = match entry_point {
                 "blend_points" => 2,

@@ -1,16 +1,18 @@
 //! Characters from and to files.
 //!
-//! - [`gltf`]: `.glb` and `.gltf` in and out; what Supple does not understand in a file is kept when it is written.
+//! - [`gltf`]: `.glb` and `.gltf` in and out; what Supple does not understand in a file is kept
+//!   when it is written.
 //! - [`obj`], [`ply`], [`npy`]: posed surfaces out, palettes in.
 //! - [`write_whole`]: writes a file completely or not at all; [`check_writable`] tells beforehand
-//!   whether it can; [`make_folders`] makes the folder for it; [`discard_unfinished`] is for programs
-//!   that are interrupted.
+//!   whether it can; [`make_folders`] makes the folder for it; [`discard_unfinished`] is for
+//!   programs that are interrupted.
 //!
-//! Files are hostile until proven otherwise: every count, index and number is checked against what is really there
-//! before it is used, and errors say where in the file they are. What errors repeat of a file is [`shortened`].
+//! Files are hostile until proven otherwise: every count, index and number is checked against what
+//! is really there before it is used, and errors say where in the file they are. What errors repeat
+//! of a file is [`shortened`].
 //!
-//! Nothing is written that could not be read again: a number that is [`NotFinite`] as a 32-bit float refuses the whole
-//! file.
+//! Nothing is written that could not be read again: a number that is [`NotFinite`] as a 32-bit
+//! float refuses the whole file.
 
 pub mod gltf;
 pub mod npy;
@@ -64,8 +66,8 @@ pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, LoadError> {
     })
 }
 
-/// Refuses numbers that are not finite, normals that are not one per vertex, and triangles of vertices
-/// that do not exist.
+/// Refuses numbers that are not finite, normals that are not one per vertex, and triangles of
+/// vertices that do not exist.
 pub(crate) fn check_surface(
     positions: &[Vec3],
     normals: &[Vec3],
@@ -87,7 +89,8 @@ pub(crate) fn check_surface(
     }
 }
 
-/// Pipes, devices and directories are refused before they are opened: they have no size, or wait forever.
+/// Pipes, devices and directories are refused before they are opened: they have no size, or wait
+/// forever.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));

@@ -54,7 +54,8 @@ pub fn read_positions(path: &Path) -> Result<Vec<Vec3>, LoadError> {
     read(path, parse_positions)
 }
 
-/// Reads an m×3×4 (or m×4×4) array of floats: `posed_from_bind` of each joint, in the file's own joint order.
+/// Reads an m×3×4 (or m×4×4) array of floats: `posed_from_bind` of each joint, in the file's own
+/// joint order.
 ///
 /// # Errors
 ///
@@ -77,7 +78,8 @@ pub struct DenseWeights {
     pub numbers: Vec<f32>,
 }
 
-/// Reads an n×m×4 or n×m×12 array of floats: what multi-linear methods learn, joints in the file's own order.
+/// Reads an n×m×4 or n×m×12 array of floats: what multi-linear methods learn, joints in the file's
+/// own order.
 ///
 /// # Errors
 ///

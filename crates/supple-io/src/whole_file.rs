@@ -23,15 +23,15 @@ const MOST_LINKS: usize = 40;
 
 /// Writes a file completely or not at all.
 ///
-/// A file that is there is replaced at once, and keeps its permissions, and its owner and group where
-/// the system allows it; other hard links to it keep the old content. A new file gets the permissions
-/// that the umask leaves. A symbolic link stays, and the file behind it is written, whether or not it
-/// exists yet. A pipe or a device is written to directly.
+/// A file that is there is replaced at once, and keeps its permissions, and its owner and group
+/// where the system allows it; other hard links to it keep the old content. A new file gets the
+/// permissions that the umask leaves. A symbolic link stays, and the file behind it is written,
+/// whether or not it exists yet. A pipe or a device is written to directly.
 ///
 /// # Errors
 ///
-/// Fails without a change if the destination is a folder or a read-only file, if its folder does not
-/// exist or takes no files, or if `content` fails.
+/// Fails without a change if the destination is a folder or a read-only file, if its folder does
+/// not exist or takes no files, or if `content` fails.
 pub fn write_whole(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -68,8 +68,8 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Fails if something that is not a folder is in the way, or if the system refuses. Folders that were
-/// made before that are removed.
+/// Fails if something that is not a folder is in the way, or if the system refuses. Folders that
+/// were made before that are removed.
 pub fn make_folders(folder: &Path) -> io::Result<NewFolders> {
     let route = Route::to(folder)?;
     let mut made = NewFolders(Vec::new());
@@ -348,7 +348,8 @@ struct NamedDraft {
 impl NamedDraft {
     fn create(folder: &Path) -> io::Result<NamedDraft> {
         let mut unfinished = lock_unfinished();
-        // Made as any new file is, so that the umask decides; temporary files are private otherwise.
+        // Made as any new file is, so that the umask decides; temporary files are private
+        // otherwise.
         let file = tempfile::Builder::new()
             .prefix(PREFIX)
             .make_in(folder, |path| File::create_new(path))?;

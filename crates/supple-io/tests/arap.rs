@@ -1,4 +1,5 @@
-//! Large deformations of real bodies: the energy falls in every round, and what is held is where it was put.
+//! Large deformations of real bodies: the energy falls in every round, and what is held is where it
+//! was put.
 
 #![allow(clippy::unwrap_used)]
 
@@ -49,7 +50,8 @@ fn matrix(rows: &Value) -> DAffine3 {
     }
 }
 
-/// One end is held, another carried off; all between starts half-way, as far from rigid as it can be.
+/// One end is held, another carried off; all between starts half-way, as far from rigid as it can
+/// be.
 fn check(mesh: &Mesh, case: &Value) {
     let (fixed, moved) = (vertices(&case["fixed"]), vertices(&case["moved"]));
     let carried = matrix(&case["moved_transform"]);

@@ -1,4 +1,5 @@
-//! Delta mush and direct delta mush on every shared model, from a rigid bind: finite at any time, and no vertex thrown off its bones.
+//! Delta mush and direct delta mush on every shared model, from a rigid bind: finite at any time,
+//! and no vertex thrown off its bones.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -16,7 +17,9 @@ use supple_io::gltf;
 const SHARES: [f64; 3] = [0.137, 0.5, 0.811];
 /// A file with very many clips is asked for some of them, spread over all.
 const MOST_CLIPS: usize = 4;
-/// Larger models take too long in the profile of tests. The one there is, the body with every triangle cut into four, is looked at in `every_method.rs`; it was measured once, at 0.008 for all variants.
+/// Larger models take too long in the profile of tests. The one there is, the body with every
+/// triangle cut into four, is looked at in `every_method.rs`; it was measured once, at 0.008 for
+/// all variants.
 const MOST_VERTICES: usize = 20_000;
 
 /// A bone from its head to its tail.
@@ -38,12 +41,16 @@ fn distance(place: DVec3, bones: impl Iterator<Item = Bone>) -> f64 {
 
 /// What vertices may be away from their bones.
 ///
-/// The issue asks for 1.5 times the distance at rest, to the whole skeleton. That is not even true of a rigid bind: a vertex next to a bone that does not hold it is left
-/// behind when that bone moves (4.9 times on the bone of dem_bones, 4.3 on momentum_test, 3.9 on the fox). So the distance is that to the bones that hold the vertex, of which
-/// a rigid bind keeps the rest distance exactly. And smoothing moves the surface of a bent limb away from the bone by design (§3.3, "negative bulging"), the farther the coarser the mesh: a share of the
-/// extent is added that is a little more than what was measured, at the worst joint of the coarsest models.
+/// The issue asks for 1.5 times the distance at rest, to the whole skeleton. That is not even true
+/// of a rigid bind: a vertex next to a bone that does not hold it is left behind when that bone
+/// moves (4.9 times on the bone of dem_bones, 4.3 on momentum_test, 3.9 on the fox). So the
+/// distance is that to the bones that hold the vertex, of which a rigid bind keeps the rest
+/// distance exactly. And smoothing moves the surface of a bent limb away from the bone by design
+/// (§3.3, "negative bulging"), the farther the coarser the mesh: a share of the extent is added
+/// that is a little more than what was measured, at the worst joint of the coarsest models.
 struct Reach {
-    /// The file's vertices, and the joints that hold each: those of the bake and those of the file.
+    /// The file's vertices, and the joints that hold each: those of the bake and those of the
+    /// file.
     holders: Vec<Vec<usize>>,
     bones: Vec<Bone>,
     /// From the bone that a rigid bind gives the vertex.
@@ -73,7 +80,8 @@ impl Reach {
         }
     }
 
-    /// How far vertices are beyond 1.5 times their rest distance at most, as a share of the extent, in a pose that may scale everything.
+    /// How far vertices are beyond 1.5 times their rest distance at most, as a share of the extent,
+    /// in a pose that may scale everything.
     fn farthest_beyond(&self, posed: &[Vec3], palette: &Palette) -> f64 {
         let maps: Vec<_> = palette
             .posed_from_bind
@@ -103,8 +111,9 @@ impl Reach {
 fn methods(options: &MushOptions, mush: &Arc<Mush>) -> Vec<(Method, f64)> {
     let variants = [
         (MushVariant::V0, 0.04),
-        // Distorted where patches are pressed flat, and inside out beyond: the flaw that the paper describes.
-        // Distorted by its formula (§3.5.2), most of all at the ends of a cylinder of few rings.
+        // Distorted where patches are pressed flat, and inside out beyond: the flaw that the paper
+        // describes. Distorted by its formula (§3.5.2), most of all at the ends of a
+        // cylinder of few rings.
         (MushVariant::V1, 0.4),
         (MushVariant::V2, 0.05),
         (MushVariant::V3, 0.05),

@@ -64,7 +64,8 @@ fn every_method_gives_finite_numbers_on_every_model() {
     exec::map(models.len(), |model| check(&models[model]));
 }
 
-/// The same character in another unit of length and with other bind matrices: its file stores positions as integers.
+/// The same character in another unit of length and with other bind matrices: its file stores
+/// positions as integers.
 #[test]
 fn every_method_does_the_same_to_a_quantised_file() {
     let models = common::models();

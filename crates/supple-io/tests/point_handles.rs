@@ -1,4 +1,5 @@
-//! Point handles through files: with a skin or without one, the surface stays where it was, and handles are joints beside each other.
+//! Point handles through files: with a skin or without one, the surface stays where it was, and
+//! handles are joints beside each other.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -18,7 +19,8 @@ fn bar() -> Loaded {
     gltf::from_slice(&document.to_glb().unwrap(), "bar").unwrap()
 }
 
-/// The bar as a mesh that no skin holds, on a node that turns, scales and moves it; and a copy of it beside.
+/// The bar as a mesh that no skin holds, on a node that turns, scales and moves it; and a copy of
+/// it beside.
 fn two_bars_without_skin() -> Loaded {
     let mut json: Value = serde_json::from_slice(&bar().document.to_gltf()).unwrap();
     let root = json.as_object_mut().unwrap();
@@ -107,7 +109,8 @@ fn meshes_without_a_skin_are_bound_where_their_nodes_have_them() {
     check(&two_bars_without_skin());
 }
 
-/// A knight of six meshes in one skin, which different joints hold: that their bind matrices are rounded makes no six skins.
+/// A knight of six meshes in one skin, which different joints hold: that their bind matrices are
+/// rounded makes no six skins.
 #[test]
 fn meshes_that_are_carried_alike_share_a_skin() {
     let knight = common::models()

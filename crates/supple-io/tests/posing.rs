@@ -33,7 +33,8 @@ fn every_limb_of_every_shared_model_reaches_and_the_file_opens_so() {
         for joint in skeleton.joints() {
             let here = worlds(asset, &pose)[joint.node].translation;
             let mut tried = pose.clone();
-            // Where a chain is, it pulls a little toward the origin: within reach, but for folded ones.
+            // Where a chain is, it pulls a little toward the origin: within reach, but for folded
+            // ones.
             let goal = Goal::new(joint.node, here * 0.97);
             let outcome = reach(skeleton, &mut tried, &[goal], &ReachOptions::default());
             let Ok(reached) = outcome else {

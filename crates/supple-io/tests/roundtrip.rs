@@ -147,7 +147,8 @@ fn assert_posed(posed: &Document, pose: &Pose, player: &Player<'_>, what: &str) 
     let again = gltf::from_slice(&posed.to_glb().unwrap(), "posed").unwrap();
     assert!(again.notes.unskinned, "{what}");
     assert!(again.asset.clips.is_empty(), "{what}");
-    // In an unskinned file everything is the character. New nodes are the last, so the props come first.
+    // In an unskinned file everything is the character. New nodes are the last, so the props come
+    // first.
     let found = posed_player(&again.asset, &again.asset.rest_pose());
     let props = posed_props(asset, pose);
     let (found_props, found_surface) = found.positions().split_at(props.len());
@@ -227,9 +228,11 @@ fn with_centers(document: &Document, asset: &Asset) -> Option<Document> {
     }
 }
 
-/// The document with a bone split by a twist joint, if the character has a skin and a bone to split.
+/// The document with a bone split by a twist joint, if the character has a skin and a bone to
+/// split.
 fn with_twist_joint(document: &Document, asset: &Asset) -> Option<Document> {
-    // From the last one: the joints of one shared model have two roots, which the validator overlooks only where the roots' joints are not listed by turns.
+    // From the last one: the joints of one shared model have two roots, which the validator
+    // overlooks only where the roots' joints are not listed by turns.
     let joints = (0..asset.rig.skeleton().joints().len()).rev();
     let mut splits = joints.map(|joint| split(asset, joint, &TwistOptions::default()));
     let twisted = splits.find_map(Result::ok)?;
@@ -243,7 +246,8 @@ fn with_twist_joint(document: &Document, asset: &Asset) -> Option<Document> {
     }
 }
 
-/// The document bound anew, if the character has a skin. What is tested is the way through the file, so few voxels do.
+/// The document bound anew, if the character has a skin. What is tested is the way through the
+/// file, so few voxels do.
 fn with_binding(document: &Document, asset: &Asset) -> Option<Document> {
     let (mesh, skeleton) = (asset.rig.mesh(), asset.rig.skeleton());
     let groups = document.bind_groups(mesh, skeleton);
@@ -261,7 +265,8 @@ fn with_binding(document: &Document, asset: &Asset) -> Option<Document> {
     Some(document)
 }
 
-/// The document with point handles instead of a skin. What is tested is the way through the file, so few of them and few voxels do.
+/// The document with point handles instead of a skin. What is tested is the way through the file,
+/// so few of them and few voxels do.
 fn with_handles(document: &Document, asset: &Asset) -> Document {
     let surface = document.surface_at_rest(&asset.rig).unwrap();
     let options = HandleOptions {
@@ -278,7 +283,8 @@ fn with_handles(document: &Document, asset: &Asset) -> Document {
     bound.unwrap().document
 }
 
-/// For the validator of `.ci/validate-gltf`: writes every model in both ways, and the list of what belongs together.
+/// For the validator of `.ci/validate-gltf`: writes every model in both ways, and the list of what
+/// belongs together.
 #[test]
 fn models_are_written_out_where_a_folder_is_given() {
     let Some(folder) = std::env::var_os("SUPPLE_ROUNDTRIP_DIR") else {
@@ -345,7 +351,8 @@ fn built_in_characters() -> impl Iterator<Item = Asset> {
         .map(|character| characters::build(*character, 2_000).unwrap())
 }
 
-/// (joint, weight) of every vertex, in the order of names: loading puts the joints into another order.
+/// (joint, weight) of every vertex, in the order of names: loading puts the joints into another
+/// order.
 fn named_weights(asset: &Asset) -> Vec<Vec<(&str, f32)>> {
     let rig = &asset.rig;
     let of = |vertex: usize| {
@@ -358,7 +365,8 @@ fn named_weights(asset: &Asset) -> Vec<Vec<(&str, f32)>> {
     (0..rig.mesh().vertex_count()).map(of).collect()
 }
 
-/// Curves that a file cannot hold are written as others that run the same way, so shapes are compared, not clips.
+/// Curves that a file cannot hold are written as others that run the same way, so shapes are
+/// compared, not clips.
 #[test]
 fn built_in_characters_come_back_from_new_files() {
     for asset in built_in_characters() {

@@ -1,4 +1,5 @@
-//! Centers of rotation in files: they come back, are told apart from stale ones, and nothing else changes.
+//! Centers of rotation in files: they come back, are told apart from stale ones, and nothing else
+//! changes.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -131,7 +132,8 @@ fn the_attribute_is_three_floats_and_the_extras_say_from_what() {
     assert!(*stored.centers == centers_of(rig, &PAPER));
 }
 
-/// `docs/centers-in-gltf.md`, step by step, with what any engine reads from the file: the surface in a pose.
+/// `docs/centers-in-gltf.md`, step by step, with what any engine reads from the file: the surface
+/// in a pose.
 fn by_the_page(asset: &Asset, bytes: &[u8], pose: &Pose) -> Vec<Vec3> {
     let (json, bin) = open_glb(bytes);
     let index = |value: &Value| value.as_u64().unwrap() as usize;

@@ -1,4 +1,5 @@
-//! Bakes of direct delta mush in files: they come back, are told apart from stale ones, and an engine that follows the page gets the same surface.
+//! Bakes of direct delta mush in files: they come back, are told apart from stale ones, and an
+//! engine that follows the page gets the same surface.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -271,7 +272,8 @@ fn sums_are_exact_and_an_influence_takes_no_more_than_24_bytes() {
     }
 }
 
-/// The rotation nearest to a matrix, as the eigenvector of a quaternion form (Horn 1987), by Jacobi's method: nothing that Supple does.
+/// The rotation nearest to a matrix, as the eigenvector of a quaternion form (Horn 1987), by
+/// Jacobi's method: nothing that Supple does.
 #[allow(
     clippy::needless_range_loop,
     reason = "rows and columns, as the method has them"
@@ -339,7 +341,8 @@ fn outer(a: DVec3, b: DVec3) -> DMat3 {
     DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
-/// `docs/ddm-in-gltf.md`, step by step in double precision, with what any engine reads from the file: the surface in a pose.
+/// `docs/ddm-in-gltf.md`, step by step in double precision, with what any engine reads from the
+/// file: the surface in a pose.
 fn by_the_page(file: &Loaded, bytes: &[u8], pose: &Pose, variant: MushVariant) -> Vec<DVec3> {
     let (json, bin) = open_glb(bytes);
     let rows = PageRows::read(&json, bin, &json["meshes"][0]["primitives"][0]);
@@ -647,7 +650,8 @@ fn primitives_that_share_vertices_share_their_rows() {
     }
 }
 
-/// Two squares that touch, each with a skin of its own: the second knows the tip and one joint more.
+/// Two squares that touch, each with a skin of its own: the second knows the tip and one joint
+/// more.
 fn two_skins(bind_of_the_second: [f32; 16]) -> Tiny {
     let mut file = Tiny::new();
     let mesh = file.json["meshes"][0].clone();

@@ -1,4 +1,5 @@
-//! Twist joints through files: the file read back is the character that the library made, and moves as the original does.
+//! Twist joints through files: the file read back is the character that the library made, and moves
+//! as the original does.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -70,7 +71,8 @@ fn assert_spread(old: &Asset, twisted: &Twisted, what: &str) {
             let mut kept = worlds(new, &pose);
             kept.remove(added.node);
             assert!(kept == worlds(old, &old_pose), "{what}: {}", clip.name);
-            // Half of what a single moment tells, or with a whole turn more or less: then half a turn.
+            // Half of what a single moment tells, or with a whole turn more or less: then half a
+            // turn.
             let found = pose.locals[added.node].to_trs().rotation;
             let skeleton = new.rig.skeleton();
             let twist = added.driver.twist(skeleton, &pose);
@@ -282,7 +284,8 @@ fn names_that_tell_nothing_are_numbers() {
 
 #[test]
 fn every_skin_that_needs_the_joint_lists_it_and_no_other() {
-    // A second skin that binds the same joints from elsewhere, and a third whose mesh the root does not hold.
+    // A second skin that binds the same joints from elsewhere, and a third whose mesh the root does
+    // not hold.
     let mut tiny = Tiny::new();
     let shifted = glam::Mat4::from_translation(Vec3::new(0.25, 0.0, 0.0));
     let down = glam::Mat4::from_translation(Vec3::NEG_Y) * shifted;

@@ -1,4 +1,5 @@
-//! Whatever is written can be read: every writer, over files with the most extreme numbers that the reader takes.
+//! Whatever is written can be read: every writer, over files with the most extreme numbers that the
+//! reader takes.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -236,7 +237,8 @@ fn two_handles(rig: &Rig) -> (PlacedHandles, Weights) {
     (handles, weights.finish().0)
 }
 
-/// Writes a surface in every form, and finds the same bits in it, or is told of a number that is not finite.
+/// Writes a surface in every form, and finds the same bits in it, or is told of a number that is
+/// not finite.
 fn check_surfaces(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]]) {
     let finite = |vectors: &[Vec3]| vectors.iter().all(|vector| vector.is_finite());
     let both = finite(positions) && finite(normals);

@@ -157,7 +157,8 @@ glam_types! {
     DAffine3 => to_cols_array
 }
 
-/// The numbers of a value that can be printed with `{:?}`, in order, whatever its fields are called.
+/// The numbers of a value that can be printed with `{:?}`, in order, whatever its fields are
+/// called.
 ///
 /// `{:?}` prints floats so that they are read back to the bit. Names do not count, so that renaming
 /// a field or a variant changes no pin; adding, removing or reordering fields does.

@@ -113,8 +113,8 @@ impl Pins {
     /// Compares with the pins that a file holds, or rewrites the file if changes are accepted.
     ///
     /// Only lines for instruction sets that the machine has are compared and rewritten. Where the
-    /// processor or the system computes otherwise than where pins come from (`platform.rs`), nothing
-    /// is; with `CI` set that is a failure.
+    /// processor or the system computes otherwise than where pins come from (`platform.rs`),
+    /// nothing is; with `CI` set that is a failure.
     ///
     /// # Panics
     ///

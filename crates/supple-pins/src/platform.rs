@@ -1,4 +1,5 @@
-//! What bits depend on beside Supple: the processor's multiply-add, and the system's math functions.
+//! What bits depend on beside Supple: the processor's multiply-add, and the system's math
+//! functions.
 
 use super::Hash;
 
@@ -7,8 +8,9 @@ const MATH: u64 = 0x5e7e_1663_50e7_536b;
 
 /// Why outputs may have other bits here than where the pins were computed, if so.
 ///
-/// Bakes and the fastest vertex loops use fused multiply-add. Every ARM of 64 bits has it, and every
-/// x86 with AVX2 (Intel since 2013, AMD since 2015); on older ones the same sums are rounded twice.
+/// Bakes and the fastest vertex loops use fused multiply-add. Every ARM of 64 bits has it, and
+/// every x86 with AVX2 (Intel since 2013, AMD since 2015); on older ones the same sums are rounded
+/// twice.
 ///
 /// Sines, exponentials and the like come from the system's math library. No standard says how they
 /// round: glibc has given the same from 2.36 to 2.43 on processors with FMA, but other numbers

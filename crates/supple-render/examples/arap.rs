@@ -1,4 +1,6 @@
-//! The experiment of `docs/arap.md` (Fig. 6 and 7 of the paper): how far point handles are from bones, with and without the energy. Pictures and plots go into the folder named on the command line; a table is printed.
+//! The experiment of `docs/arap.md` (Fig. 6 and 7 of the paper): how far point handles are from
+//! bones, with and without the energy. Pictures and plots go into the folder named on the command
+//! line; a table is printed.
 //!
 //! A file named after the folder, with a clip, is measured as well.
 
@@ -155,7 +157,8 @@ impl Experiment {
         Ok((distance, 1e3 * seconds / FRAMES as f64))
     }
 
-    /// The root of the mean square of all coordinates' differences to bones, in per cent of the longest side.
+    /// The root of the mean square of all coordinates' differences to bones, in per cent of the
+    /// longest side.
     fn distance(&self, mut pose: impl FnMut(&Palette) -> Outcome<Vec<Vec3>>) -> Outcome<f64> {
         let mut distance = RmsDistance::new();
         for (palette, expected) in &self.frames {

@@ -112,7 +112,8 @@ fn variants(album: &Album) -> Outcome<()> {
     Ok(())
 }
 
-/// Bands of the same height at rest on the back of someone who raises the arms: smoothed as far as limbs are thick, and much farther.
+/// Bands of the same height at rest on the back of someone who raises the arms: smoothed as far as
+/// limbs are thick, and much farther.
 fn sliding(album: &Album) -> Outcome<()> {
     let figure = character("figure:20000")?;
     let far = MushOptions {
@@ -268,7 +269,8 @@ fn from_bind() -> MushOptions {
     }
 }
 
-/// The products of steps and their sizes, the same everywhere; cotangents, so that it does not matter how the bar is cut into triangles.
+/// The products of steps and their sizes, the same everywhere; cotangents, so that it does not
+/// matter how the bar is cut into triangles.
 fn by_hand(lambda: f64, kappa: f64, alpha: f64) -> MushOptions {
     let iterations = 20;
     MushOptions {

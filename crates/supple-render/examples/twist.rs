@@ -54,7 +54,8 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// `@arm` as rigs usually are: without the twist joints that it has by itself. Their skin goes back to the joints above.
+/// `@arm` as rigs usually are: without the twist joints that it has by itself. Their skin goes back
+/// to the joints above.
 fn traditional_arm() -> Outcome<Asset> {
     let mut arm = characters::build(Character::Arm, 20_000)?;
     let skeleton = arm.rig.skeleton();
@@ -128,7 +129,8 @@ fn lines(asset: &Asset) -> Vec<Vec3> {
     places.map(color).collect()
 }
 
-/// What the forearm holds, yellow, and what its twist joint does, purple, as in Fig. 5 of the paper.
+/// What the forearm holds, yellow, and what its twist joint does, purple, as in Fig. 5 of the
+/// paper.
 fn forearm_weights(asset: &Asset) -> Vec<Vec3> {
     let skeleton = asset.rig.skeleton();
     let color = |joint: usize| match skeleton.joint_name(joint) {

@@ -41,7 +41,8 @@ const OUTLINE: Vec3 = Vec3::new(0.035, 0.03, 0.04);
 /// How far the outline reaches around bones, in pixels.
 const OUTLINE_WIDTH: f32 = 1.2;
 
-/// The bones of a posed skeleton: from each joint's parent joint to the joint; joints without children get a knob.
+/// The bones of a posed skeleton: from each joint's parent joint to the joint; joints without
+/// children get a knob.
 pub fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) -> Vec<Bone> {
     let joints = skeleton.joints();
     let place = |joint: usize| {
@@ -57,7 +58,8 @@ pub fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) -> Vec<
     for parent in joints.iter().filter_map(|joint| joint.parent) {
         child_counts[parent] += 1;
     }
-    // A root whose only child branches (hips, with spine and legs) marks the character's place on the ground: no bone.
+    // A root whose only child branches (hips, with spine and legs) marks the character's place on
+    // the ground: no bone.
     let only_marks_the_place = |root: usize, child: usize| {
         joints[root].parent.is_none() && child_counts[root] == 1 && child_counts[child] > 1
     };

@@ -2,7 +2,8 @@
 
 use glam::{DMat3, DVec3, Vec3};
 
-/// The height of the picture in degrees, seen from the camera: a portrait lens, so that limbs are not distorted.
+/// The height of the picture in degrees, seen from the camera: a portrait lens, so that limbs are
+/// not distorted.
 const FIELD_OF_VIEW_DEGREES: f64 = 26.0;
 
 /// The share of the picture's half-width and half-height that stays free around the points.
@@ -11,7 +12,8 @@ const MARGIN: f64 = 0.1;
 /// From which side the camera looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
-    /// Turns the camera around the vertical axis: 0 looks at the front (+Z), 90 at the model's left side (+X).
+    /// Turns the camera around the vertical axis: 0 looks at the front (+Z), 90 at the model's
+    /// left side (+X).
     pub yaw_degrees: f64,
     /// Lifts the camera: 0 is level, 90 looks straight down.
     pub pitch_degrees: f64,
@@ -75,7 +77,8 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// The nearest camera that sees all of `points` with a margin, in a picture of `aspect` = width / height.
+    /// The nearest camera that sees all of `points` with a margin, in a picture of `aspect` = width
+    /// / height.
     ///
     /// For a moving character pass the points of all frames, so that the camera stays where it is.
     pub fn framing(points: impl IntoIterator<Item = Vec3>, view: View, aspect: f64) -> Camera {
@@ -90,8 +93,8 @@ impl Camera {
         let slope_y = half_height * (1.0 - MARGIN);
         let slope_x = slope_y * aspect.clamp(1e-3, 1e3);
 
-        // A point (x, y, z) is inside while x - eye.x ≤ slope_x · (eye.z - z), and so on for four planes. Each plane
-        // only remembers its farthest point.
+        // A point (x, y, z) is inside while x - eye.x ≤ slope_x · (eye.z - z), and so on for four
+        // planes. Each plane only remembers its farthest point.
         let mut seen = Extents::new();
         for point in points {
             let point = point.as_dvec3();
@@ -135,7 +138,8 @@ impl Camera {
         }
     }
 
-    /// Where a point appears, as fractions of the picture from its left and top edge; `None` behind the camera.
+    /// Where a point appears, as fractions of the picture from its left and top edge; `None` behind
+    /// the camera.
     pub fn project(&self, point: Vec3, aspect: f64) -> Option<(f64, f64)> {
         let in_camera = self.camera_from_world * (point.as_dvec3() - self.eye);
         let distance = -in_camera.z;
@@ -149,7 +153,8 @@ impl Camera {
 }
 
 impl Camera {
-    /// How far a point is from the camera along the direction in which it looks; negative behind it.
+    /// How far a point is from the camera along the direction in which it looks; negative behind
+    /// it.
     pub(crate) fn distance(&self, point: Vec3) -> f64 {
         -(self.camera_from_world.row(2)).dot(point.as_dvec3() - self.eye)
     }

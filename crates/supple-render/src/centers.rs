@@ -1,4 +1,5 @@
-//! Centers of rotation as the paper's Fig. 7 shows them: red dots inside of the body, among green joints and yellow bones.
+//! Centers of rotation as the paper's Fig. 7 shows them: red dots inside of the body, among green
+//! joints and yellow bones.
 
 use crate::{Marks, skeleton_bones};
 use glam::Vec3;
@@ -15,13 +16,15 @@ const YELLOW: Vec3 = Vec3::new(0.9, 0.55, 0.01);
 /// Half the thickness of a bone, as a share of the picture's shorter side.
 const BONE: f32 = 0.0018;
 
-/// The radius of a center and of a joint where there are few of them, and how many are a few; more are smaller.
+/// The radius of a center and of a joint where there are few of them, and how many are a few; more
+/// are smaller.
 const CENTER: f32 = 0.0042;
 const FEW_CENTERS: usize = 400;
 const JOINT: f32 = 0.0068;
 const FEW_JOINTS: usize = 28;
 
-/// Of centers in a cell of this size at rest, as a share of the character's size, one is drawn: the same in every frame.
+/// Of centers in a cell of this size at rest, as a share of the character's size, one is drawn: the
+/// same in every frame.
 const ONE_DOT: f32 = 1.0 / 400.0;
 
 /// The centers of a character, and how large their dots are in every frame.
@@ -67,7 +70,8 @@ impl MarkedCenters {
     }
 }
 
-/// The joints and bones in the pose that `player` is in, thin enough to leave room for what is around them: bones, then joints.
+/// The joints and bones in the pose that `player` is in, thin enough to leave room for what is
+/// around them: bones, then joints.
 pub(crate) fn stick_figure(player: &Player<'_>) -> [Marks; 2] {
     let skeleton = player.asset().rig.skeleton();
     let bones = skeleton_bones(skeleton, player.world_from_node());

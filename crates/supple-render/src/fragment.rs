@@ -1,7 +1,7 @@
 //! Fragments: what one pixel shows of one smooth piece of surface.
 //!
-//! Light is computed per fragment rather than per sample: most pixels need one, silhouettes and creases two or
-//! three, however many triangles they hold.
+//! Light is computed per fragment rather than per sample: most pixels need one, silhouettes and
+//! creases two or three, however many triangles they hold.
 
 use crate::light::{Receiver, SURFACE_LIFT};
 use crate::raster::{NEAR, NOTHING, Projected, Samples};
@@ -144,8 +144,9 @@ fn fragment_at(
     // Normals may point inwards (mirrored models) or belong to the other side of a sheet.
     let flip = if smooth.dot(facet) < 0.0 { -1.0 } else { 1.0 };
 
-    // A flat triangle lies below the smooth surface that its normals describe, and would be shadowed by itself
-    // where that surface is still in the light: lift the point onto the planes of the corners.
+    // A flat triangle lies below the smooth surface that its normals describe, and would be
+    // shadowed by itself where that surface is still in the light: lift the point onto the
+    // planes of the corners.
     let lifted = (0..3).map(|i| {
         let normal = stage.normals[corners[i]] * flip;
         let below = (position - stage.positions[corners[i]])

@@ -1,4 +1,5 @@
-//! Moving pictures: one palette for all frames and a dither that stays in place, so that nothing flickers.
+//! Moving pictures: one palette for all frames and a dither that stays in place, so that nothing
+//! flickers.
 
 use crate::image::Image;
 use std::collections::HashMap;
@@ -93,8 +94,9 @@ pub struct GifWriter<W: Write> {
 }
 
 impl<W: Write> GifWriter<W> {
-    /// Starts a file that repeats forever. Delays are stored in hundredths of a second, which are shared out so that the whole
-    /// clip keeps its length; at most 50 frames per second can be stored.
+    /// Starts a file that repeats forever. Delays are stored in hundredths of a second, which are
+    /// shared out so that the whole clip keeps its length; at most 50 frames per second can be
+    /// stored.
     ///
     /// # Errors
     ///
@@ -227,7 +229,8 @@ impl Palette {
                 *counts.entry(pixel).or_default() += 1.0;
             }
         }
-        // A large plain backdrop must not take all entries, nor a small detail be lost: roots level the counts.
+        // A large plain backdrop must not take all entries, nor a small detail be lost: roots level
+        // the counts.
         let mut colors: Vec<_> = counts
             .into_iter()
             .map(|(color, count)| (color, count.sqrt()))

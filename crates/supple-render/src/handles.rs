@@ -1,4 +1,5 @@
-//! A body with its point handles, as `arap-point-handles.txt`, Fig. 5, shows it: every segment in its colour, balls for handles, lines for pseudo-edges.
+//! A body with its point handles, as `arap-point-handles.txt`, Fig. 5, shows it: every segment in
+//! its colour, balls for handles, lines for pseudo-edges.
 
 use crate::color::joint_color;
 use crate::{Camera, Marks, Paint, Scene, Surface};
@@ -29,7 +30,8 @@ pub struct SegmentedBody {
 impl SegmentedBody {
     /// `handles` were placed in `mesh`.
     pub fn new(mesh: &Mesh, handles: &PlacedHandles) -> SegmentedBody {
-        // Triangles of no segment have no area: nobody would see them, and they may be far from the body.
+        // Triangles of no segment have no area: nobody would see them, and they may be far from the
+        // body.
         let triangles = mesh.triangles().iter().zip(&handles.segments.of_triangles);
         let triangles = triangles.filter_map(|(corners, segment)| Some((corners, (*segment)?)));
         let (corners, segments): (Vec<[u32; 3]>, Vec<usize>) = triangles.unzip();

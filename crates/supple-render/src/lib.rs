@@ -1,4 +1,5 @@
-//! Pictures on the CPU: shaded, anti-aliased, framed by themselves, the same bits for any number of threads.
+//! Pictures on the CPU: shaded, anti-aliased, framed by themselves, the same bits for any number of
+//! threads.
 //!
 //! ```
 //! use glam::Vec3;
@@ -21,9 +22,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How a picture comes about, in the order of the files below: surfaces are gathered into one *stage* of unit size, so that
-//! models of any scale look the same; many small depth maps record what each light sees; then every band of rows is
-//! rasterised, cut into fragments, lit and resolved on its own. With the feature `gpu`, `GpuPainter` does the same by shaders, in which skins deform themselves.
+//! How a picture comes about, in the order of the files below: surfaces are gathered into one
+//! *stage* of unit size, so that models of any scale look the same; many small depth maps record
+//! what each light sees; then every band of rows is rasterised, cut into fragments, lit and
+//! resolved on its own. With the feature `gpu`, `GpuPainter` does the same by shaders, in which
+//! skins deform themselves.
 
 mod camera;
 mod scene;

@@ -1,7 +1,8 @@
 //! Light: a hundred lamps around the stage, each with a small map of what it sees.
 //!
-//! A cluster of lamps makes the soft key light, the others a dome. Summing them gives soft shadows and
-//! the darkness of creases at once, from the geometry itself and without noise, so that moving pictures do not flicker.
+//! A cluster of lamps makes the soft key light, the others a dome. Summing them gives soft shadows
+//! and the darkness of creases at once, from the geometry itself and without noise, so that moving
+//! pictures do not flicker.
 
 use crate::color::GOLDEN_ANGLE;
 use crate::stage::Stage;
@@ -15,7 +16,8 @@ const OVERLAP: f32 = 1.6;
 /// Nothing farther than this from the middle of the stage casts a shadow.
 const FARTHEST_CASTER: f32 = 3.0;
 
-/// Points closer than this whose normals differ by less (as a cosine) may share the light of the dome.
+/// Points closer than this whose normals differ by less (as a cosine) may share the light of the
+/// dome.
 const SAME_PLACE: f32 = 0.03;
 const SAME_NORMAL: f32 = 0.9995;
 
@@ -33,7 +35,8 @@ pub(crate) const MAX_BLUR: f32 = 15.0;
 /// The lift of points on surfaces that are themselves in the maps: it hides the steps of the maps.
 pub(crate) const SURFACE_LIFT: f32 = 1.8;
 
-/// The lift of points on the ground, which is in no map: a little below what rests on it, so that no light leaks in.
+/// The lift of points on the ground, which is in no map: a little below what rests on it, so that
+/// no light leaks in.
 pub(crate) const GROUND_LIFT: f32 = -0.5;
 
 /// Where shadow casters are looked for, in a unit disc.
@@ -73,7 +76,8 @@ const KEY_SPREAD: f32 = 0.2;
 /// The strength and tint of the key light.
 const KEY: Vec3 = Vec3::new(1.18, 1.13, 1.05);
 
-/// The dome straight above, at the horizon and straight below (light that a pale floor throws back).
+/// The dome straight above, at the horizon and straight below (light that a pale floor throws
+/// back).
 const SKY: Vec3 = Vec3::new(0.54, 0.575, 0.63);
 const HORIZON: Vec3 = Vec3::new(0.36, 0.37, 0.39);
 const FLOOR: Vec3 = Vec3::new(0.17, 0.16, 0.15);
@@ -81,7 +85,8 @@ const FLOOR: Vec3 = Vec3::new(0.17, 0.16, 0.15);
 /// The dome is brighter than average by this much where the fill light stands.
 const FILL: f32 = 0.35;
 
-/// How many lamps make up the light: shadows are softer and truer the more there are, and pictures slower.
+/// How many lamps make up the light: shadows are softer and truer the more there are, and pictures
+/// slower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lamps {
     /// Lamps that stand close together as the main light.
@@ -122,7 +127,8 @@ pub(crate) struct Lamp {
     pub up: Vec3,
     /// Length of a texel's side.
     pub texel: f32,
-    /// Half the distance to the next lamp, as the tangent of an angle: how far shadows must blur to join theirs.
+    /// Half the distance to the next lamp, as the tangent of an angle: how far shadows must blur
+    /// to join theirs.
     pub spacing: f32,
 }
 
@@ -148,7 +154,8 @@ pub(crate) struct Arriving {
 }
 
 impl PlacedLamps {
-    /// Sets up the lamps relative to the camera, so that every view is lit from its upper left; `reach` is how far what casts shadows is from the middle of the stage.
+    /// Sets up the lamps relative to the camera, so that every view is lit from its upper left;
+    /// `reach` is how far what casts shadows is from the middle of the stage.
     pub fn new(reach: f32, camera_right: Vec3, lamps: Lamps) -> PlacedLamps {
         let (key_count, dome_count) = (lamps.key.max(1), lamps.dome.max(1));
         let toward_viewer = camera_right.cross(Vec3::Y);
@@ -262,7 +269,8 @@ fn gather(maps: &[DepthMap], receivers: &[Receiver]) -> Vec<Arriving> {
     gathered
 }
 
-/// Merges points that are alike within squares of two by two pixels; with the merged point of each point.
+/// Merges points that are alike within squares of two by two pixels; with the merged point of each
+/// point.
 fn share(points: &[(usize, Receiver)], width: usize) -> (Vec<Receiver>, Vec<usize>) {
     let squares_per_row = width.div_ceil(2);
     let mut newest: Vec<Option<usize>> = Vec::new();
@@ -408,7 +416,8 @@ impl DepthMap {
 
     /// How much of the lamp a point of a surface sees, from 0 to 1.
     ///
-    /// Shadows blur with the distance of what casts them, just enough to run into those of the next lamps.
+    /// Shadows blur with the distance of what casts them, just enough to run into those of the next
+    /// lamps.
     fn visible(&self, receiver: &Receiver, cosine: f32) -> f32 {
         let Receiver {
             position,
@@ -430,7 +439,8 @@ impl DepthMap {
         }
         let block = at.y as usize / BLOCK * BLOCKS + at.x as usize / BLOCK;
         let above = self.highest[block] - at.z;
-        // The surface itself continues along its plane; only what stands above that plane casts a shadow.
+        // The surface itself continues along its plane; only what stands above that plane casts a
+        // shadow.
         let fall = -texel / cosine.max(0.2);
         let slope = Vec2::new(normal.dot(right), normal.dot(up)) * fall;
         let radius = (above * spacing / texel).min(MAX_BLUR);
@@ -473,7 +483,8 @@ struct Span {
 }
 
 impl Span {
-    /// `slopes` are those of the shares of the second and third corner, which may be as low as `slack`.
+    /// `slopes` are those of the shares of the second and third corner, which may be as low as
+    /// `slack`.
     fn new(a: Vec3, slopes: [(f32, f32); 2], slack: f32) -> Span {
         // Rounding of the test in single precision, anywhere on the map.
         let farthest = MAP_SIZE as f64 + f64::from(a.x.abs()) + f64::from(a.y.abs());

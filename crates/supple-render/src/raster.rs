@@ -1,7 +1,8 @@
 //! Which triangle each sample of the picture sees.
 //!
-//! Several samples per pixel, staggered so that no two share a row or a column: a nearly upright edge then sweeps over
-//! all of them one by one. Coverage is decided in integers, so neighbouring triangles leave no gap and no overlap.
+//! Several samples per pixel, staggered so that no two share a row or a column: a nearly upright
+//! edge then sweeps over all of them one by one. Coverage is decided in integers, so neighbouring
+//! triangles leave no gap and no overlap.
 
 use crate::stage::{Lens, Stage};
 use glam::Vec3;
@@ -93,7 +94,8 @@ pub(crate) struct Samples {
     pub triangles: Vec<u32>,
     /// One over the distance, at each sample.
     nearness: Vec<f32>,
-    /// How far the samples of a row (by row) or of a column (by column) are staggered, in grid steps.
+    /// How far the samples of a row (by row) or of a column (by column) are staggered, in grid
+    /// steps.
     stagger: Vec<i64>,
 }
 
@@ -258,7 +260,8 @@ struct Edge {
 impl Edge {
     fn new(from: (i64, i64, f64), to: (i64, i64, f64)) -> Edge {
         let (x, y) = (to.0 - from.0, to.1 - from.1);
-        // Samples exactly on an edge belong to one of its two triangles: to the one for which it points down.
+        // Samples exactly on an edge belong to one of its two triangles: to the one for which it
+        // points down.
         let owns = y > 0 || (y == 0 && x > 0);
         Edge {
             x,
@@ -271,8 +274,8 @@ impl Edge {
         self.x * y - self.y * x + self.offset
     }
 
-    /// Leaves of a range of columns those that can lie inside, given the value at column `low`; up to
-    /// how far samples are staggered. Long thin triangles then cost what they cover.
+    /// Leaves of a range of columns those that can lie inside, given the value at column `low`; up
+    /// to how far samples are staggered. Long thin triangles then cost what they cover.
     fn narrow(&self, at_low: i64, low: i64, (first, last): (i64, i64)) -> (i64, i64) {
         let most = at_low + self.x.abs() * (GRID / 2);
         let step = self.y * GRID;

@@ -13,14 +13,16 @@ use crate::{bones, marks};
 use glam::{Vec2, Vec3};
 use supple::exec;
 
-/// The ground's shadow starts to fade at this distance from the middle of the stage, and is gone at the next.
+/// The ground's shadow starts to fade at this distance from the middle of the stage, and is gone at
+/// the next.
 pub(crate) const SHADOW_FADES_FROM: f32 = 1.0;
 pub(crate) const SHADOW_GONE_AT: f32 = 3.2;
 
 /// How dark the ground gets where no light arrives.
 pub(crate) const SHADOW_STRENGTH: f32 = 0.8;
 
-/// Where the backdrop is brightest, as a share of the picture, and how far from there, in halves of the picture, it is darkest.
+/// Where the backdrop is brightest, as a share of the picture, and how far from there, in halves of
+/// the picture, it is darkest.
 pub(crate) const BACKDROP_MIDDLE: Vec2 = Vec2::new(0.5, 0.48);
 pub(crate) const BACKDROP_REACH: f32 = 1.45;
 

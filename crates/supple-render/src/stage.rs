@@ -1,7 +1,8 @@
-//! The stage: all surfaces in one list of triangles, moved and scaled so that the camera's ball is the unit ball.
+//! The stage: all surfaces in one list of triangles, moved and scaled so that the camera's ball is
+//! the unit ball.
 //!
-//! From here on no length depends on the model's size or place, so a model of a millimetre and one of ten kilometres
-//! give the same picture, and single precision is enough.
+//! From here on no length depends on the model's size or place, so a model of a millimetre and one
+//! of ten kilometres give the same picture, and single precision is enough.
 
 use crate::camera::Camera;
 use crate::scene::{Paint, Surface};
@@ -37,8 +38,8 @@ impl Stage {
     }
 
     /// Leaves out triangles whose corners are at the places of those of another before it: nothing
-    /// would be seen of them. Looked for only where triangles have so much area that many must lie on
-    /// each other.
+    /// would be seen of them. Looked for only where triangles have so much area that many must lie
+    /// on each other.
     fn drop_copies(&mut self) {
         let place = |corner: u32| self.positions[corner as usize];
         let area = |corners: &[u32; 3]| {
@@ -131,7 +132,8 @@ impl Lens {
         }
     }
 
-    /// Homogeneous pixel coordinates: the pixel is (x / z, y / z), and z the distance along the view.
+    /// Homogeneous pixel coordinates: the pixel is (x / z, y / z), and z the distance along the
+    /// view.
     pub fn pixel_from_stage(&self, point: Vec3) -> Vec3 {
         let in_camera = self.camera_from_stage * (point - self.eye);
         let distance = -in_camera.z;

@@ -24,7 +24,8 @@ pub struct Overlays {
 pub struct Look {
     overlays: Overlays,
     colors: Colors,
-    /// False where the file's normals have little to do with its triangles: then facets look better.
+    /// False where the file's normals have little to do with its triangles: then facets look
+    /// better.
     smooth: bool,
     centers: Option<MarkedCenters>,
 }
@@ -66,7 +67,8 @@ impl Look {
         }
     }
 
-    /// The same with centers of rotation inside of a body of glass, and lines for bones unless the skeleton is drawn.
+    /// The same with centers of rotation inside of a body of glass, and lines for bones unless the
+    /// skeleton is drawn.
     ///
     /// `asset` must be the same as before.
     pub fn with_centers(self, asset: &Asset, source: &CenterSource) -> Look {
@@ -217,7 +219,8 @@ impl Silhouette {
             .collect()
     }
 
-    /// The same, where this is only a part of the whole; nothing where a close-up would show nearly everything.
+    /// The same, where this is only a part of the whole; nothing where a close-up would show nearly
+    /// everything.
     pub fn close_up(&self, whole: &Silhouette, factor: f32) -> Option<Vec<Vec3>> {
         let part = Bounds::around(self.points())?;
         let all = Bounds::around(whole.points())?;

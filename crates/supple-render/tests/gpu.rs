@@ -27,7 +27,8 @@ const SETTINGS: Settings = Settings {
 /// Levels of 255 by which both may differ beside their anti-aliasing.
 const CLOSE: u8 = 6;
 
-/// The GPU, or Mesa's lavapipe. Without any there is nothing to test, which is said; on a build server that is a failure instead.
+/// The GPU, or Mesa's lavapipe. Without any there is nothing to test, which is said; on a build
+/// server that is a failure instead.
 fn gpu() -> Option<&'static Gpu> {
     static GPU: OnceLock<Option<Gpu>> = OnceLock::new();
     let found = GPU.get_or_init(|| match Gpu::new() {
@@ -42,7 +43,8 @@ fn gpu() -> Option<&'static Gpu> {
     found.as_ref()
 }
 
-/// The share of pixels that differ from all of the nine around the same place, and the mean difference in levels.
+/// The share of pixels that differ from all of the nine around the same place, and the mean
+/// difference in levels.
 fn difference(a: &Image, b: &Image) -> (f64, f64) {
     let (width, height) = (a.width(), a.height());
     assert_eq!((width, height), (b.width(), b.height()));

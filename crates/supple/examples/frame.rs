@@ -1,4 +1,5 @@
-//! One frame of a method, for counting what it takes (`.ci/instructions`): `cargo run --release -p supple --example frame -- cor`.
+//! One frame of a method, for counting what it takes (`.ci/instructions`): `cargo run --release -p
+//! supple --example frame -- cor`.
 
 use glam::Vec3;
 use std::error::Error;

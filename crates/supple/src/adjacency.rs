@@ -8,8 +8,8 @@ use std::hash::Hash;
 
 /// Which points of the surface the vertices of a file stand for.
 ///
-/// Files split vertices along texture and normal seams; the surface does not know of that. Points are
-/// numbered in the order of their first vertex.
+/// Files split vertices along texture and normal seams; the surface does not know of that. Points
+/// are numbered in the order of their first vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weld {
     point_of_vertex: Vec<u32>,
@@ -31,8 +31,8 @@ impl Weld {
         self.point_of_vertex.iter().map(|&point| point as usize)
     }
 
-    /// The mean over all vertices of each point, for every vertex: what moves a surface must agree where vertices are one point, or
-    /// seams open.
+    /// The mean over all vertices of each point, for every vertex: what moves a surface must agree
+    /// where vertices are one point, or seams open.
     pub(crate) fn average(&self, values: &[f32]) -> Vec<f32> {
         let mut sums = vec![(0.0, 0.0); self.point_count];
         for (&point, &value) in self.point_of_vertex.iter().zip(values) {
@@ -77,7 +77,8 @@ pub fn weld_positions(positions: &[Vec3]) -> Weld {
     weld_by(positions.len(), |vertex| position_bits(positions[vertex]))
 }
 
-/// Welds vertices whose positions and weights are the same: one point of the surface that moves as one.
+/// Welds vertices whose positions and weights are the same: one point of the surface that moves as
+/// one.
 ///
 /// Two instances of a mesh in the same place, bound to different joints, stay apart.
 pub(crate) fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
@@ -88,10 +89,13 @@ pub(crate) fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
     })
 }
 
-/// Welds vertices of one position in one piece of the surface, whatever their weights: the sides of a seam.
+/// Welds vertices of one position in one piece of the surface, whatever their weights: the sides of
+/// a seam.
 ///
-/// Pieces are what triangles connect through vertices that [`weld_bound`] welds. So the sides of a seam are one point also where their weights differ, by a rounding or by a stroke of a brush, as
-/// long as they agree somewhere; and two instances of a mesh in the same place, bound to different joints, stay two.
+/// Pieces are what triangles connect through vertices that [`weld_bound`] welds. So the sides of a
+/// seam are one point also where their weights differ, by a rounding or by a stroke of a brush, as
+/// long as they agree somewhere; and two instances of a mesh in the same place, bound to different
+/// joints, stay two.
 pub(crate) fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
     let points = weld_bound(mesh.positions(), weights);
     let places = weld_positions(mesh.positions());
@@ -114,7 +118,8 @@ pub(crate) fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
 /// points takes long: a surface has a few there.
 const MOST_PER_BOX: usize = 256;
 
-/// Welds points further that are within a distance of each other and `may` be welded: what a file's rounding has torn open. None if there are no such.
+/// Welds points further that are within a distance of each other and `may` be welded: what a file's
+/// rounding has torn open. None if there are no such.
 pub(crate) fn weld_near(
     weld: &Weld,
     places: &[DVec3],
@@ -180,7 +185,8 @@ pub struct Topology {
     pub open_edges: usize,
     /// Edges with three triangles or more.
     pub non_manifold_edges: usize,
-    /// Edges along which several triangles run in the same direction (counted twice if in both directions).
+    /// Edges along which several triangles run in the same direction (counted twice if in both
+    /// directions).
     pub inconsistent_edges: usize,
     /// Triangles of no area: two equal corners, or all three on a line.
     pub degenerate_triangles: usize,

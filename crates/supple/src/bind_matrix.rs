@@ -1,12 +1,12 @@
 //! Bind matrices that flatten space, or nearly do: what is wrong with them, and where the joints
 //! that they bind are taken to be.
 //!
-//! A joint was bound at the point `p` that its bind matrix takes to the origin, `A p + t = 0`. Along
-//! directions that `A` makes much shorter than other joints do, the solution is undetermined or
-//! absurdly far away, while the surface that the joint moves is not: its matrix flattens those
+//! A joint was bound at the point `p` that its bind matrix takes to the origin, `A p + t = 0`.
+//! Along directions that `A` makes much shorter than other joints do, the solution is undetermined
+//! or absurdly far away, while the surface that the joint moves is not: its matrix flattens those
 //! directions. So the joint is never taken to be much farther away along them than the skeleton is
-//! large. Everything that blends about joints stays bounded then, and changes continuously as an axis
-//! is scaled to zero.
+//! large. Everything that blends about joints stays bounded then, and changes continuously as an
+//! axis is scaled to zero.
 
 use crate::polar::symmetric_eigen;
 use glam::{DAffine3, DMat3, DVec3};
@@ -54,8 +54,8 @@ const LOST: f64 = 1e-6;
 pub(crate) struct UsualBinds {
     /// How long the longest direction becomes: the median over joints.
     length: f64,
-    /// Directions that become at least this share of the longest tell where a joint is, however far
-    /// away that may be.
+    /// Directions that become at least this share of the longest tell where a joint is, however
+    /// far away that may be.
     trusted: f64,
 }
 

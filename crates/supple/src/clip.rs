@@ -1,4 +1,5 @@
-//! Clips: curves over time that move nodes and morph weights (`lecture-skinning.txt`, keyframe animation).
+//! Clips: curves over time that move nodes and morph weights (`lecture-skinning.txt`, keyframe
+//! animation).
 
 use crate::pose::Pose;
 use crate::transform::{Local, Trs};
@@ -68,13 +69,16 @@ pub enum Interpolation {
     Step,
     /// Straight lines; rotations along the shorter great arc (slerp).
     Linear,
-    /// Cubic Hermite with tangents given at every key as (in-tangent, value, out-tangent), glTF's CUBICSPLINE.
+    /// Cubic Hermite with tangents given at every key as (in-tangent, value, out-tangent), glTF's
+    /// CUBICSPLINE.
     CubicHermite,
-    /// Cubic Hermite with tangents from the neighbouring keys: `(q[i+1] − q[i−1]) / (t[i+1] − t[i−1])`, one-sided at the ends.
+    /// Cubic Hermite with tangents from the neighbouring keys: `(q[i+1] − q[i−1]) / (t[i+1] −
+    /// t[i−1])`, one-sided at the ends.
     CatmullRom,
 }
 
-/// Keys at unevenly spaced times that never fall. Keys at the same time make a jump: the last one of them counts.
+/// Keys at unevenly spaced times that never fall. Keys at the same time make a jump: the last one
+/// of them counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     times: Vec<f32>,
@@ -118,7 +122,8 @@ pub enum CurveError {
 }
 
 impl Curve {
-    /// Checks and takes keys of `width` numbers each (three times as many for [`Interpolation::CubicHermite`]).
+    /// Checks and takes keys of `width` numbers each (three times as many for
+    /// [`Interpolation::CubicHermite`]).
     ///
     /// # Errors
     ///
@@ -184,8 +189,8 @@ impl Curve {
 
     /// Evaluates component `c` for every c of the curve, handing each result to `put`.
     ///
-    /// Before the first key and after the last the curve stays where it is. `sign` turns the values of
-    /// a key around (for quaternions, whose two signs mean the same rotation).
+    /// Before the first key and after the last the curve stays where it is. `sign` turns the values
+    /// of a key around (for quaternions, whose two signs mean the same rotation).
     fn sample(&self, time: f64, sign: impl Fn(usize) -> f64, mut put: impl FnMut(usize, f64)) {
         let (from, fraction) = self.locate(time);
         let value = |key: usize, c: usize| sign(key) * self.value(key, c);
@@ -323,8 +328,9 @@ impl Curve {
             let start = normalized(self.key_quaternion(from));
             return slerp(start, normalized(self.key_quaternion(from + 1)), fraction);
         }
-        // Catmull-Rom keys may come with either sign: turn each one to its neighbour's side, starting
-        // from the segment's first key. (CUBICSPLINE tangents belong to the signs as stored.)
+        // Catmull-Rom keys may come with either sign: turn each one to its neighbour's side,
+        // starting from the segment's first key. (CUBICSPLINE tangents belong to the signs
+        // as stored.)
         let sign = |key: usize| {
             if self.interpolation != Interpolation::CatmullRom {
                 return 1.0;
@@ -375,7 +381,9 @@ fn slerp(from: DQuat, to: DQuat, fraction: f64) -> DQuat {
 }
 
 impl Clip {
-    /// A clip of one key: what a pose has otherwise than the one that the clip is played over. A node whose pose is a matrix with shear loses the shear, which no clip can hold. Nodes that only one of the poses has are left out.
+    /// A clip of one key: what a pose has otherwise than the one that the clip is played over. A
+    /// node whose pose is a matrix with shear loses the shear, which no clip can hold. Nodes that
+    /// only one of the poses has are left out.
     ///
     /// # Errors
     ///
@@ -427,10 +435,12 @@ impl Clip {
             .min(self.duration())
     }
 
-    /// Writes what the clip moves into `pose`, which should start as the rest pose; allocates nothing.
+    /// Writes what the clip moves into `pose`, which should start as the rest pose; allocates
+    /// nothing.
     ///
-    /// Times outside of the clip hold the first or last key. Nodes or weights that the pose does not have are
-    /// left out, and so are tracks whose curve has not as many numbers per key as their channel takes.
+    /// Times outside of the clip hold the first or last key. Nodes or weights that the pose does
+    /// not have are left out, and so are tracks whose curve has not as many numbers per key as
+    /// their channel takes.
     pub fn sample(&self, time: f64, pose: &mut Pose) {
         let fits = |track: &&Track| track.curve.width == track.channel.width();
         for track in self.tracks.iter().filter(fits) {
@@ -560,7 +570,8 @@ mod tests {
 
     #[test]
     fn hermite_curves_have_the_given_slopes_per_second() {
-        // (in, value, out) per key; slopes are per second although the second span is two seconds long.
+        // (in, value, out) per key; slopes are per second although the second span is two seconds
+        // long.
         let values = [0.0, 1.0, 0.5, -2.0, 3.0, 4.0, 1.5, -1.0, 0.0, 0.0, 2.0, 0.0];
         let curve = scalar(&values, Interpolation::CubicHermite);
         let h = 1e-6;

@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::mpsc::{self, Sender};
 use std::{io, thread};
 
-/// `make(0), make(1), …` in order, each computed on whichever thread is free: for coarse items such as the
-/// rows of a picture or the columns of a precompute. What comes out does not depend on how many threads there are.
+/// `make(0), make(1), …` in order, each computed on whichever thread is free: for coarse items such
+/// as the rows of a picture or the columns of a precompute. What comes out does not depend on how
+/// many threads there are.
 pub fn map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
     (0..count).into_par_iter().map(&make).collect()
 }
@@ -28,7 +29,8 @@ pub fn for_each_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut T) + S
 /// Items per piece of work where single items are too small to hand out.
 const CHUNK: usize = 512;
 
-/// `make` for runs of items, in order: for items that are too small to hand out one by one, such as vertices.
+/// `make` for runs of items, in order: for items that are too small to hand out one by one, such as
+/// vertices.
 pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     map(count.div_ceil(CHUNK), |chunk| {
         make(chunk * CHUNK..((chunk + 1) * CHUNK).min(count))
@@ -56,9 +58,9 @@ pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut 
     runs.for_each(|(chunk, run)| change(chunk * CHUNK, run));
 }
 
-/// Starts the threads that work is shared out to, for programs that may run where threads are scarce:
-/// as many as there are cores, or as `RAYON_NUM_THREADS` says, or as the system allows. If it allows
-/// none, everything runs on the calling thread.
+/// Starts the threads that work is shared out to, for programs that may run where threads are
+/// scarce: as many as there are cores, or as `RAYON_NUM_THREADS` says, or as the system allows. If
+/// it allows none, everything runs on the calling thread.
 ///
 /// Without this call they start with the first work, which panics if the system refuses.
 ///
@@ -103,7 +105,8 @@ pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Runs something on so many threads and no others, for as long as it runs: to time it. On those that are there if so many cannot be had.
+/// Runs something on so many threads and no others, for as long as it runs: to time it. On those
+/// that are there if so many cannot be had.
 pub fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     match pool {
@@ -112,9 +115,12 @@ pub fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T 
     }
 }
 
-/// Works on numbered pieces of something that can be cut in two, in runs of at most `grain` pieces, each run on whichever thread is free. Called from a thread of the pool it allocates nothing; from outside, the pool's queue takes a block now and then.
+/// Works on numbered pieces of something that can be cut in two, in runs of at most `grain` pieces,
+/// each run on whichever thread is free. Called from a thread of the pool it allocates nothing;
+/// from outside, the pool's queue takes a block now and then.
 ///
-/// `cut` gets a part, the number of its first piece, and the number of the piece before which to cut.
+/// `cut` gets a part, the number of its first piece, and the number of the piece before which to
+/// cut.
 pub fn for_each_run<T: Send>(
     pieces: Range<usize>,
     grain: usize,

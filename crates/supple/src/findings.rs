@@ -8,7 +8,8 @@ use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use std::ops::Range;
 
-/// How far lengths or angles of a transform's axes may differ before it counts as more than rounding.
+/// How far lengths or angles of a transform's axes may differ before it counts as more than
+/// rounding.
 const TOLERANCE: f64 = 1e-3;
 
 /// The findings about a rig.
@@ -28,12 +29,14 @@ pub struct Findings {
     pub influence_counts: Vec<usize>,
     /// Joints, and nodes above them, that scale or shear when nothing is animated.
     pub rest_scale: RestScale,
-    /// The largest distance between a vertex in the rest pose, by linear blending, and where it would be if the joint that holds most of its part carried it; in the unit of the bind pose. A part that is carried as
-    /// a whole, wherever and in whatever unit, is as it was bound.
+    /// The largest distance between a vertex in the rest pose, by linear blending, and where it
+    /// would be if the joint that holds most of its part carried it; in the unit of the bind pose.
+    /// A part that is carried as a whole, wherever and in whatever unit, is as it was bound.
     pub rest_distance: f32,
 }
 
-/// Nodes (indices into the skeleton's nodes) whose rest transform is more than a rotation and an even scale.
+/// Nodes (indices into the skeleton's nodes) whose rest transform is more than a rotation and an
+/// even scale.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestScale {
     /// Different along its axes.

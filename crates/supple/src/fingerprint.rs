@@ -1,11 +1,15 @@
-//! What stored numbers were computed from, as one number: kept beside them, it tells whether they are stale.
+//! What stored numbers were computed from, as one number: kept beside them, it tells whether they
+//! are stale.
 //!
-//! Tools that pass a file on renumber joints and vertices, turn triangles, merge or split vertices. What is stored as a vertex attribute moves along and stays right, so for
-//! centers of rotation nothing of that may enter: a joint is known by the places that it holds and how much, a vertex by its place and its joints, a triangle by its corners,
-//! and sums over all of them do not ask for an order. What a bake of direct delta mush stores has rows of its own, which no such tool takes along, so there
-//! the numbers of vertices and joints enter too.
+//! Tools that pass a file on renumber joints and vertices, turn triangles, merge or split vertices.
+//! What is stored as a vertex attribute moves along and stays right, so for centers of rotation
+//! nothing of that may enter: a joint is known by the places that it holds and how much, a vertex
+//! by its place and its joints, a triangle by its corners, and sums over all of them do not ask for
+//! an order. What a bake of direct delta mush stores has rows of its own, which no such tool takes
+//! along, so there the numbers of vertices and joints enter too.
 //!
-//! The same on every machine and in every release, so the hash is written down here (FNV-1a, 64 bits) and numbers enter it as little-endian bytes.
+//! The same on every machine and in every release, so the hash is written down here (FNV-1a, 64
+//! bits) and numbers enter it as little-endian bytes.
 
 use crate::centers::CenterOptions;
 use crate::laplacian::EdgeWeights;
@@ -24,7 +28,8 @@ const CENTERS_EDITION: u64 = 1;
 const MUSH_EDITION: u64 = 1;
 
 impl CenterOptions {
-    /// A hash of all that centers depend on: the surface, its weights and these options, however they are numbered and ordered.
+    /// A hash of all that centers depend on: the surface, its weights and these options, however
+    /// they are numbered and ordered.
     pub fn fingerprint(&self, rig: &Rig) -> u64 {
         let held = HeldSurface::new(rig.mesh(), rig.weights());
         let surface = held.hash(|_, hash| hash);
@@ -37,8 +42,10 @@ impl CenterOptions {
 }
 
 impl MushOptions {
-    /// A hash of all that tells whether a stored bake still belongs to a character: the surface and what is painted on it, the weights that the character has now, these options,
-    /// and the bones where these matter. `joint_number` says under which number a vertex's rows name a joint.
+    /// A hash of all that tells whether a stored bake still belongs to a character: the surface and
+    /// what is painted on it, the weights that the character has now, these options,
+    /// and the bones where these matter. `joint_number` says under which number a vertex's rows
+    /// name a joint.
     ///
     /// # Errors
     ///
@@ -134,7 +141,8 @@ impl<'a> HeldSurface<'a> {
         }
     }
 
-    /// The sum over triangles and vertices of none; `more` adds to a vertex what else is known of it.
+    /// The sum over triangles and vertices of none; `more` adds to a vertex what else is known of
+    /// it.
     fn hash(&self, more: impl Fn(usize, Hash) -> Hash) -> u64 {
         let rows = self
             .mesh
@@ -177,7 +185,8 @@ fn corner_counts(mesh: &Mesh) -> Vec<u64> {
     counts
 }
 
-/// What each joint holds. A vertex counts as often as it is a corner, so that it may be split or merged with others like it.
+/// What each joint holds. A vertex counts as often as it is a corner, so that it may be split or
+/// merged with others like it.
 fn joint_hashes(mesh: &Mesh, weights: &Weights, uses: &[u64]) -> Vec<u64> {
     let mut hashes = vec![0u64; weights.max_joint().map_or(0, |joint| joint + 1)];
     let rows = mesh
@@ -222,7 +231,8 @@ impl Hash {
         place.to_array().into_iter().fold(self, Hash::float)
     }
 
-    /// With every bit depending on every other (the last steps of SplitMix64), so that sums of hashes are as good as hashes.
+    /// With every bit depending on every other (the last steps of SplitMix64), so that sums of
+    /// hashes are as good as hashes.
     fn mixed(self) -> u64 {
         let hash = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

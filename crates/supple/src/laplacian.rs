@@ -1,10 +1,12 @@
 //! Who is whose neighbour on a surface, and how much neighbours count: what smoothing runs over.
 //!
-//! `direct-delta-mush.txt`, §3.1: `L` is symmetric with zero row sums, and `L̄ = L·D_L⁻¹` is its normalised form, whose columns are what is kept here. Smoothing a channel
-//! `x` with `L̄` from the right, as the paper writes it, replaces what a point has by a mix with the mean of its neighbours.
+//! `direct-delta-mush.txt`, §3.1: `L` is symmetric with zero row sums, and `L̄ = L·D_L⁻¹` is its
+//! normalised form, whose columns are what is kept here. Smoothing a channel `x` with `L̄` from the
+//! right, as the paper writes it, replaces what a point has by a mix with the mean of its
+//! neighbours.
 //!
-//! Weights are never negative: raw cotangents of obtuse triangles would make a mean that lies outside of what it is a mean of, and the covariances of direct delta
-//! mush indefinite.
+//! Weights are never negative: raw cotangents of obtuse triangles would make a mean that lies
+//! outside of what it is a mean of, and the covariances of direct delta mush indefinite.
 
 use crate::adjacency::{DisjointSets, Weld};
 use crate::merging::merge_by_key;
@@ -17,7 +19,8 @@ pub enum EdgeWeights {
     /// All alike: cares for nothing but who is connected, and takes any mesh.
     #[default]
     Uniform,
-    /// By the cotangents of the angles opposite to the edge, at least zero: does not care how the surface is cut into triangles.
+    /// By the cotangents of the angles opposite to the edge, at least zero: does not care how the
+    /// surface is cut into triangles.
     Cotangent,
 }
 
@@ -63,7 +66,8 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// The edges of a mesh whose vertices are welded to points. Triangles without area have edges, but no angles.
+    /// The edges of a mesh whose vertices are welded to points. Triangles without area have edges,
+    /// but no angles.
     pub(crate) fn of(mesh: &Mesh, weld: &Weld, weights: EdgeWeights) -> Edges {
         let points = weld.places(mesh.positions());
         let mut edges = Vec::with_capacity(mesh.triangles().len() * 3);
@@ -103,7 +107,8 @@ impl Edges {
         edges
     }
 
-    /// Gives points all of whose edges count nothing (all cotangents negative, or triangles without area) edges of middling weight: they must not be left behind.
+    /// Gives points all of whose edges count nothing (all cotangents negative, or triangles without
+    /// area) edges of middling weight: they must not be left behind.
     fn mend_lost_points(&mut self) {
         let mut total = vec![0.0; self.points.len()];
         for edge in &self.edges {
@@ -237,7 +242,8 @@ impl Laplacian {
         (&self.neighbours[row.clone()], &self.shares[row])
     }
 
-    /// The mean square of the distance to a point's neighbours, by what they count for; zero without any.
+    /// The mean square of the distance to a point's neighbours, by what they count for; zero
+    /// without any.
     pub(crate) fn mean_square_step(&self, point: usize) -> f64 {
         let (neighbours, shares) = self.row(point);
         let here = self.points[point];
@@ -264,7 +270,8 @@ mod tests {
     fn cotangents_of_a_square_leave_out_its_diagonal() {
         let square = [Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Y];
         let found = laplacian(&square, &[[0, 1, 2], [0, 2, 3]], EdgeWeights::Cotangent);
-        // The angles opposite to the diagonal are right ones; rounding must not leave anything either.
+        // The angles opposite to the diagonal are right ones; rounding must not leave anything
+        // either.
         for (corner, others) in [(0, [1, 3]), (1, [0, 2]), (2, [1, 3]), (3, [0, 2])] {
             assert_eq!(found.row(corner), (&others[..], &[0.5, 0.5][..]));
         }

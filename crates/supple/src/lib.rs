@@ -1,4 +1,5 @@
-//! Skeletal skinning: a character's mesh, skeleton, weights and clips, and the methods that deform it.
+//! Skeletal skinning: a character's mesh, skeleton, weights and clips, and the methods that deform
+//! it.
 //!
 //! One direction, each step one call, nothing earlier is changed:
 //!
@@ -23,7 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The library does no input or output and keeps no global state; `supple-io` reads and writes files.
+//! The library does no input or output and keeps no global state; `supple-io` reads and writes
+//! files.
 
 pub mod polar;
 pub mod transform;

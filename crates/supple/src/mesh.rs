@@ -109,7 +109,8 @@ impl Mesh {
         })
     }
 
-    /// Adds numbers that were painted on the surface, one per vertex, `None` where nothing was. The name is that of a file's vertex attribute.
+    /// Adds numbers that were painted on the surface, one per vertex, `None` where nothing was. The
+    /// name is that of a file's vertex attribute.
     ///
     /// # Errors
     ///
@@ -143,7 +144,8 @@ impl Mesh {
         &self.positions
     }
 
-    /// Rest normals, one per vertex. A file's own normals are kept as they are, also where not of unit length.
+    /// Rest normals, one per vertex. A file's own normals are kept as they are, also where not of
+    /// unit length.
     pub fn normals(&self) -> &[Vec3] {
         &self.normals
     }
@@ -177,7 +179,9 @@ impl Mesh {
         Bounds::around(self.positions.iter().copied())
     }
 
-    /// The box around the triangles that have an area: vertices that nothing uses and triangles that are lines may be anywhere in a file, and nobody sees them. Around all vertices where no triangle has an area.
+    /// The box around the triangles that have an area: vertices that nothing uses and triangles
+    /// that are lines may be anywhere in a file, and nobody sees them. Around all vertices where no
+    /// triangle has an area.
     pub fn surface_bounds(&self) -> Option<Bounds> {
         let corners = |corners: &[u32; 3]| corners.map(|corner| self.positions[corner as usize]);
         let triangles = self.triangles.iter().map(corners);
@@ -186,7 +190,8 @@ impl Mesh {
     }
 }
 
-/// A triangle whose height is no more than this share of its longest side is a line: single precision has no more digits.
+/// A triangle whose height is no more than this share of its longest side is a line: single
+/// precision has no more digits.
 const LINE: f64 = 1e-6;
 
 /// Whether a triangle is more than a line or a point, as single precision has it.
@@ -282,7 +287,8 @@ pub struct Shape<'a> {
     pub tangents: Option<&'a [Vec4]>,
 }
 
-/// Buffers for a surface with its morphs applied; made once, refilled every frame without allocation.
+/// Buffers for a surface with its morphs applied; made once, refilled every frame without
+/// allocation.
 #[derive(Clone, Debug)]
 pub struct MorphedShape {
     positions: Vec<Vec3>,

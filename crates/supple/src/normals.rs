@@ -7,11 +7,12 @@ use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{DVec3, Vec3};
 
-/// Smooth normals: around each point of the surface, triangle normals weighted by area and corner angle.
+/// Smooth normals: around each point of the surface, triangle normals weighted by area and corner
+/// angle.
 ///
-/// Vertices at the same position share one normal, so that seams in texture coordinates stay invisible; except where that
-/// cancels out (the two sides of a sheet): there each vertex follows its own triangles. A vertex without any
-/// triangle of positive area gets +Y.
+/// Vertices at the same position share one normal, so that seams in texture coordinates stay
+/// invisible; except where that cancels out (the two sides of a sheet): there each vertex follows
+/// its own triangles. A vertex without any triangle of positive area gets +Y.
 ///
 /// # Errors
 ///
@@ -49,14 +50,17 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Result<Vec<
 /// A sum of normals this much shorter than its parts has cancelled out, and points nowhere.
 const CANCELLED: f64 = 1e-6;
 
-/// What a triangle adds to the normal at its first corner: its own normal, weighted by area and by the angle there.
+/// What a triangle adds to the normal at its first corner: its own normal, weighted by area and by
+/// the angle there.
 fn corner_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
     (b - a).cross(c - a) * angle(b - a, c - a)
 }
 
-/// Which vertices of a bound surface share one normal: those at the same point of the surface whose rest normals agree.
+/// Which vertices of a bound surface share one normal: those at the same point of the surface whose
+/// rest normals agree.
 ///
-/// Seams in texture coordinates stay invisible, hard edges stay hard, and the two sides of a sheet stay two.
+/// Seams in texture coordinates stay invisible, hard edges stay hard, and the two sides of a sheet
+/// stay two.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SmoothGroups {
     group_of_vertex: Vec<u32>,
@@ -65,7 +69,8 @@ pub(crate) struct SmoothGroups {
     /// The corners around each group: a triangle, and which of its corners.
     corners: Vec<(u32, u8)>,
     triangles: Vec<[u32; 3]>,
-    /// The heaviest joint of each triangle's first corner, which tells whether a pose turns it around.
+    /// The heaviest joint of each triangle's first corner, which tells whether a pose turns it
+    /// around.
     heaviest: Vec<u16>,
 }
 
@@ -135,8 +140,8 @@ impl SmoothGroups {
         }
     }
 
-    /// Normals of the posed surface, area- and angle-weighted. Where a group has no triangle of positive area, what
-    /// `normals` held stays. `scratch` is refilled in place.
+    /// Normals of the posed surface, area- and angle-weighted. Where a group has no triangle of
+    /// positive area, what `normals` held stays. `scratch` is refilled in place.
     pub(crate) fn recompute(
         &self,
         positions: &[Vec3],

@@ -25,7 +25,8 @@ pub trait VertexLoop: Debug + Send {
     ) -> Result<(), DeformError>;
 }
 
-/// An asset with its skin and all buffers that a frame needs: nothing is allocated once it is made, unless a [`VertexLoop`] does.
+/// An asset with its skin and all buffers that a frame needs: nothing is allocated once it is made,
+/// unless a [`VertexLoop`] does.
 #[derive(Debug)]
 pub struct Player<'a> {
     asset: &'a Asset,
@@ -111,8 +112,8 @@ impl<'a> Player<'a> {
         shape_of(&self.skin, self.morphed.as_ref())
     }
 
-    /// Moves everything into a pose of the asset's skeleton. If the method cannot do it, the surface stays as it was, but the joints and
-    /// props have moved.
+    /// Moves everything into a pose of the asset's skeleton. If the method cannot do it, the
+    /// surface stays as it was, but the joints and props have moved.
     ///
     /// # Errors
     ///
@@ -147,7 +148,8 @@ impl<'a> Player<'a> {
         self.deform()
     }
 
-    /// Moves the character by a palette from elsewhere; props and morphs stay as the last pose left them.
+    /// Moves the character by a palette from elsewhere; props and morphs stay as the last pose left
+    /// them.
     ///
     /// # Errors
     ///
@@ -170,7 +172,8 @@ impl<'a> Player<'a> {
         self.deform()
     }
 
-    /// Forgets the pose before, for methods that start from it (`arap:follow`): to be called before a pose that does not follow the last one, such as a still or the first of a clip.
+    /// Forgets the pose before, for methods that start from it (`arap:follow`): to be called before
+    /// a pose that does not follow the last one, such as a still or the first of a clip.
     pub fn start_afresh(&mut self) {
         self.workspace.start_afresh();
     }
@@ -249,7 +252,8 @@ impl<'a> Player<'a> {
         Cow::Owned(turned.collect())
     }
 
-    /// The first vertex that is not a finite number, if joints that scale without bound have made one.
+    /// The first vertex that is not a finite number, if joints that scale without bound have made
+    /// one.
     pub fn first_not_finite(&self) -> Option<usize> {
         self.positions
             .iter()

@@ -6,11 +6,14 @@ use glam::{DMat3, DQuat, DVec3};
 /// `A = rotation · stretch`, exactly (the stretch is `rotationᵀ · A`).
 ///
 /// The rotation is proper, whatever `A` is:
-/// - `A` with a positive determinant: the usual polar decomposition, the stretch symmetric and positive.
-/// - A mirror (negative determinant): the stretch holds it, as a negative factor along the direction that is stretched least.
-///   This is how a scale that runs from 1 through 0 to −1 stays continuous. Where several directions are stretched alike,
-///   the one is taken that leaves the rotation nearest to the identity.
-/// - A lost dimension: the rotation of what is left. Of a line the shortest arc, of a point the identity.
+/// - `A` with a positive determinant: the usual polar decomposition, the stretch symmetric and
+///   positive.
+/// - A mirror (negative determinant): the stretch holds it, as a negative factor along the
+///   direction that is stretched least. This is how a scale that runs from 1 through 0 to −1 stays
+///   continuous. Where several directions are stretched alike, the one is taken that leaves the
+///   rotation nearest to the identity.
+/// - A lost dimension: the rotation of what is left. Of a line the shortest arc, of a point the
+///   identity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polar {
     /// A proper rotation, of unit length.
@@ -19,17 +22,21 @@ pub struct Polar {
     pub stretch: DMat3,
 }
 
-/// A matrix whose columns are unit and perpendicular up to this is taken as a rotation: the noise of `f32` entries is a tenth of it.
+/// A matrix whose columns are unit and perpendicular up to this is taken as a rotation: the noise
+/// of `f32` entries is a tenth of it.
 const ROTATION_NOISE: f64 = 2e-6;
 
-/// Singular values that differ by less than this share count as equal when a mirror must choose its direction.
+/// Singular values that differ by less than this share count as equal when a mirror must choose its
+/// direction.
 const ALIKE: f64 = 1e-4;
 
-/// A singular value below this share of the largest is a lost dimension: what `f32` entries round to, and a little more.
+/// A singular value below this share of the largest is a lost dimension: what `f32` entries round
+/// to, and a little more.
 const LOST: f64 = 1e-6;
 
 impl Polar {
-    /// Decomposes any matrix; one with entries that are not finite becomes the identity after itself.
+    /// Decomposes any matrix; one with entries that are not finite becomes the identity after
+    /// itself.
     pub fn of(matrix: DMat3) -> Polar {
         let size = largest_entry(&matrix);
         if size == 0.0 || !size.is_finite() {
@@ -105,8 +112,8 @@ fn proper_rotation(matrix: &DMat3) -> DMat3 {
     if !mirrors || singular.z <= LOST * singular.x || !alike(singular.y, singular.z) {
         return rotation;
     }
-    // The orthogonal factor is rotation · (I − 2 n nᵀ) for any n among the directions that are stretched alike;
-    // trace(rotation) is greatest where nᵀ Q n is least.
+    // The orthogonal factor is rotation · (I − 2 n nᵀ) for any n among the directions that are
+    // stretched alike; trace(rotation) is greatest where nᵀ Q n is least.
     let reflect = |n: DVec3| DMat3::IDENTITY - outer(n, n) * 2.0;
     let orthogonal = rotation * reflect(axes.z_axis);
     let symmetric = (orthogonal + orthogonal.transpose()) * 0.5;
@@ -120,10 +127,12 @@ fn proper_rotation(matrix: &DMat3) -> DMat3 {
     orthogonal * reflect(direction)
 }
 
-/// The rotation nearest to a matrix, `argmax tr(RᵀM)`: never a reflection, and continuous as the smallest singular value passes through zero.
+/// The rotation nearest to a matrix, `argmax tr(RᵀM)`: never a reflection, and continuous as the
+/// smallest singular value passes through zero.
 ///
-/// The largest root `λ` of the characteristic polynomial of Davenport's 4×4 matrix is the sum of the singular values, the last one with the sign of the determinant. With it the
-/// rotation has a closed form. Where that is near 0/0 the rotation is hardly determined, and eigenvectors tell it.
+/// The largest root `λ` of the characteristic polynomial of Davenport's 4×4 matrix is the sum of
+/// the singular values, the last one with the sign of the determinant. With it the rotation has a
+/// closed form. Where that is near 0/0 the rotation is hardly determined, and eigenvectors tell it.
 #[inline]
 pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
     let norm = frobenius_squared(matrix).sqrt();
@@ -131,8 +140,9 @@ pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
     let cofactors = cofactors(&m);
     let determinant = m.x_axis.dot(cofactors.x_axis);
     let cofactor_squares = frobenius_squared(&cofactors);
-    // With unit norm: λ⁴ − 2λ² − 8 det λ + 1 − 4|cof|² = 0. Newton falls towards the largest root from any bound above it, and
-    // λ² = 1 + 2(σ₁σ₂ + σ₂σ₃ + σ₃σ₁) is such a bound with √3|cof| for the sum.
+    // With unit norm: λ⁴ − 2λ² − 8 det λ + 1 − 4|cof|² = 0. Newton falls towards the largest root
+    // from any bound above it, and λ² = 1 + 2(σ₁σ₂ + σ₂σ₃ + σ₃σ₁) is such a bound with √3|cof|
+    // for the sum.
     let mut lambda = (1.0 + 2.0 * 3f64.sqrt() * cofactor_squares.sqrt()).sqrt();
     for _ in 0..40 {
         let square = lambda * lambda;
@@ -140,7 +150,8 @@ pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
             (square - 2.0) * square - 8.0 * determinant * lambda + 1.0 - 4.0 * cofactor_squares;
         let slope = 4.0 * (square - 1.0) * lambda - 8.0 * determinant;
         let step = value / slope;
-        // Upwards there is nothing but rounding, which a slope of nearly zero makes anything of: the root of a line is a double one.
+        // Upwards there is nothing but rounding, which a slope of nearly zero makes anything of:
+        // the root of a line is a double one.
         if step > 0.0 {
             lambda -= step;
         }
@@ -163,7 +174,8 @@ pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
     rotation * gap.recip()
 }
 
-/// Where the closed form of a rotation has no more digits than `f32`: the root that it starts from is nearly a double one, so they are lost twice as fast as the gap closes.
+/// Where the closed form of a rotation has no more digits than `f32`: the root that it starts from
+/// is nearly a double one, so they are lost twice as fast as the gap closes.
 const UNDETERMINED: f64 = 1e-4;
 
 /// True if a rotation is hardly determined, or is not of finite numbers.
@@ -209,7 +221,8 @@ pub(crate) fn cofactor_lanes<S: Simd, V: SimdFloat<S>>(m: &[V; 9]) -> [V; 9] {
     ]
 }
 
-/// Matrices side by side, in either precision, and what the closed form of [`nearest_rotation`] wants of them.
+/// Matrices side by side, in either precision, and what the closed form of [`nearest_rotation`]
+/// wants of them.
 struct Matrices<V> {
     matrix: [V; 9],
     cofactors: [V; 9],
@@ -312,7 +325,9 @@ impl<V> Quartics<V> {
 
     /// A place above all roots, and near the largest.
     ///
-    /// With `s = σ₁σ₂ + σ₂σ₃ + σ₃σ₁`, `λ² = ‖M‖² + 2s` and `s² = ‖cof M‖² + 2λ det`. On the right, `λ` is at most `√3 ‖M‖`, and at least `‖M‖`: so this is exact for a ball, and for all that is flat.
+    /// With `s = σ₁σ₂ + σ₂σ₃ + σ₃σ₁`, `λ² = ‖M‖² + 2s` and `s² = ‖cof M‖² + 2λ det`. On the right,
+    /// `λ` is at most `√3 ‖M‖`, and at least `‖M‖`: so this is exact for a ball, and for all that
+    /// is flat.
     #[inline(always)]
     fn above_roots<S: Simd>(&self, simd: S) -> V
     where
@@ -327,7 +342,8 @@ impl<V> Quartics<V> {
         square.sqrt().mul_add(splat(2.0), self.squares).sqrt()
     }
 
-    /// How far the next place of Halley's method is. Each one has three times the digits of the one before, for a single division.
+    /// How far the next place of Halley's method is. Each one has three times the digits of the one
+    /// before, for a single division.
     #[inline(always)]
     fn step<S: Simd>(&self, simd: S, lambda: V) -> V
     where
@@ -350,7 +366,8 @@ impl<V> Quartics<V> {
     }
 }
 
-/// How many of Halley's steps single precision has use for: after two from [`Quartics::above_roots`] the root is off by rounding alone where the gap is wide.
+/// How many of Halley's steps single precision has use for: after two from
+/// [`Quartics::above_roots`] the root is off by rounding alone where the gap is wide.
 const SINGLE_STEPS: usize = 2;
 
 /// The largest roots up to the rounding of `f32`.
@@ -405,7 +422,8 @@ pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> Rot
     for _ in 0..40 {
         let step = quartics.step(simd, lambda);
         lambda -= step;
-        // From either side, since the start is rounded. A step that is not a number is not far: the gap will tell.
+        // From either side, since the start is rounded. A step that is not a number is not far: the
+        // gap will tell.
         let far = step.simd_gt(splat(CLOSE_ENOUGH)) | step.simd_lt(splat(-CLOSE_ENOUGH));
         if !far.any_true() {
             break;
@@ -428,25 +446,25 @@ const WIDE_GAP: f32 = 0.2;
 /// the seventh power of the norm.
 const USUAL_SQUARES: [f32; 2] = [1e-4, 1e4];
 
-/// The largest `|tr(RᵀR) − 3|` with which the closed form counts as converged. A root that is off by
-/// `δ` stretches the rotation by `δ (λ² − σᵢ²) / gap` along each axis, all with the same sign, so
-/// the trace shows it.
+/// The largest `|tr(RᵀR) − 3|` with which the closed form counts as converged. A root that is off
+/// by `δ` stretches the rotation by `δ (λ² − σᵢ²) / gap` along each axis, all with the same sign,
+/// so the trace shows it.
 const LARGEST_DEFECT: f32 = 1e-3;
 
-/// Finds the nearest rotations in single precision, and the lanes in which that doesn't do, as bits.
-/// Matrices should have about unit norm.
+/// Finds the nearest rotations in single precision, and the lanes in which that doesn't do, as
+/// bits. Matrices should have about unit norm.
 ///
 /// # Error
 ///
-/// With the unit roundoff `u = 2⁻²⁴` and the gap of the matrix at unit norm, the result differs from
-/// the nearest rotation of the given (rounded) matrix by `R (S + T)` to first order, with `S`
+/// With the unit roundoff `u = 2⁻²⁴` and the gap of the matrix at unit norm, the result differs
+/// from the nearest rotation of the given (rounded) matrix by `R (S + T)` to first order, with `S`
 /// symmetric (lengths change) and `T` antisymmetric (a turn):
 ///
-/// - `‖S‖ ≤ 6u`. Errors of scalars (`λ`, `‖M‖²`, the gap) only stretch: `R` has the singular vectors
-///   of `M` for any `λ`. The last step of Newton and Schulz squares that stretch away, and leaves
-///   its own rounding: three multiply-adds for `RᵀR`, three for the product.
-/// - `‖T‖ ≤ (3 + 7 / gap) u`. Entries of `λ cof M` carry `3u` of terms of at most `½λ`, those of
-///   `M MᵀM` carry `4u`; both are divided by the gap. Scaling by the reciprocal of the gap and the
+/// - `‖S‖ ≤ 6u`. Errors of scalars (`λ`, `‖M‖²`, the gap) only stretch: `R` has the singular
+///   vectors of `M` for any `λ`. The last step of Newton and Schulz squares that stretch away, and
+///   leaves its own rounding: three multiply-adds for `RᵀR`, three for the product.
+/// - `‖T‖ ≤ (3 + 7 / gap) u`. Entries of `λ cof M` carry `3u` of terms of at most `½λ`, those of `M
+///   MᵀM` carry `4u`; both are divided by the gap. Scaling by the reciprocal of the gap and the
 ///   last step add three roundings of a unit.
 ///
 /// So the whole is below `44u = 2.6e-6` at the narrowest gap, and `12u` for round patches.
@@ -556,11 +574,13 @@ fn largest_entry(matrix: &DMat3) -> f64 {
     largest.into_iter().fold(0.0, f64::max)
 }
 
-/// Eigenvalues of a symmetric matrix, falling, and its eigenvectors as the columns of a rotation: Jacobi's method.
+/// Eigenvalues of a symmetric matrix, falling, and its eigenvectors as the columns of a rotation:
+/// Jacobi's method.
 pub(crate) fn symmetric_eigen(matrix: &DMat3) -> (DVec3, DMat3) {
     let mut m = matrix.to_cols_array_2d();
     let mut vectors = DMat3::IDENTITY.to_cols_array_2d();
-    // Each sweep squares what is left off the diagonal; six reach the last digit, more cost nothing.
+    // Each sweep squares what is left off the diagonal; six reach the last digit, more cost
+    // nothing.
     for _ in 0..12 {
         if m[0][1] == 0.0 && m[0][2] == 0.0 && m[1][2] == 0.0 {
             break;

@@ -92,7 +92,8 @@ pub struct Asset {
     pub rest_morph_weights: Vec<f32>,
     /// Animations.
     pub clips: Vec<Clip>,
-    /// Meshes that hang rigidly on nodes: hats, swords, the shell of a robot. Not part of the bound surface.
+    /// Meshes that hang rigidly on nodes: hats, swords, the shell of a robot. Not part of the
+    /// bound surface.
     pub props: Vec<Prop>,
 }
 

@@ -8,8 +8,9 @@ use thiserror::Error;
 
 /// A tree of nodes, parents before children, and the joints among them.
 ///
-/// Nodes are everything that moves: a file may animate a node above the joints, or between them. Joints are what
-/// weights name. Two joints may sit on the same node when a file binds it in two different ways.
+/// Nodes are everything that moves: a file may animate a node above the joints, or between them.
+/// Joints are what weights name. Two joints may sit on the same node when a file binds it in two
+/// different ways.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
     nodes: Vec<Node>,
@@ -43,11 +44,13 @@ pub struct Joint {
 pub struct BindBone {
     /// The joint itself.
     pub head: DVec3,
-    /// Where the bone ends: the middle of the joints below; a last joint goes on in the direction of the bone above.
+    /// Where the bone ends: the middle of the joints below; a last joint goes on in the direction
+    /// of the bone above.
     pub tail: DVec3,
 }
 
-/// Joints nearer than this, of a skeleton with these joints, are on the same spot: files and kinematics round.
+/// Joints nearer than this, of a skeleton with these joints, are on the same spot: files and
+/// kinematics round.
 pub(crate) fn same_place(heads: &[DVec3]) -> f64 {
     let first = heads.first().copied().unwrap_or_default();
     let size = heads.iter().map(|head| head.distance(first));
@@ -79,7 +82,8 @@ impl BindBone {
         (self.tail - self.head).try_normalize()
     }
 
-    /// Where along the bone a place is nearest to it, from 0 at the head to 1 at the tail (eq. 8 of Jacobson and Sorkine 2011); 0 where it has no length.
+    /// Where along the bone a place is nearest to it, from 0 at the head to 1 at the tail (eq. 8 of
+    /// Jacobson and Sorkine 2011); 0 where it has no length.
     pub fn share_along(&self, place: DVec3) -> f64 {
         let along = self.tail - self.head;
         let share = (place - self.head).dot(along) / along.length_squared();
@@ -131,8 +135,8 @@ pub enum SkeletonError {
 }
 
 impl Skeleton {
-    /// Checks and takes a tree. `joints` are (node, joint_from_bind), in rising order of nodes, which
-    /// puts parents first; the parents of joints are found here.
+    /// Checks and takes a tree. `joints` are (node, joint_from_bind), in rising order of nodes,
+    /// which puts parents first; the parents of joints are found here.
     ///
     /// # Errors
     ///
@@ -194,7 +198,8 @@ impl Skeleton {
         Ok(Skeleton { nodes, joints })
     }
 
-    /// A skeleton whose bind pose is its rest pose: every node listed in `joints` is bound where it rests.
+    /// A skeleton whose bind pose is its rest pose: every node listed in `joints` is bound where it
+    /// rests.
     ///
     /// # Errors
     ///
@@ -254,16 +259,16 @@ impl Skeleton {
         BindMatrix::of(&self.joints[joint].joint_from_bind).fault()
     }
 
-    /// The joints whose bind matrix cannot be inverted, up to what files round to `f32`: it flattens
-    /// space, so that nobody knows where such a joint was bound.
+    /// The joints whose bind matrix cannot be inverted, up to what files round to `f32`: it
+    /// flattens space, so that nobody knows where such a joint was bound.
     pub fn singular_binds(&self) -> Vec<usize> {
         let is_singular =
             |joint: &usize| self.bind_fault(*joint).is_some_and(BindFault::is_singular);
         (0..self.joints.len()).filter(is_singular).collect()
     }
 
-    /// Where every joint was bound. Along directions that a bind matrix (nearly) flattens, a joint is
-    /// taken to be where its parent is, or the middle of the others.
+    /// Where every joint was bound. Along directions that a bind matrix (nearly) flattens, a joint
+    /// is taken to be where its parent is, or the middle of the others.
     pub(crate) fn bind_heads(&self) -> Vec<DVec3> {
         let binds: Vec<BindMatrix> = self
             .joints
@@ -285,8 +290,8 @@ impl Skeleton {
         heads
     }
 
-    /// The bone of every joint in the bind pose. It has no length where neither a child nor the parent lies apart from the joint, or where
-    /// children lie evenly around it.
+    /// The bone of every joint in the bind pose. It has no length where neither a child nor the
+    /// parent lies apart from the joint, or where children lie evenly around it.
     pub fn bind_bones(&self) -> Vec<BindBone> {
         let heads = self.bind_heads();
         let same_place = same_place(&heads);

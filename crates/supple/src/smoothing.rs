@@ -1,11 +1,15 @@
 //! Smoothing channels over a surface: many steps at once, by a polynomial of the Laplacian.
 //!
-//! `direct-delta-mush.txt`, eq. (2) with the local strengths of §3.3: one explicit step is `x ← (I − A)x`, one implicit step solves `(I + A)x' = x`, with `A = λ·D_λ·L̄ᵀ` acting on a column
-//! of values. All `p` steps together are a function of the matrix: `(1 − a)^p` or `(1 + a)^−p`. `A` is similar to a symmetric matrix, and its eigenvalues lie between 0 and
-//! twice the largest of `λ·D_λ`, so a Chebyshev series on that interval gives the function to any accuracy. Its degree grows as the *reach* of the smoothing, counted in
-//! edges: 45 products with the sparse matrix do what 20 solves with a Cholesky factor ten times as dense would, and no factor is needed at all.
+//! `direct-delta-mush.txt`, eq. (2) with the local strengths of §3.3: one explicit step is `x ← (I
+//! − A)x`, one implicit step solves `(I + A)x' = x`, with `A = λ·D_λ·L̄ᵀ` acting on a column
+//! of values. All `p` steps together are a function of the matrix: `(1 − a)^p` or `(1 + a)^−p`. `A`
+//! is similar to a symmetric matrix, and its eigenvalues lie between 0 and twice the largest of
+//! `λ·D_λ`, so a Chebyshev series on that interval gives the function to any accuracy. Its degree
+//! grows as the *reach* of the smoothing, counted in edges: 45 products with the sparse matrix do
+//! what 20 solves with a Cholesky factor ten times as dense would, and no factor is needed at all.
 //!
-//! The same polynomial on a part of the surface is the same smoothing of that part, with nothing passing its border. So a channel that lives in one place is smoothed there.
+//! The same polynomial on a part of the surface is the same smoothing of that part, with nothing
+//! passing its border. So a channel that lives in one place is smoothed there.
 
 use crate::laplacian::Laplacian;
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f64x2, f64x4};
@@ -63,7 +67,8 @@ impl Smoothing {
 
     /// The Chebyshev series on `[0, bound]`; what it leaves out adds up to less than [`ACCURACY`].
     fn series(self, bound: f64) -> Series {
-        // Near 0 the response falls within 1/count: the node nearest to 0 must lie there, or all would see nothing but zeros.
+        // Near 0 the response falls within 1/count: the node nearest to 0 must lie there, or all
+        // would see nothing but zeros.
         let resolved = 2.0 * (f64::from(self.count) * bound).sqrt();
         let mut nodes = (resolved as usize)
             .clamp(32, MOST_TERMS)
@@ -115,7 +120,8 @@ impl Smoothing {
     }
 }
 
-/// What the series may leave out: with it a covariance a hundredth of the squared distance to its joint still has seven digits.
+/// What the series may leave out: with it a covariance a hundredth of the squared distance to its
+/// joint still has seven digits.
 const ACCURACY: f64 = 1e-9;
 
 /// Enough for all smoothing that options allow (`mush/strengths.rs`).
@@ -126,7 +132,8 @@ const MOST_TERMS: usize = 8192;
 pub(crate) struct Series(Vec<f64>);
 
 impl Series {
-    /// The coefficients with alternating signs, the first as it is: what they count for where nothing is to be smoothed, since `T_k(−1) = (−1)^k`.
+    /// The coefficients with alternating signs, the first as it is: what they count for where
+    /// nothing is to be smoothed, since `T_k(−1) = (−1)^k`.
     fn alternating(&self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator + '_ {
         let sign = |term: usize| if term.is_multiple_of(2) { 1.0 } else { -1.0 };
         let terms = self.0.iter().enumerate();
@@ -135,9 +142,13 @@ impl Series {
 
     /// The series as the `f` of a recurrence that single precision can do.
     ///
-    /// Clenshaw's recurrence subtracts large numbers where values are nearly constant. Reinsch's form of it has differences between neighbours there: with `L = 4A/bound` and
-    /// `e_k = (−1)^k c_k`, it is `δ_k = δ_{k+1} + e_k x − L β_{k+1}`, `β_k = β_{k+1} + δ_k`. Where `L x` is zero, these are `x` times sums of the `e` and sums of those, `f_k = Σ_{j≥k} Σ_{i≥j} e_i`; without
-    /// that part, what is left of the sums is small where `x` is smooth, and so is its rounding: `δ_k = δ_{k+1} − f_{k+1} L x − L β_{k+1}`. In the end (`k = 0`) half of both products counts, and the result is `x + δ`.
+    /// Clenshaw's recurrence subtracts large numbers where values are nearly constant. Reinsch's
+    /// form of it has differences between neighbours there: with `L = 4A/bound` and
+    /// `e_k = (−1)^k c_k`, it is `δ_k = δ_{k+1} + e_k x − L β_{k+1}`, `β_k = β_{k+1} + δ_k`. Where
+    /// `L x` is zero, these are `x` times sums of the `e` and sums of those, `f_k = Σ_{j≥k} Σ_{i≥j}
+    /// e_i`; without that part, what is left of the sums is small where `x` is smooth, and so
+    /// is its rounding: `δ_k = δ_{k+1} − f_{k+1} L x − L β_{k+1}`. In the end (`k = 0`) half of
+    /// both products counts, and the result is `x + δ`.
     fn of_differences(&self) -> Vec<f32> {
         let mut left_out = 0.0;
         let terms = self.alternating().skip(1).rev().skip_while(|term| {
@@ -180,7 +191,8 @@ impl Domain {
         Domain::part(laplacian, strengths, &points, Some)
     }
 
-    /// A part of the surface. `local` numbers its points in the order of `points`; neighbours outside are as if they had the same value.
+    /// A part of the surface. `local` numbers its points in the order of `points`; neighbours
+    /// outside are as if they had the same value.
     pub(crate) fn part(
         laplacian: &Laplacian,
         strengths: &[f64],
@@ -221,16 +233,19 @@ impl Domain {
         self.diagonal.len()
     }
 
-    /// The neighbours of a point, with their shares of `4A/bound`: that takes `Σ share (x_i − x_j)` of values.
+    /// The neighbours of a point, with their shares of `4A/bound`: that takes `Σ share (x_i − x_j)`
+    /// of values.
     pub(crate) fn row(&self, point: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let row = self.starts[point] as usize..self.starts[point + 1] as usize;
         let entries = self.neighbours[row.clone()].iter().zip(&self.entries[row]);
         entries.map(|(&neighbour, &entry)| (neighbour, -entry))
     }
 
-    /// What these steps are on this domain in single precision: series that smooth one after the other, as [`Series::of_differences`] has them; none is empty.
+    /// What these steps are on this domain in single precision: series that smooth one after the
+    /// other, as [`Series::of_differences`] has them; none is empty.
     ///
-    /// Sums of a series are many times as large as values, and their rounding is left on the result, different from point to point. So a tenth of the steps comes last and by itself: its
+    /// Sums of a series are many times as large as values, and their rounding is left on the
+    /// result, different from point to point. So a tenth of the steps comes last and by itself: its
     /// sums are small, and it smooths what the others leave.
     pub(crate) fn single_precision_series(&self, smoothing: Smoothing) -> Vec<Vec<f32>> {
         let last = smoothing.count.div_ceil(10);
@@ -247,9 +262,11 @@ impl Domain {
         smoothing.series(self.bound)
     }
 
-    /// Smooths channels in place. Only the first `sources` points may have values that are not zero.
+    /// Smooths channels in place. Only the first `sources` points may have values that are not
+    /// zero.
     ///
-    /// Clenshaw's recurrence: `b_k = c_k x + 2(2A/bound − I) b_{k+1} − b_{k+2}` from the last term down, then `c₀x + (2A/bound − I) b₁ − b₂`. Beside `x`, which is mostly zero where a channel
+    /// Clenshaw's recurrence: `b_k = c_k x + 2(2A/bound − I) b_{k+1} − b_{k+2}` from the last term
+    /// down, then `c₀x + (2A/bound − I) b₁ − b₂`. Beside `x`, which is mostly zero where a channel
     /// lives in one place, only two rows per point are touched: what costs time here is memory.
     pub(crate) fn smooth<const C: usize>(
         &self,
@@ -432,7 +449,8 @@ mod tests {
                 count,
                 &mut Scratch::default(),
             );
-            // Back, step by step: from the result of implicit steps, or from the start of explicit ones.
+            // Back, step by step: from the result of implicit steps, or from the start of explicit
+            // ones.
             let found: Vec<f64> = values.iter().map(|value| value[0]).collect();
             let (mut from, to, sign) = match steps {
                 Steps::Explicit => (start.clone(), &found, -1.0),

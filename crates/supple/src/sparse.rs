@@ -1,7 +1,9 @@
-//! Linear systems over a surface: symmetric, positive definite, few entries per row, many right-hand sides.
+//! Linear systems over a surface: symmetric, positive definite, few entries per row, many
+//! right-hand sides.
 //!
-//! The one place that knows of the solver behind it. It runs on the caller's thread alone, so that the factor is the same to the bit everywhere; columns are
-//! handed out to threads in batches of a fixed size, for the same reason.
+//! The one place that knows of the solver behind it. It runs on the caller's thread alone, so that
+//! the factor is the same to the bit everywhere; columns are handed out to threads in batches of a
+//! fixed size, for the same reason.
 
 use crate::exec;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -31,7 +33,8 @@ pub(crate) enum SparseError {
     OutOfMemory,
 }
 
-/// Where a matrix has entries, and in which order its unknowns are best eliminated: all that a factorisation needs before it knows any value.
+/// Where a matrix has entries, and in which order its unknowns are best eliminated: all that a
+/// factorisation needs before it knows any value.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     lower: SymbolicSparseColMat<u32>,
@@ -41,10 +44,12 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Of a matrix of `count` unknowns with a full diagonal and entries at these rows and columns, each of which stands for its mirror image as well.
+    /// Of a matrix of `count` unknowns with a full diagonal and entries at these rows and columns,
+    /// each of which stands for its mirror image as well.
     ///
-    /// For [`Cholesky::solve_places`] in every frame. The factor is kept entry by entry however large it is: in dense blocks, a surface of 100,000 points is factored in three fifths of the time, but takes twice as long to
-    /// solve for three columns.
+    /// For [`Cholesky::solve_places`] in every frame. The factor is kept entry by entry however
+    /// large it is: in dense blocks, a surface of 100,000 points is factored in three fifths of the
+    /// time, but takes twice as long to solve for three columns.
     pub(crate) fn of(count: usize, entries: &[[u32; 2]]) -> Result<Pattern, SparseError> {
         Pattern::stored(count, entries, SupernodalThreshold::FORCE_SIMPLICIAL)
     }
@@ -73,7 +78,8 @@ impl Pattern {
             added += *start - column as u32;
             *start = column as u32 + added;
         }
-        // The rows of each column with the entries that they come from; the diagonal comes from none.
+        // The rows of each column with the entries that they come from; the diagonal comes from
+        // none.
         let mut placed = vec![(0u32, u32::MAX); count + entries.len()];
         let mut next = starts.clone();
         let mut place = |column: u32, row: u32, entry: u32| {
@@ -119,7 +125,8 @@ impl Pattern {
         })
     }
 
-    /// Factors the matrix with this diagonal and these values of the entries, in the order in which they were given. Entries in the same place add up.
+    /// Factors the matrix with this diagonal and these values of the entries, in the order in which
+    /// they were given. Entries in the same place add up.
     pub(crate) fn factor(
         &self,
         diagonal: &[f64],
@@ -171,8 +178,8 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factors the matrix with this diagonal and these entries `(row, column, value)` beside it, each of which stands for its mirror image as well. Entries in
-    /// the same place add up.
+    /// Factors the matrix with this diagonal and these entries `(row, column, value)` beside it,
+    /// each of which stands for its mirror image as well. Entries in the same place add up.
     pub(crate) fn of(
         diagonal: &[f64],
         entries: &[(u32, u32, f64)],
@@ -189,7 +196,9 @@ impl Cholesky {
         exec::map(batches.len(), |at| self.solve_batch(batches[at])).concat()
     }
 
-    /// Solves for three columns at once, the coordinates of places: each entry of the factor is read once each way for all of them. Allocates nothing once the scratch has grown, if the factor is of a [`Pattern`].
+    /// Solves for three columns at once, the coordinates of places: each entry of the factor is
+    /// read once each way for all of them. Allocates nothing once the scratch has grown, if the
+    /// factor is of a [`Pattern`].
     pub(crate) fn solve_places(&self, places: &mut [DVec3], scratch: &mut Vec<[f64; 4]>) {
         let SymbolicCholeskyRaw::Simplicial(factor) = self.symbolic.raw() else {
             let column = |axis: usize| places.iter().map(|place| place[axis]).collect();
@@ -299,7 +308,8 @@ mod tests {
 
     #[test]
     fn solutions_are_those_of_elimination_for_any_number_of_columns() {
-        // A grid of 9 × 7 points, each pulled to its neighbours and a little to zero; one edge is given twice.
+        // A grid of 9 × 7 points, each pulled to its neighbours and a little to zero; one edge is
+        // given twice.
         let (width, height) = (9, 7);
         let count = width * height;
         let mut edges: Vec<(u32, u32, f64)> = Vec::new();
@@ -343,7 +353,8 @@ mod tests {
         }
     }
 
-    /// A block of points, each pulled to those beside it: so much fills in that the solver would keep its factor in blocks.
+    /// A block of points, each pulled to those beside it: so much fills in that the solver would
+    /// keep its factor in blocks.
     #[test]
     fn places_are_solved_like_columns_whichever_way_the_factor_is_kept() {
         let side = 16u32;

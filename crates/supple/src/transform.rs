@@ -1,13 +1,15 @@
 //! The transforms of the library: [`Affine`] at run time, [`Local`] and [`Trs`] in poses.
 //!
-//! Poses and kinematics run in `f64` (there are few joints), the palette and the vertex loop in `f32`.
+//! Poses and kinematics run in `f64` (there are few joints), the palette and the vertex loop in
+//! `f32`.
 
 use crate::polar::Polar;
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Mat3, Vec3, Vec4};
 
 /// A 3×4 affine map in `f32`, stored as three rows, as the papers write `T ∈ R^{3×4}`.
 ///
-/// Rows make a blend twelve multiply-adds in three registers, and are the order of `--palette` files.
+/// Rows make a blend twelve multiply-adds in three registers, and are the order of `--palette`
+/// files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Affine {
@@ -94,7 +96,8 @@ impl Affine {
         }
     }
 
-    /// `self` where `share` is 0, `other` where it is 1; between equal maps the same map, to the bit.
+    /// `self` where `share` is 0, `other` where it is 1; between equal maps the same map, to the
+    /// bit.
     #[inline]
     #[must_use]
     pub fn lerp(&self, other: &Affine, share: f32) -> Affine {
@@ -148,7 +151,8 @@ impl Affine {
         )
     }
 
-    /// The determinant of the linear part, in double precision: of small and large maps it would not fit into `f32`.
+    /// The determinant of the linear part, in double precision: of small and large maps it would
+    /// not fit into `f32`.
     #[inline]
     pub(crate) fn determinant(&self) -> f64 {
         let [a, b, c] = self.rows.map(|row| row.truncate().as_dvec3());
@@ -161,7 +165,8 @@ impl Affine {
         self.determinant() < 0.0
     }
 
-    /// The factor of a uniform scale, or the geometric mean of an uneven one; negative where the map mirrors.
+    /// The factor of a uniform scale, or the geometric mean of an uneven one; negative where the
+    /// map mirrors.
     pub fn scale_factor(&self) -> f64 {
         self.determinant().cbrt()
     }
@@ -169,9 +174,9 @@ impl Affine {
     /// Maps a unit normal by the inverse transpose of the linear part, and normalises it.
     ///
     /// The inverse transpose of `A` is `cof(A) / det(A)`, and only its direction matters, so the
-    /// cofactors with the sign of the determinant do: they need no division and stay finite where `A` has
-    /// lost a dimension. Where even the cofactors vanish (the surface was crushed to a line) the
-    /// normal follows `A` itself, and where that vanishes too it stays as it was.
+    /// cofactors with the sign of the determinant do: they need no division and stay finite where
+    /// `A` has lost a dimension. Where even the cofactors vanish (the surface was crushed to a
+    /// line) the normal follows `A` itself, and where that vanishes too it stays as it was.
     #[inline]
     pub fn transform_normal(&self, normal: Vec3) -> Vec3 {
         let [a, b, c] = self.rows.map(|row| row.truncate());
@@ -200,7 +205,8 @@ impl Affine {
         direction.map_or(normal, |direction| direction.as_vec3())
     }
 
-    /// Maps a unit tangent along the surface, and normalises it; `w` tells the side of the bitangent.
+    /// Maps a unit tangent along the surface, and normalises it; `w` tells the side of the
+    /// bitangent.
     #[inline]
     pub fn transform_tangent(&self, tangent: Vec4) -> Vec4 {
         let along = self.transform_vector(tangent.truncate());
@@ -253,7 +259,8 @@ impl Trs {
 pub enum Local {
     /// What clips can move.
     Trs(Trs),
-    /// A matrix as a file gave it; kept as it is, since it may hold shear that no [`Trs`] can express.
+    /// A matrix as a file gave it; kept as it is, since it may hold shear that no [`Trs`] can
+    /// express.
     Matrix(DAffine3),
 }
 
@@ -287,7 +294,8 @@ impl Local {
         }
     }
 
-    /// How the node is turned against its parent: of a matrix with scale or shear, the rotation of its polar decomposition.
+    /// How the node is turned against its parent: of a matrix with scale or shear, the rotation of
+    /// its polar decomposition.
     pub fn rotation(&self) -> DQuat {
         match self {
             Local::Trs(trs) if trs.rotation.length_squared() > 0.0 => trs.rotation.normalize(),
@@ -296,7 +304,8 @@ impl Local {
         }
     }
 
-    /// The same turned about the node's own place, by a rotation in the parent's axes. Scale and shear are turned along.
+    /// The same turned about the node's own place, by a rotation in the parent's axes. Scale and
+    /// shear are turned along.
     pub fn turned(&self, by: DQuat) -> Local {
         match self {
             Local::Trs(trs) => Local::Trs(Trs {

@@ -1,5 +1,5 @@
-//! Bind matrices that are singular, nearly so, tiny, huge or mirrored, and surfaces that are stored in
-//! a space of their own, for every method.
+//! Bind matrices that are singular, nearly so, tiny, huge or mirrored, and surfaces that are stored
+//! in a space of their own, for every method.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! Inverse kinematics against forward kinematics and angles written again, plainly, and what must hold for any skeleton.
+//! Inverse kinematics against forward kinematics and angles written again, plainly, and what must
+//! hold for any skeleton.
 
 #![allow(clippy::unwrap_used)] // in the helpers of the tests below
 

@@ -1,5 +1,5 @@
-//! Public functions with input that is too short, too long, empty or out of range: an error, never a
-//! panic.
+//! Public functions with input that is too short, too long, empty or out of range: an error, never
+//! a panic.
 
 #![allow(clippy::unwrap_used)]
 

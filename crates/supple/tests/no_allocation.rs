@@ -1,4 +1,5 @@
-//! A frame allocates nothing: sampling, kinematics, palette, morph targets and deformation, by every method.
+//! A frame allocates nothing: sampling, kinematics, palette, morph targets and deformation, by
+//! every method.
 
 #![allow(clippy::unwrap_used)]
 
@@ -120,7 +121,9 @@ fn asset() -> Asset {
 
 /// Runs a frame once to warm up, then at eleven times, of which none may allocate.
 ///
-/// On a thread of a pool: where others hand work over to it, its queue grows by a block now and then, which is nothing of a frame's. A pool of its own, so that it does no work of other tests meanwhile.
+/// On a thread of a pool: where others hand work over to it, its queue grows by a block now and
+/// then, which is nothing of a frame's. A pool of its own, so that it does no work of other tests
+/// meanwhile.
 fn assert_no_allocation(what: &str, mut frame: impl FnMut(f64) + Send) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
     pool.unwrap().install(|| {

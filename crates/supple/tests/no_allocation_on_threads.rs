@@ -1,6 +1,8 @@
-//! A frame that is shared out to threads allocates nothing on any of them, as long as the caller is one of the pool's.
+//! A frame that is shared out to threads allocates nothing on any of them, as long as the caller is
+//! one of the pool's.
 //!
-//! From a thread that is not, the pool's queue takes a block about every sixty frames. Alone in its file, so that no other test allocates meanwhile.
+//! From a thread that is not, the pool's queue takes a block about every sixty frames. Alone in its
+//! file, so that no other test allocates meanwhile.
 
 #![allow(clippy::unwrap_used)]
 
@@ -41,7 +43,8 @@ fn a_frame_on_several_threads_allocates_nothing_on_any() {
                 };
                 skin.deform(palette, &mut workspace, output).unwrap();
             };
-            // The workspace grows, and each thread of the pool makes room for its own queue the first time it takes something over.
+            // The workspace grows, and each thread of the pool makes room for its own queue the
+            // first time it takes something over.
             palettes.iter().for_each(&mut frame);
             let allocations = allocations_on_all_threads(|| palettes.iter().for_each(&mut frame));
             assert_eq!(allocations, 0);

@@ -1,4 +1,5 @@
-//! Point handles: thickness known in closed form, places known by hand, trees along the body, and any soup of triangles.
+//! Point handles: thickness known in closed form, places known by hand, trees along the body, and
+//! any soup of triangles.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -69,7 +70,8 @@ fn dumbbell() -> Mesh {
     })
 }
 
-/// The rule of Shapira et al. for rays of some lengths, given at the angles of the sunflower that the library casts; none for rays that meet a surface facing the same way.
+/// The rule of Shapira et al. for rays of some lengths, given at the angles of the sunflower that
+/// the library casts; none for rays that meet a surface facing the same way.
 fn by_rule(length: impl Fn(f64, f64) -> Option<f64>, turn: f64) -> f64 {
     let golden = TAU * (1.0 - 2.0 / (1.0 + 5f64.sqrt()));
     let mut rays: Vec<(f64, f64)> = (0..30)
@@ -560,7 +562,8 @@ fn what_cannot_be_is_said() {
     );
 }
 
-/// A ball has room for a few handles only; given ones count, and those beside them are made up for elsewhere.
+/// A ball has room for a few handles only; given ones count, and those beside them are made up for
+/// elsewhere.
 #[test]
 fn handles_that_there_is_no_room_for_are_told() {
     let options = |count: usize, given: &[DVec3]| HandleOptions {
@@ -674,7 +677,8 @@ fn a_handle_off_a_sheet_is_refused() {
     }
 }
 
-/// Handles of what has no inside lie on it, beside a body or grown to it, and each of them holds something.
+/// Handles of what has no inside lie on it, beside a body or grown to it, and each of them holds
+/// something.
 #[test]
 fn handles_of_capes_and_fins_lie_on_them_and_hold() {
     let bar = turned(-3.0, 3.0, 24, |_| 0.4);

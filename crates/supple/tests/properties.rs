@@ -1,4 +1,5 @@
-//! What every skinning method must hold to, on random rigs. A new method joins by being listed in `Method::ALL`.
+//! What every skinning method must hold to, on random rigs. A new method joins by being listed in
+//! `Method::ALL`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,11 +19,13 @@ const NORMAL_ROUNDING: f64 = 2e-6;
 
 /// Angles between joints stay well below the half turn at which blends of rotations are undefined.
 const STRONG_BEND: f64 = 1.2;
-/// Blends of rotations up to this far apart are far from singular, so that normals are well defined.
+/// Blends of rotations up to this far apart are far from singular, so that normals are well
+/// defined.
 const MILD_BEND: f64 = 0.6;
 
-/// Motions that a method is made for. Bones that stretch and curves follow the joints around them: where joints fly apart at random, bones
-/// may shrink to nothing or turn around, and then any rounding decides where they point.
+/// Motions that a method is made for. Bones that stretch and curves follow the joints around them:
+/// where joints fly apart at random, bones may shrink to nothing or turn around, and then any
+/// rounding decides where they point.
 fn within_reach(method: &Method, rig: &Rig, motions: &[DAffine3]) -> Vec<DAffine3> {
     if !looks_at_joints_around(method) {
         return motions.to_vec();
@@ -70,10 +73,14 @@ impl Slack {
         }
     }
 
-    /// Of methods that fit a rotation to a patch: as much more as the patch magnifies what its joints do. The random surfaces of these tests are crumpled, and their patches thin, folded
-    /// over and torn apart by joints that fly anywhere; a tangent of such a patch (delta mush) or the inverse of its covariance (`ddm-v1`) may magnify anything a thousandfold. So each joint is
-    /// moved by ten thousand times a rounding, in a few directions, and what becomes of that is what may become of a rounding. A few directions of many: hence a factor of ten. And `ddm-v1` divides by covariances whose thinnest direction is a thousandth
-    /// of the whole: no motion of a joint shows that, but the rounding of sums is made larger by as much.
+    /// Of methods that fit a rotation to a patch: as much more as the patch magnifies what its
+    /// joints do. The random surfaces of these tests are crumpled, and their patches thin, folded
+    /// over and torn apart by joints that fly anywhere; a tangent of such a patch (delta mush) or
+    /// the inverse of its covariance (`ddm-v1`) may magnify anything a thousandfold. So each joint
+    /// is moved by ten thousand times a rounding, in a few directions, and what becomes of that
+    /// is what may become of a rounding. A few directions of many: hence a factor of ten. And
+    /// `ddm-v1` divides by covariances whose thinnest direction is a thousandth of the whole:
+    /// no motion of a joint shows that, but the rounding of sums is made larger by as much.
     fn measured(method: &Method, skin: &Skin, motions: &[DAffine3]) -> Slack {
         const STEP: f64 = 1e-3;
         let still = deform_skin(skin, &palette(motions));
@@ -253,7 +260,8 @@ proptest! {
     }
 }
 
-/// Maps that no rigid method is made for: stretched, sheared, mirrored, crushed to a plane, a line or a point.
+/// Maps that no rigid method is made for: stretched, sheared, mirrored, crushed to a plane, a line
+/// or a point.
 fn any_map() -> impl Strategy<Value = DAffine3> {
     let factor = prop_oneof![3 => 0.2..2.0f64, 1 => -2.0..-0.2f64, 1 => Just(0.0), 1 => Just(-1.0), 1 => Just(1.0)];
     let factors = prop::array::uniform3(factor).prop_map(DVec3::from_array);

@@ -1,4 +1,5 @@
-//! The fast vertex loop: the same surface as the plain one, on every instruction set, for any order of vertices, into any buffers, for any crowd.
+//! The fast vertex loop: the same surface as the plain one, on every instruction set, for any order
+//! of vertices, into any buffers, for any crowd.
 
 #![allow(clippy::unwrap_used)]
 
@@ -111,7 +112,8 @@ fn middle_pose(asset: &Asset) -> Palette {
     asset.rig.skeleton().palette(&pose).unwrap()
 }
 
-/// How much more than others a method may differ between the two loops: where it fits rotations to patches, or divides by lengths of bones.
+/// How much more than others a method may differ between the two loops: where it fits rotations to
+/// patches, or divides by lengths of bones.
 fn slack(method: &Method) -> f32 {
     if looks_at_surface_around(method) || looks_at_joints_around(method) {
         20.0
@@ -303,7 +305,8 @@ fn a_joint_that_is_not_finite_takes_only_its_own_vertices_along() {
     }
 }
 
-/// Two joints half a turn apart: rounding must not decide which way is shorter, on any instruction set.
+/// Two joints half a turn apart: rounding must not decide which way is shorter, on any instruction
+/// set.
 #[test]
 fn joints_half_a_turn_apart_tie_and_rounding_does_not_decide() {
     let bar = characters::build(Character::Bar, 2_000).unwrap();
@@ -538,7 +541,8 @@ fn vertex_buffers_hold_what_slices_hold() {
             .unwrap();
         for normal in normals {
             for tangent in tangents {
-                // Positions and tangents side by side with a gap between, normals apart; the last vertex ends with its tangent.
+                // Positions and tangents side by side with a gap between, normals apart; the last
+                // vertex ends with its tangent.
                 let (stride, apart) = (20 + tangent.bytes(), normal.bytes() + 3);
                 let mut side_by_side = vec![0xaa; stride * count];
                 let mut others = vec![0xaa; apart * (count - 1) + normal.bytes()];

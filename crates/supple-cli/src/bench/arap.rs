@@ -1,4 +1,5 @@
-//! As-rigid-as-possible skinning: what setting up takes, a round of its energy, a frame, and switching a handle.
+//! As-rigid-as-possible skinning: what setting up takes, a round of its energy, a frame, and
+//! switching a handle.
 
 use super::scenes;
 use super::{MOMENT, best_of, built_in, clocked, markdown, milliseconds, readable};

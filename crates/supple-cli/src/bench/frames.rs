@@ -1,4 +1,5 @@
-//! What a frame takes: every direct method, with and without normals, at four and eight influences, on one thread and on all.
+//! What a frame takes: every direct method, with and without normals, at four and eight influences,
+//! on one thread and on all.
 
 use super::scenes::{self, FrameScene};
 use super::{SHORT_MOMENT, best_of, built_in, clocked, markdown};

@@ -1,7 +1,9 @@
 //! `supple bench`: how long things take on this machine.
 //!
-//! A frame of every direct method, here or on the GPU; baking centers of rotation and following a brush; baking direct delta mush, and a frame of each of its variants; computing weights and editing them; keeping a surface rigid. Every figure is the best of several runs: what the machine can
-//! do, not what else it did.
+//! A frame of every direct method, here or on the GPU; baking centers of rotation and following a
+//! brush; baking direct delta mush, and a frame of each of its variants; computing weights and
+//! editing them; keeping a surface rigid. Every figure is the best of several runs: what the
+//! machine can do, not what else it did.
 
 mod arap;
 mod centers;
@@ -145,7 +147,8 @@ const SHORT_MOMENT: Duration = Duration::from_millis(50);
 /// What takes longer than this is not run again.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the last of some runs gave, and how long the shortest took: at least three runs, unless they are slow, and as many as a moment allows.
+/// What the last of some runs gave, and how long the shortest took: at least three runs, unless
+/// they are slow, and as many as a moment allows.
 fn best_of<T>(
     moment: Duration,
     mut run: impl FnMut() -> Result<(T, Duration), Failure>,

@@ -169,7 +169,8 @@ struct Frame {
     paper: Option<f64>,
 }
 
-/// Linear blending with the weights of v5, all variants, and delta mush, which smooths in every frame.
+/// Linear blending with the weights of v5, all variants, and delta mush, which smooths in every
+/// frame.
 fn frames(file: &Path, asset: &Asset, with_paper: bool) -> Result<Vec<Frame>, Failure> {
     let rig = &asset.rig;
     let options = scenes::mush_options(true);

@@ -1,4 +1,5 @@
-//! What is timed: characters of the papers' sizes, crowded weights, brush strokes, poses, weights to compute. Shared by `supple bench` and `cargo bench`.
+//! What is timed: characters of the papers' sizes, crowded weights, brush strokes, poses, weights
+//! to compute. Shared by `supple bench` and `cargo bench`.
 
 use glam::DVec3;
 use std::sync::Arc;
@@ -53,7 +54,8 @@ pub const PAPER: [PaperModel; 5] = [
 /// How many joints hold each vertex where weights are crowded, as bounded biharmonic weights are.
 const CROWD: usize = 11;
 
-/// Weights that fall with the distance to the nearest joints, the last of which reaches zero, so that they are continuous.
+/// Weights that fall with the distance to the nearest joints, the last of which reaches zero, so
+/// that they are continuous.
 pub fn crowded_weights(rig: &Rig) -> Result<Weights, WeightsError> {
     let bones = rig.skeleton().bind_bones();
     let extent = f64::from(rig.mesh().bounds().map_or(1.0, |bounds| bounds.extent()));
@@ -83,7 +85,8 @@ pub struct Stroke {
 /// How many vertices a stroke paints.
 pub const PAINTED: usize = 200;
 
-/// Strokes all over a character, each on its own weights: more of a joint that some of the painted vertices have.
+/// Strokes all over a character, each on its own weights: more of a joint that some of the painted
+/// vertices have.
 pub fn strokes(rig: &Rig, count: usize) -> Result<Vec<Stroke>, WeightsError> {
     let vertices = rig.mesh().vertex_count();
     let place = |stroke: usize| stroke * vertices / count.max(1);
@@ -124,7 +127,8 @@ fn nearest(mesh: &Mesh, at: usize) -> Vec<(f32, usize)> {
     near
 }
 
-/// The characters on which direct delta mush is baked: one of a few dozen joints, then a body of growing size.
+/// The characters on which direct delta mush is baked: one of a few dozen joints, then a body of
+/// growing size.
 pub const MUSHED: [&str; 4] = ["arm:10000", "figure:10000", "figure:20000", "figure:55000"];
 
 /// The character whose frames are timed, as large as the paper's Brute.
@@ -152,7 +156,8 @@ pub fn mush_options(radius_from_bones: bool) -> MushOptions {
     }
 }
 
-/// Table 3 of the paper on direct delta mush: a vertex of the Brute by v0 to v5, in microseconds on one thread.
+/// Table 3 of the paper on direct delta mush: a vertex of the Brute by v0 to v5, in microseconds on
+/// one thread.
 pub const BRUTE: [f64; 6] = [3.2, 2.3, 2.9, 3.2, 2.6, 1.6];
 
 /// How many clips are looked at.
@@ -227,7 +232,8 @@ pub fn bindings() -> Vec<Binding> {
     ]
 }
 
-/// A whole character, held by those of its joints that hold something already and have the longest bones: no fingers and toes where few are asked for.
+/// A whole character, held by those of its joints that hold something already and have the longest
+/// bones: no fingers and toes where few are asked for.
 pub fn held_by(rig: &Rig, most: usize) -> BindGroup {
     let skeleton = rig.skeleton();
     let mut group = BindGroup::whole(rig.mesh(), skeleton);
@@ -279,7 +285,8 @@ pub fn brush(mesh: &Mesh, joint: usize) -> Brush {
     }
 }
 
-/// The character whose frames are timed by every direct method: in the nearest caches, in the farther ones, in memory.
+/// The character whose frames are timed by every direct method: in the nearest caches, in the
+/// farther ones, in memory.
 pub const CARRIED: [&str; 3] = ["figure:10000", "figure:40000", "figure:1000000"];
 
 /// The most influences that a vertex has in those.
@@ -297,7 +304,8 @@ pub fn influences_on_gpu(method: &Method) -> usize {
     }
 }
 
-/// Weights of which every vertex has so many, so that nothing is gained by vertices that have fewer. Direct delta mush starts from those of the character, and finds its own.
+/// Weights of which every vertex has so many, so that nothing is gained by vertices that have
+/// fewer. Direct delta mush starts from those of the character, and finds its own.
 pub fn weights_on_gpu(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
     if most > INFLUENCES[0] {
         return limited(rig, most);
@@ -305,7 +313,8 @@ pub fn weights_on_gpu(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
     limited_weights(&crowded_weights(rig)?, most, rig.skeleton().joints().len())
 }
 
-/// The methods whose frames are timed: all but those that solve for the whole surface in every pose.
+/// The methods whose frames are timed: all but those that solve for the whole surface in every
+/// pose.
 pub fn direct_methods() -> Vec<Method> {
     let solves = |method: &Method| matches!(method, Method::DeltaMush(_) | Method::Arap(_));
     let direct = Method::ALL.iter().filter(|method| !solves(method));
@@ -345,7 +354,8 @@ impl FrameScene {
         }
     }
 
-    /// The method with what it shares with others; direct delta mush keeps as many influences as the character.
+    /// The method with what it shares with others; direct delta mush keeps as many influences as
+    /// the character.
     pub fn prepared(&mut self, method: &Method) -> Result<Method, MushError> {
         let options = match method {
             Method::DirectDeltaMush(options) => options,

@@ -1,4 +1,5 @@
-//! Weights: what computing them takes, by each method, and what a dab of a brush and whole edits take.
+//! Weights: what computing them takes, by each method, and what a dab of a brush and whole edits
+//! take.
 
 use super::scenes;
 use super::{
@@ -34,7 +35,8 @@ pub(super) fn time_characters(tell: impl Fn(&Path)) -> Result<Vec<Row>, Failure>
     Ok(rows)
 }
 
-/// All that there is to time on one character. Where no skin says what is bound to which joints, only edits.
+/// All that there is to time on one character. Where no skin says what is bound to which joints,
+/// only edits.
 pub(super) fn time_file(file: &Path, rig: &Rig, groups: &[BindGroup]) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     if !groups.is_empty() {
@@ -98,7 +100,8 @@ fn bind_row(
 /// How many places of the body are dabbed.
 const DABS: usize = 40;
 
-/// Dabs all over the body, each by itself, and edits of every vertex. Crowded weights give them something to do.
+/// Dabs all over the body, each by itself, and edits of every vertex. Crowded weights give them
+/// something to do.
 fn edit_rows(file: &Path, rig: &Rig) -> Result<Vec<Row>, Failure> {
     let weights = scenes::crowded_weights(rig)?;
     let editor = Editor::new(rig);

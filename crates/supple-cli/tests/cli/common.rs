@@ -58,7 +58,8 @@ pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-/// A file of the shared models. Where they are missing there is none, which on a build server is a failure.
+/// A file of the shared models. Where they are missing there is none, which on a build server is a
+/// failure.
 pub fn shared_model(name: &str) -> Option<String> {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
     let path = models.join(name);
@@ -127,7 +128,8 @@ pub fn change_json(path: &Path, change: impl FnOnce(&mut serde_json::Value)) {
     std::fs::write(path, json.to_string()).expect("writable");
 }
 
-/// What a file holds, once it is sure that every vertex of it has weights, finite ones that sum to one.
+/// What a file holds, once it is sure that every vertex of it has weights, finite ones that sum to
+/// one.
 pub fn loaded_with_weights(path: &Path) -> supple_io::gltf::Loaded {
     let loaded = supple_io::gltf::load(path).expect("readable");
     let found = &loaded.notes.weights;

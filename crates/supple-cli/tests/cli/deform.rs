@@ -366,7 +366,8 @@ fn options_of_smoothing_are_explained_where_they_are_wrong() {
             assert!(error.contains(phrase), "{arguments:?}: {error}");
         }
     }
-    // By name and by number; all kinds together; a comparison takes them if one of its methods does.
+    // By name and by number; all kinds together; a comparison takes them if one of its methods
+    // does.
     let good: &[&[&str]] = &[
         &[
             "deform",

@@ -1,4 +1,5 @@
-//! `--device gpu` as its users meet it. Without a GPU or Mesa's lavapipe, it is only seen that this is said.
+//! `--device gpu` as its users meet it. Without a GPU or Mesa's lavapipe, it is only seen that this
+//! is said.
 
 use super::common::{fails, folder, supple_with, told};
 use std::path::Path;

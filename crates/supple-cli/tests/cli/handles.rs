@@ -442,7 +442,8 @@ fn edges_of_a_file_that_make_no_sense_are_told() {
     );
 }
 
-/// Handles of a mesh on a node that scales it: its skin carries it there, and nothing is bent. A handle that is moved bends it.
+/// Handles of a mesh on a node that scales it: its skin carries it there, and nothing is bent. A
+/// handle that is moved bends it.
 #[test]
 fn a_body_that_is_carried_as_a_whole_is_nothing_odd() {
     let folder = folder();

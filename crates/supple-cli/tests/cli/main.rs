@@ -64,7 +64,8 @@ fn bench_tells_programs_what_it_tells_people() {
     assert_eq!(rigid.len(), 1);
     let others = rows.len() + mush.len() + weights.len();
     assert_eq!(others + rigid.len() + frames.len(), all.len());
-    // All but the two that solve for the whole surface, with and without normals, on one thread and, if there are more, on all.
+    // All but the two that solve for the whole surface, with and without normals, on one thread
+    // and, if there are more, on all.
     let direct = supple::Method::ALL.len() - 2;
     let threads: Vec<u64> = frames
         .iter()

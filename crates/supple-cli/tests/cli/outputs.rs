@@ -1,4 +1,5 @@
-//! What becomes of outputs: permissions, links, folders, devices; and running where threads are scarce.
+//! What becomes of outputs: permissions, links, folders, devices; and running where threads are
+//! scarce.
 
 use super::common::{fails, folder, listing, npy_rows, succeeds, supple_with};
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use supple::characters::{self, Character};
 use supple_io::gltf::Document;
 
-/// A file of the shared hostile ones. Where they are missing there is none, which on a build server is a failure.
+/// A file of the shared hostile ones. Where they are missing there is none, which on a build server
+/// is a failure.
 fn hostile(name: &str) -> Option<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/hostile");
     let path = folder.join(name);
@@ -18,7 +19,8 @@ fn hostile(name: &str) -> Option<String> {
     is_there.then(|| path.to_str().expect("UTF-8").to_owned())
 }
 
-/// Runs a command that writes `out`, last of its arguments. If it succeeds, what it wrote must be readable; if not, it leaves nothing behind.
+/// Runs a command that writes `out`, last of its arguments. If it succeeds, what it wrote must be
+/// readable; if not, it leaves nothing behind.
 fn writes_readably(arguments: &[&str], out: &str, folder: &Path) -> bool {
     let path = folder.join(out);
     let written = supple(&[arguments, &["-o", out]].concat(), folder);
@@ -195,7 +197,8 @@ fn arrays_with_hostile_headers_are_refused_in_a_line() {
     }
 }
 
-/// A bar whose first vertex has weights that sum to three quarters, and whose last one names a joint that is not there.
+/// A bar whose first vertex has weights that sum to three quarters, and whose last one names a
+/// joint that is not there.
 fn badly_weighted(path: &Path) {
     let bar = characters::build(Character::Bar, 2_000).expect("built");
     let document = Document::from_asset(&bar).expect("a file");

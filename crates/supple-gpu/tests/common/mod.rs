@@ -12,7 +12,8 @@ use supple_gpu::{Format, Gpu, GpuSkin, Surface};
 /// Of the extent of what comes out: how far GPU and CPU may be apart.
 pub const CLOSE: f32 = 2e-5;
 
-/// The GPU, or Mesa's lavapipe. Without any there is nothing to test, which is said; on a build server that is a failure instead.
+/// The GPU, or Mesa's lavapipe. Without any there is nothing to test, which is said; on a build
+/// server that is a failure instead.
 pub fn gpu() -> Option<&'static Gpu> {
     static GPU: OnceLock<Option<Gpu>> = OnceLock::new();
     let found = GPU.get_or_init(|| match Gpu::new() {
@@ -48,7 +49,8 @@ pub fn methods(rig: &Rig) -> Vec<Method> {
         "delta-mush",
     ];
     let mut methods: Vec<Method> = names.iter().map(|name| name.parse().unwrap()).collect();
-    // As if learned: two joints carry the vertex a little elsewhere, one as far as the other the opposite way.
+    // As if learned: two joints carry the vertex a little elsewhere, one as far as the other the
+    // opposite way.
     let linear = AnimationSpaceWeights::linear(rig);
     let mut learned = AnimationSpaceWeights::default();
     for vertex in 0..linear.vertex_count() {

@@ -247,7 +247,8 @@ impl<'a> Accessors<'a> {
         Ok(Sparse { positions, values })
     }
 
-    /// `count` elements of `element` bytes in a buffer view, proven to be inside of it and of its buffer.
+    /// `count` elements of `element` bytes in a buffer view, proven to be inside of it and of its
+    /// buffer.
     fn slice(
         &self,
         view_index: usize,
@@ -304,8 +305,9 @@ struct View<'a> {
     stride: Option<usize>,
 }
 
-/// Every view of a file, proven to be inside of its buffer. One that is not is refused even if nothing
-/// reads it: what Supple writes adds to the buffer, and the view would come to hold those bytes.
+/// Every view of a file, proven to be inside of its buffer. One that is not is refused even if
+/// nothing reads it: what Supple writes adds to the buffer, and the view would come to hold those
+/// bytes.
 fn views(container: &Container) -> Result<Vec<View<'_>>, Fault> {
     let buffers = section::<gltf_json::Buffer>(&container.json, "buffers")?;
     let views = section::<buffer::View>(&container.json, "bufferViews")?;
@@ -371,7 +373,8 @@ impl<'a> Slice<'a> {
 }
 
 impl Source<'_> {
-    /// Hands every component that is stored (element, component, its bytes) to `put`, sparse ones last.
+    /// Hands every component that is stored (element, component, its bytes) to `put`, sparse ones
+    /// last.
     fn for_each(&self, mut put: impl FnMut(usize, usize, &[u8])) {
         let size = self.component.size();
         let mut element = |position: usize, bytes: &[u8]| {

@@ -10,7 +10,8 @@ use supple::weights::{Influence, Weights, WeightsBuilder};
 use supple::{Bounds, Mesh, Rig};
 
 impl Document {
-    /// What of the character is bound together: the meshes of skins that bind nodes in common, in the same way but for rounding. Of the joints on one node, a group has one. Empty in a file
+    /// What of the character is bound together: the meshes of skins that bind nodes in common, in
+    /// the same way but for rounding. Of the joints on one node, a group has one. Empty in a file
     /// without skins.
     pub fn bind_groups(&self, mesh: &Mesh, skeleton: &Skeleton) -> Vec<BindGroup> {
         let mut groups: Vec<BindGroup> = Vec::new();
@@ -44,7 +45,8 @@ impl Document {
         groups
     }
 
-    /// Replaces the weights of the character, as [`Document::set_weights`] does; skins come to list the joints that their vertices now need. Where skins bind a node by matrices that differ by
+    /// Replaces the weights of the character, as [`Document::set_weights`] does; skins come to list
+    /// the joints that their vertices now need. Where skins bind a node by matrices that differ by
     /// rounding, vertices follow it as their own skin has it; where by more, it is an error.
     ///
     /// # Errors
@@ -87,7 +89,8 @@ impl Document {
 trait Grouping {
     /// Adds joints, one for a node.
     fn add_joints(&mut self, joints: &[usize], skeleton: &Skeleton);
-    /// Whether another group binds some of the same nodes, and binds none otherwise: then both are in one space.
+    /// Whether another group binds some of the same nodes, and binds none otherwise: then both are
+    /// in one space.
     fn fits(&self, other: &BindGroup, mesh: &Mesh, skeleton: &Skeleton) -> bool;
 }
 

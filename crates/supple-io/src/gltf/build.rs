@@ -9,8 +9,9 @@ use supple::Asset;
 use supple::clip::{Channel, Clip, Interpolation, Track};
 
 impl Document {
-    /// A file with the character's mesh, skeleton, weights and clips, for the built-in characters. What these do not
-    /// have is not written: morph targets, tangents, props; several parts become one, in the first one's colour.
+    /// A file with the character's mesh, skeleton, weights and clips, for the built-in characters.
+    /// What these do not have is not written: morph targets, tangents, props; several parts
+    /// become one, in the first one's colour.
     ///
     /// # Errors
     ///
@@ -110,8 +111,8 @@ impl Document {
         Ok(json!({ "name": clip.name, "channels": channels, "samplers": samplers }))
     }
 
-    /// Stores the curve of a track; returns the sampler that plays it. `kind` is the type of its values, and `what` names
-    /// for errors what they move.
+    /// Stores the curve of a track; returns the sampler that plays it. `kind` is the type of its
+    /// values, and `what` names for errors what they move.
     pub(super) fn append_sampler(
         &mut self,
         kind: &str,

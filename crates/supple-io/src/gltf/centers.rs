@@ -1,10 +1,12 @@
-//! Centers of rotation that a file holds: a vertex attribute, and in the mesh's extras how and from what they were computed.
+//! Centers of rotation that a file holds: a vertex attribute, and in the mesh's extras how and from
+//! what they were computed.
 //!
 //! ```json
 //! "extras": { "supple": { "centerOfRotation": { "sigma": 0.1, "epsilon": 0.1, "accuracy": 3e-5, "source": "0123456789abcdef" } } }
 //! ```
 //!
-//! `source` is [`CenterOptions::fingerprint`] of the whole character: what does not fit it any more is stale.
+//! `source` is [`CenterOptions::fingerprint`] of the whole character: what does not fit it any more
+//! is stale.
 
 use super::read::{File, MeshNode};
 use super::store::{Accessor, of_primitive};
@@ -19,7 +21,8 @@ use supple::centers::{CenterOptions, Centers};
 use supple::deform::{CenterSource, CentersOfRotation};
 use supple::{Method, Rig};
 
-/// The vertex attribute that holds centers of rotation: three floats, in the space of `POSITION`. A vertex without a center holds its own place.
+/// The vertex attribute that holds centers of rotation: three floats, in the space of `POSITION`. A
+/// vertex without a center holds its own place.
 pub const CENTER_ATTRIBUTE: &str = "_CENTER_OF_ROTATION";
 
 /// Where extras keep what is Supple's …
@@ -30,7 +33,8 @@ const RECORD: &str = "centerOfRotation";
 /// What messages call a center.
 const CENTER: &str = "center of rotation";
 
-/// Nodes that share a mesh share its centers if these differ by no more than this share of the extent.
+/// Nodes that share a mesh share its centers if these differ by no more than this share of the
+/// extent.
 const SAME_CENTERS: f32 = 1e-6;
 
 /// Centers of rotation that came with a file.
@@ -45,7 +49,8 @@ pub struct StoredCenters {
 }
 
 impl StoredCenters {
-    /// These centers where they fit; else those that can be computed by the same options, as far as the file says.
+    /// These centers where they fit; else those that can be computed by the same options, as far as
+    /// the file says.
     pub fn source(&self) -> CenterSource {
         match (&self.state, self.options) {
             (StoredState::Fit, _) => CenterSource::Known(self.centers.clone()),
@@ -54,9 +59,11 @@ impl StoredCenters {
         }
     }
 
-    /// The method, and if it turns about centers, these ones where they fit. A method that has to compute its own does so by the same options.
+    /// The method, and if it turns about centers, these ones where they fit. A method that has to
+    /// compute its own does so by the same options.
     ///
-    /// A method that asks for options other than the paper's, or has centers already, stays as it is.
+    /// A method that asks for options other than the paper's, or has centers already, stays as it
+    /// is.
     pub fn prepare(&self, method: &Method) -> Method {
         match method {
             Method::CentersOfRotation(CentersOfRotation {
@@ -183,7 +190,8 @@ fn extras_of(mesh: &mut Value) -> Option<&mut Map<String, Value>> {
 }
 
 impl Document {
-    /// Stores centers of rotation, and that they were computed from `rig` by `options`; all else stays as it was. `rig` must be this file's character.
+    /// Stores centers of rotation, and that they were computed from `rig` by `options`; all else
+    /// stays as it was. `rig` must be this file's character.
     ///
     /// Nodes that share a mesh but not their centers get a mesh each.
     ///
@@ -257,7 +265,8 @@ pub(super) fn forget_centers(mesh: &mut Value) {
     remove_member(mesh, &["extras", OWN, RECORD]);
 }
 
-/// Removes what is at the end of a path of keys, and on the way back what became empty by that. Tells whether it was there.
+/// Removes what is at the end of a path of keys, and on the way back what became empty by that.
+/// Tells whether it was there.
 fn remove_member(json: &mut Value, path: &[&str]) -> bool {
     let (Some((key, rest)), Some(object)) = (path.split_first(), json.as_object_mut()) else {
         return false;

@@ -20,7 +20,8 @@ const WITHOUT_REFERENCES: [&str; 7] = [
 impl Document {
     /// Removes accessors and buffer views that nothing refers to, and their bytes.
     ///
-    /// An extension that is not known may refer to anything, so a file that uses one is left as it is.
+    /// An extension that is not known may refer to anything, so a file that uses one is left as it
+    /// is.
     pub(super) fn drop_unused(&mut self) {
         let used = self.json.get("extensionsUsed").and_then(Value::as_array);
         let harmless = |name: &str| {

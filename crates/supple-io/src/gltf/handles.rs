@@ -1,4 +1,5 @@
-//! Point handles in a file: a joint for each, beside each other under one node, since no handle moves another; pseudo-edges in the extras of the skin.
+//! Point handles in a file: a joint for each, beside each other under one node, since no handle
+//! moves another; pseudo-edges in the extras of the skin.
 //!
 //! ```json
 //! "extras": { "supple": { "point_handles": { "edges": [[0, 1], [1, 2]] } } }
@@ -26,7 +27,8 @@ const RECORD: &str = "point_handles";
 /// What the node above all handles is called.
 const PARENT: &str = "handles";
 
-/// Two frames that take no corner of the character farther apart than this share of its size differ by the rounding of files.
+/// Two frames that take no corner of the character farther apart than this share of its size differ
+/// by the rounding of files.
 const ALIKE: f64 = 1e-5;
 
 fn alike(a: &DAffine3, b: &DAffine3, [min, max]: [Vec3; 2]) -> bool {
@@ -43,9 +45,11 @@ fn alike(a: &DAffine3, b: &DAffine3, [min, max]: [Vec3; 2]) -> bool {
 }
 
 impl Document {
-    /// The surface of the character where the file shows it, as one body: each mesh in its bind pose, carried to where the rest pose has the joint that holds most of it.
+    /// The surface of the character where the file shows it, as one body: each mesh in its bind
+    /// pose, carried to where the rest pose has the joint that holds most of it.
     ///
-    /// Handles are placed in this surface, and [`Document::with_point_handles`] binds the meshes of the file to them.
+    /// Handles are placed in this surface, and [`Document::with_point_handles`] binds the meshes of
+    /// the file to them.
     ///
     /// # Errors
     ///
@@ -64,7 +68,8 @@ impl Document {
         Mesh::new(positions, None, None, triangles).map_err(|_| SaveError::OtherSkeleton)
     }
 
-    /// Where the rest pose carries each mesh of the character; those that are carried alike up to rounding have the same.
+    /// Where the rest pose carries each mesh of the character; those that are carried alike up to
+    /// rounding have the same.
     fn frames(&self, rig: &Rig) -> Vec<DAffine3> {
         let skeleton = rig.skeleton();
         let world_from_node = skeleton.rest_world();
@@ -91,10 +96,12 @@ impl Document {
         frames
     }
 
-    /// The same file with its meshes bound to handles instead of whatever moved them. Clips that moved joints or meshes are left out, since nothing follows what they move; those of morph
+    /// The same file with its meshes bound to handles instead of whatever moved them. Clips that
+    /// moved joints or meshes are left out, since nothing follows what they move; those of morph
     /// targets stay.
     ///
-    /// `rig` is the character of this file; the handles are in the space of [`Document::surface_at_rest`], and the weights are those of handles.
+    /// `rig` is the character of this file; the handles are in the space of
+    /// [`Document::surface_at_rest`], and the weights are those of handles.
     ///
     /// # Errors
     ///
@@ -139,7 +146,8 @@ impl Document {
         changed.read_again()
     }
 
-    /// Pseudo-edges that the file has between joints of the skeleton, each once; those that make no sense are left out, and told by [`Document::bad_pseudo_edges`].
+    /// Pseudo-edges that the file has between joints of the skeleton, each once; those that make no
+    /// sense are left out, and told by [`Document::bad_pseudo_edges`].
     pub fn pseudo_edges(&self) -> Vec<[usize; 2]> {
         let read = self.read_edges().into_iter();
         let mut edges: Vec<[usize; 2]> = read.filter_map(Result::ok).collect();
@@ -160,7 +168,8 @@ impl Document {
         bad
     }
 
-    /// What is listed as an edge in the skins of the character, as joints of the skeleton, the lower first.
+    /// What is listed as an edge in the skins of the character, as joints of the skeleton, the
+    /// lower first.
     fn read_edges(&self) -> Vec<Result<[usize; 2], BadEdge>> {
         let mut edges = Vec::new();
         let instances = self.binding.instances.iter();
@@ -192,8 +201,10 @@ impl Document {
         edges
     }
 
-    /// Takes out the nodes of handles that the file has already, which nothing needs once their skin is gone. They are the last ones in files that Supple wrote; where other nodes came after
-    /// them, or something hangs on one of them, all stay: other parts of the file may name nodes by their numbers.
+    /// Takes out the nodes of handles that the file has already, which nothing needs once their
+    /// skin is gone. They are the last ones in files that Supple wrote; where other nodes came
+    /// after them, or something hangs on one of them, all stay: other parts of the file may
+    /// name nodes by their numbers.
     fn drop_former_handles(&mut self) {
         let skins = self.json["skins"].as_array();
         let skins = skins.into_iter().flatten();
@@ -366,7 +377,8 @@ fn joints_of_edge(ends: &Value, joint_of_skin: &[usize]) -> Result<[usize; 2], S
     }
 }
 
-/// Takes numbers of nodes from one on out of a list; a list of none is left out, as glTF has no empty ones.
+/// Takes numbers of nodes from one on out of a list; a list of none is left out, as glTF has no
+/// empty ones.
 fn forget_from(holder: &mut Value, list: &str, first: usize) {
     let Some(nodes) = holder.get_mut(list).and_then(Value::as_array_mut) else {
         return;

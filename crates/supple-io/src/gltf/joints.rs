@@ -1,4 +1,5 @@
-//! The joints of a character: those of all its skins, shared where they bind the same node in the same way.
+//! The joints of a character: those of all its skins, shared where they bind the same node in the
+//! same way.
 
 use super::Fault;
 use super::accessor::Numbers;
@@ -15,14 +16,16 @@ pub(super) struct Joints {
     pub(super) sorted: Vec<(usize, DAffine3)>,
     /// For each joint as the file lists them, its index in `sorted`.
     pub(super) in_file_order: Vec<usize>,
-    /// For each mesh node, the joints that it is bound to: one list per skin, however many nodes use it.
+    /// For each mesh node, the joints that it is bound to: one list per skin, however many nodes
+    /// use it.
     pub(super) of_mesh_node: Vec<Arc<SkinJoints>>,
 }
 
 /// A skin's joints as indices into the skeleton's.
 pub(super) struct SkinJoints {
     pub(super) joints: Arc<[usize]>,
-    /// The first joint listed that has no other joint of the skin above it; vertices without weights follow it.
+    /// The first joint listed that has no other joint of the skin above it; vertices without
+    /// weights follow it.
     pub(super) root: usize,
 }
 
@@ -147,7 +150,8 @@ fn skin_joints(
 fn first_root(list: &[usize], node_of: impl Fn(usize) -> usize, tree: &Tree) -> usize {
     let mut nodes: Vec<usize> = list.iter().map(|&joint| node_of(joint)).collect();
     nodes.sort_unstable();
-    // Nodes below another lie in its run, so the highest ones are those that no earlier run reaches.
+    // Nodes below another lie in its run, so the highest ones are those that no earlier run
+    // reaches.
     let mut reached = 0;
     nodes.retain(|&node| {
         let top = node >= reached;

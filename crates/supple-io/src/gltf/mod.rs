@@ -1,11 +1,13 @@
 //! glTF 2.0 in and out.
 //!
-//! [`load`] gives the character ([`supple::Asset`]) and the [`Document`] that it came from. The document keeps
-//! the file's JSON and buffers as they are; writing changes only what Supple means to change.
+//! [`load`] gives the character ([`supple::Asset`]) and the [`Document`] that it came from. The
+//! document keeps the file's JSON and buffers as they are; writing changes only what Supple means
+//! to change.
 //!
-//! A *character* is every node that has a mesh and a skin, in node order, primitives in order. Skins that bind the same
-//! node by the same matrix share its joint. Meshes without a skin are props, which follow their node.
-//! In a file without any skin, every mesh node becomes a joint that carries its own mesh.
+//! A *character* is every node that has a mesh and a skin, in node order, primitives in order.
+//! Skins that bind the same node by the same matrix share its joint. Meshes without a skin are
+//! props, which follow their node. In a file without any skin, every mesh node becomes a joint that
+//! carries its own mesh.
 
 mod container;
 mod shape;
@@ -68,7 +70,8 @@ pub struct Notes {
     pub weights: WeightsReport,
     /// True where the file has no skin, so that meshes follow their own nodes.
     pub unskinned: bool,
-    /// Animation channels that Supple does not play (no node, or not a transform or morph weights).
+    /// Animation channels that Supple does not play (no node, or not a transform or morph
+    /// weights).
     pub ignored_channels: usize,
     /// Primitives of points or lines.
     pub not_triangles: usize,

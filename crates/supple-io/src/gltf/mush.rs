@@ -1,6 +1,8 @@
-//! A bake of direct delta mush that a file holds: an extension of mesh primitives with rows of its own, which say how and from what they were baked.
+//! A bake of direct delta mush that a file holds: an extension of mesh primitives with rows of its
+//! own, which say how and from what they were baked.
 //!
-//! `docs/ddm-in-gltf.md` describes every field. `source` is [`MushOptions::fingerprint`] of the whole character: what does not fit it any more is stale.
+//! `docs/ddm-in-gltf.md` describes every field. `source` is [`MushOptions::fingerprint`] of the
+//! whole character: what does not fit it any more is stale.
 
 use super::accessor::Numbers;
 use super::packed_mush::{MushRows, PackedInfluence, PackedMush};
@@ -73,7 +75,8 @@ impl StoredMush {
     }
 }
 
-/// The bake that a file stores for its character. Whatever is wrong with it is no reason to refuse the rest of the file, since it can be baked anew.
+/// The bake that a file stores for its character. Whatever is wrong with it is no reason to refuse
+/// the rest of the file, since it can be baked anew.
 pub(super) fn stored(file: &File<'_>, instances: &[Instance], rig: &Rig) -> Option<StoredMush> {
     let mut reading = Reading::new(file);
     for instance in instances.iter().filter(|instance| instance.skinned) {
@@ -128,7 +131,8 @@ pub(super) fn stored(file: &File<'_>, instances: &[Instance], rig: &Rig) -> Opti
     })
 }
 
-/// A vertex whose patch is larger than the mesh that it was gathered from, which smoothing cannot do.
+/// A vertex whose patch is larger than the mesh that it was gathered from, which smoothing cannot
+/// do.
 fn oversized(mush: &Mush, mesh: &Mesh) -> Option<usize> {
     let places = mesh.positions().iter();
     let size = places.map(|place| place.abs().max_element());
@@ -279,7 +283,8 @@ impl<'a> Reading<'a> {
         Some(all)
     }
 
-    /// What all primitives say that they were baked from; an empty text, which nothing has for its hash, if they say different things.
+    /// What all primitives say that they were baked from; an empty text, which nothing has for its
+    /// hash, if they say different things.
     fn source(&self) -> Option<&'a str> {
         let mut sources = self.records.iter();
         let mut next = || sources.next().map(|(json, _)| json.get("source")?.as_str());
@@ -560,9 +565,11 @@ fn smallest(numbers: &[u16]) -> Accessor {
 }
 
 impl Document {
-    /// Stores a bake of direct delta mush, and that it was baked from `rig`, which must be this file's character, by `options`.
+    /// Stores a bake of direct delta mush, and that it was baked from `rig`, which must be this
+    /// file's character, by `options`.
     ///
-    /// The ordinary skin becomes the bake's own weights (variant v5), at most `skin_influences` for a vertex, so that every program that knows nothing of the extension shows
+    /// The ordinary skin becomes the bake's own weights (variant v5), at most `skin_influences` for
+    /// a vertex, so that every program that knows nothing of the extension shows
     /// an approximation. Nodes that share a mesh but not their rows get a mesh each.
     ///
     /// # Errors
@@ -626,7 +633,8 @@ impl Document {
         Ok(())
     }
 
-    /// Makes the weights of a bake (variant v5) the ordinary skin, at most `skin_influences` for a vertex, and stores nothing else of it. Drops a bake that was stored before.
+    /// Makes the weights of a bake (variant v5) the ordinary skin, at most `skin_influences` for a
+    /// vertex, and stores nothing else of it. Drops a bake that was stored before.
     ///
     /// # Errors
     ///
@@ -689,7 +697,8 @@ impl Document {
         Ok(Cow::Owned(rows.into_mush(rig.skeleton().joints().len())?))
     }
 
-    /// Keeps the list of extensions true: the bake's is on it if some primitive has one, and never required.
+    /// Keeps the list of extensions true: the bake's is on it if some primitive has one, and never
+    /// required.
     pub(super) fn list_mush_extension(&mut self) {
         let meshes = self.json["meshes"].as_array().into_iter().flatten();
         let primitives = meshes.filter_map(|mesh| mesh.get("primitives")?.as_array());

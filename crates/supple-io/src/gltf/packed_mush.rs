@@ -1,6 +1,7 @@
 //! A bake of direct delta mush in few bytes: fractions of 16 bits, and what they are fractions of.
 //!
-//! What must sum up exactly still does: shares to one, levers to zero, so that the rest pose and rigid motions of the whole character come back as from the bake itself.
+//! What must sum up exactly still does: shares to one, levers to zero, so that the rest pose and
+//! rigid motions of the whole character come back as from the bake itself.
 
 use glam::{DVec3, Vec3};
 use supple::mush::{Mush, MushError, PatchPart};
@@ -12,18 +13,22 @@ const WHOLE: u16 = u16::MAX;
 /// One, as a signed fraction.
 const SIGNED_WHOLE: f64 = i16::MAX as f64;
 
-/// The largest lever of a vertex stays this many steps below one, so that there is room to make the sum right …
+/// The largest lever of a vertex stays this many steps below one, so that there is room to make the
+/// sum right …
 const LEVER_ROOM: f64 = 2.0;
 
 /// … and the largest moment this many, for that and for the ball.
 const MOMENT_ROOM: f64 = 4.0;
 
-/// Moments are fractions of a length along each axis, so that a patch may be thin along one and still has digits there; but no thinner than this share of the longest, which
-/// keeps the ball above the rounding of `f32`.
+/// Moments are fractions of a length along each axis, so that a patch may be thin along one and
+/// still has digits there; but no thinner than this share of the longest, which keeps the ball
+/// above the rounding of `f32`.
 const THINNEST: f64 = 1.0 / 8.0;
 
-/// Each patch is thickened by a ball of this many steps. The sum of the moments is rounded by half a step at most, so a matrix of them is off by less than two, and the ball
-/// keeps the covariance of the flattest patch positive: it cannot turn over by rounding. The ball is shared out as rotations are, so that it turns as their blend.
+/// Each patch is thickened by a ball of this many steps. The sum of the moments is rounded by half
+/// a step at most, so a matrix of them is off by less than two, and the ball keeps the covariance
+/// of the flattest patch positive: it cannot turn over by rounding. The ball is shared out as
+/// rotations are, so that it turns as their blend.
 const BALL: f64 = 2.0;
 
 /// The axes of the moments: xx, xy, xz, yy, yz, zz.
@@ -36,7 +41,8 @@ pub(super) struct PackedMush {
     pub(super) starts: Vec<usize>,
     pub(super) influences: Vec<PackedInfluence>,
     pub(super) centers: Vec<Vec3>,
-    /// What the fractions of a vertex are of: of levers one length, of moments the product of two, one for each axis.
+    /// What the fractions of a vertex are of: of levers one length, of moments the product of two,
+    /// one for each axis.
     pub(super) scales: Vec<[f32; 4]>,
 }
 
@@ -151,8 +157,8 @@ fn whole_shares(shares: &[f32]) -> Vec<u16> {
         .collect()
 }
 
-/// Gives a joint that turns the vertex a step of its weight too, taken from the heaviest: an influence without weight is none. Returns the shares and which
-/// influences are left.
+/// Gives a joint that turns the vertex a step of its weight too, taken from the heaviest: an
+/// influence without weight is none. Returns the shares and which influences are left.
 fn nothing_less_than_a_step(mut shares: Vec<u16>, rotations: &[u16]) -> (Vec<u16>, Vec<usize>) {
     for index in 0..shares.len() {
         if shares[index] > 0 || rotations[index] == 0 {
@@ -208,7 +214,8 @@ fn in_steps(values: impl Iterator<Item = f64>, scale: f64) -> Vec<f64> {
     values.map(in_steps).collect()
 }
 
-/// Whole numbers near these that sum to `total`: what rounding down leaves goes to those who lost most, a step each.
+/// Whole numbers near these that sum to `total`: what rounding down leaves goes to those who lost
+/// most, a step each.
 fn apportioned(values: &[f64], total: i64) -> Vec<i64> {
     let mut whole: Vec<i64> = values.iter().map(|value| value.floor() as i64).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();

@@ -118,10 +118,11 @@ impl Document {
         (json, bin)
     }
 
-    /// Takes image files that lie beside the original into the document: the new file may lie elsewhere.
+    /// Takes image files that lie beside the original into the document: the new file may lie
+    /// elsewhere.
     ///
-    /// Returns the addresses of images that stay links: files that are not there, that lie outside of the original's
-    /// folder or whose kind is not known.
+    /// Returns the addresses of images that stay links: files that are not there, that lie outside
+    /// of the original's folder or whose kind is not known.
     pub fn embed_images(&mut self) -> Vec<String> {
         let mut links = Vec::new();
         let count = self.json["images"].as_array().map_or(0, Vec::len);

@@ -1,8 +1,8 @@
 //! The shape of a file's JSON: which members are objects, which are lists, and of what.
 //!
 //! Checked once, when a file is opened. The reader and everything that changes a [`Document`] rely
-//! on it: they look members up and change them in place, which needs objects where glTF has objects.
-//! Numbers, indices and names are checked where they are read.
+//! on it: they look members up and change them in place, which needs objects where glTF has
+//! objects. Numbers, indices and names are checked where they are read.
 //!
 //! [`Document`]: super::Document
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use supple::skeleton::{Joint, Skeleton};
 use supple::{Rig, Weights};
 
-/// How far taking two joints of a node for one may carry a vertex, as a share of the extent: about what 16 bits cost. Skins may bind a node by matrices that differ by rounding.
+/// How far taking two joints of a node for one may carry a vertex, as a share of the extent: about
+/// what 16 bits cost. Skins may bind a node by matrices that differ by rounding.
 const ROUNDED_BIND: f64 = 5e-5;
 
 impl Document {
@@ -37,8 +38,9 @@ impl Document {
         }
     }
 
-    /// What each vertex has to call a joint, where that is another one: a skin may list a node only once, and skins of several pieces may bind a node by matrices that
-    /// differ by rounding. Refused where they differ by more. `influences` are joints and shares.
+    /// What each vertex has to call a joint, where that is another one: a skin may list a node only
+    /// once, and skins of several pieces may bind a node by matrices that differ by rounding.
+    /// Refused where they differ by more. `influences` are joints and shares.
     pub(super) fn names_in_skins<Influences: Iterator<Item = (usize, f64)>>(
         &self,
         rig: &Rig,
@@ -84,8 +86,9 @@ impl Document {
         Ok(called)
     }
 
-    /// Adds to each skin the joints that its vertices need and that it does not list: smoothing carries influences from one piece of a character to
-    /// another, whose skin may not know the joint; and a split bone has a new one.
+    /// Adds to each skin the joints that its vertices need and that it does not list: smoothing
+    /// carries influences from one piece of a character to another, whose skin may not know the
+    /// joint; and a split bone has a new one.
     pub(super) fn list_joints(
         &mut self,
         skeleton: &Skeleton,

@@ -30,7 +30,8 @@ pub(super) struct BoundSurface {
 pub(super) struct CenterPoints {
     /// `None` for vertices without; shorter than the surface if the last have none.
     pub(super) points: Vec<Option<Vec3>>,
-    /// The first that could not be read: no reason to refuse the rest of the file, since they can be computed anew.
+    /// The first that could not be read: no reason to refuse the rest of the file, since they can
+    /// be computed anew.
     pub(super) fault: Option<Fault>,
 }
 

@@ -1,4 +1,5 @@
-//! A joint that splits a bone, written into a file: a node, its place in the skins, its curves, and in its extras what turns it.
+//! A joint that splits a bone, written into a file: a node, its place in the skins, its curves, and
+//! in its extras what turns it.
 //!
 //! ```json
 //! "extras": { "supple": { "twist": { "of": "child", "source": "hand", "against": "forearm", "axis": [1, 0, 0], "share": 0.5, "rest": [0, 0, 0, 1] } } }
@@ -21,8 +22,9 @@ use supple::twist::{TwistDriver, TwistJoint, TwistOf, Twisted};
 const RECORD: &str = "twist";
 
 impl Document {
-    /// Adds the joint by which [`supple::twist::split`] has split a bone of this file's character, and divides the weights. All else stays as it was; what was baked into
-    /// the file is stale afterwards, and says so when it is read.
+    /// Adds the joint by which [`supple::twist::split`] has split a bone of this file's character,
+    /// and divides the weights. All else stays as it was; what was baked into the file is stale
+    /// afterwards, and says so when it is read.
     ///
     /// # Errors
     ///
@@ -67,7 +69,8 @@ impl Document {
         nodes.filter(is_twist).collect()
     }
 
-    /// The new node comes after all others, so that whatever names a node by its number still means the same.
+    /// The new node comes after all others, so that whatever names a node by its number still means
+    /// the same.
     fn add_node(&mut self, skeleton: &Skeleton, added: &TwistJoint) -> Result<(), NotFinite> {
         let node = &skeleton.nodes()[added.node];
         let place = node.rest.to_trs().translation.to_array();
@@ -86,7 +89,8 @@ impl Document {
         Ok(())
     }
 
-    /// Other tools number nodes anew and keep their names, so a node is told by its name, unless another one has the same.
+    /// Other tools number nodes anew and keep their names, so a node is told by its name, unless
+    /// another one has the same.
     fn driver_json(&self, skeleton: &Skeleton, driver: &TwistDriver) -> Result<Value, NotFinite> {
         let mut seen = HashSet::new();
         let names = skeleton.nodes().iter().map(|node| node.name.as_str());

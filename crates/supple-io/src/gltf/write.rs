@@ -133,7 +133,8 @@ impl Document {
         Ok(())
     }
 
-    /// Writes something into the mesh of every instance that has it. Instances that share a mesh, but not what is written, get a mesh each.
+    /// Writes something into the mesh of every instance that has it. Instances that share a mesh,
+    /// but not what is written, get a mesh each.
     pub(super) fn write_versions<T>(
         &mut self,
         contents: Vec<Option<T>>,
@@ -170,7 +171,9 @@ impl Document {
         Ok(())
     }
 
-    /// Puts the nodes of the file where a pose has them, so that it opens in that pose. Skins, weights and animations stay as they are: what is bound is still bound, and a clip that plays takes over.
+    /// Puts the nodes of the file where a pose has them, so that it opens in that pose. Skins,
+    /// weights and animations stay as they are: what is bound is still bound, and a clip that plays
+    /// takes over.
     ///
     /// # Errors
     ///
@@ -202,15 +205,16 @@ impl Document {
         Ok(())
     }
 
-    /// The same file frozen in a pose: deformed meshes at the top of the scene, everything else where the pose puts it,
-    /// no skins, morph targets or animations.
+    /// The same file frozen in a pose: deformed meshes at the top of the scene, everything else
+    /// where the pose puts it, no skins, morph targets or animations.
     ///
-    /// `player` must play this file's character, and be in that pose (or moved by a palette from there).
+    /// `player` must play this file's character, and be in that pose (or moved by a palette from
+    /// there).
     ///
     /// # Errors
     ///
-    /// If the player plays another character, the pose has another number of nodes, or a posed vertex is
-    /// not finite.
+    /// If the player plays another character, the pose has another number of nodes, or a posed
+    /// vertex is not finite.
     pub fn posed(&self, player: &Player<'_>, pose: &Pose) -> Result<Document, SaveError> {
         self.check_vertex_count("positions", player.positions().len())?;
         let asset = player.asset();
@@ -225,7 +229,8 @@ impl Document {
         let mut frozen = Vec::with_capacity(self.binding.instances.len());
         let mut parts = asset.parts.iter();
         for (index, instance) in self.binding.instances.iter().enumerate() {
-            // The first to come keeps the mesh's place; props and other instances need it as it was.
+            // The first to come keeps the mesh's place; props and other instances need it as it
+            // was.
             let mesh = if taken.insert(instance.mesh) {
                 instance.mesh
             } else {
@@ -322,7 +327,8 @@ impl Document {
         Ok(())
     }
 
-    /// Removes attributes by the beginnings of their names, and with them a compressed twin of the whole primitive.
+    /// Removes attributes by the beginnings of their names, and with them a compressed twin of the
+    /// whole primitive.
     fn forget_attributes(&mut self, mesh: usize, primitive: usize, beginnings: &[&str]) {
         self.forget_compressed(mesh, primitive);
         let primitive = &mut self.json["meshes"][mesh]["primitives"][primitive];
@@ -444,7 +450,8 @@ impl Document {
         self.json["meshes"][mesh]["primitives"][primitive]["attributes"][name] = json!(accessor);
     }
 
-    /// Moves meshes from their nodes to new nodes without a parent, in every scene that shows the old ones.
+    /// Moves meshes from their nodes to new nodes without a parent, in every scene that shows the
+    /// old ones.
     fn hang_on_top(&mut self, asset: &Asset, frozen: &[(usize, usize)]) {
         let mut tops = Vec::with_capacity(frozen.len());
         for &(node, mesh) in frozen {

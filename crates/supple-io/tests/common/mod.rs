@@ -5,7 +5,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A folder beside the repository. Without it there is nothing to test, which is said; on a build server that is a failure instead.
+/// A folder beside the repository. Without it there is nothing to test, which is said; on a build
+/// server that is a failure instead.
 pub fn shared(folder: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared")

@@ -1,6 +1,7 @@
 //! A second reading of glTF, written apart from the library: plain, slow, in double precision.
 //!
-//! It knows what eq. (1) of `skinning-course-direct-methods.txt` needs and nothing else, and it trusts its files.
+//! It knows what eq. (1) of `skinning-course-direct-methods.txt` needs and nothing else, and it
+//! trusts its files.
 
 use base64::Engine;
 use serde_json::Value;

@@ -30,7 +30,8 @@ pub struct Tiny {
 }
 
 impl Tiny {
-    /// A square on two joints: nodes 0 and 1 are the joints, node 2 has the mesh, one clip turns node 1.
+    /// A square on two joints: nodes 0 and 1 are the joints, node 2 has the mesh, one clip turns
+    /// node 1.
     pub fn new() -> Tiny {
         let mut tiny = Tiny {
             json: json!({

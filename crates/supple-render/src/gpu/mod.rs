@@ -1,7 +1,9 @@
-//! The same pictures on a GPU: skins deform themselves in its vertex shaders, and nothing but the finished picture comes back.
+//! The same pictures on a GPU: skins deform themselves in its vertex shaders, and nothing but the
+//! finished picture comes back.
 //!
-//! What `light.rs`, `fragment.rs`, `shade.rs` and `render.rs` do is done here by shaders, with the same numbers: every lamp draws its map, surfaces are lit fragment by fragment, and what they leave
-//! free is filled. Only edges differ: the GPU's samples lie elsewhere in a pixel.
+//! What `light.rs`, `fragment.rs`, `shade.rs` and `render.rs` do is done here by shaders, with the
+//! same numbers: every lamp draws its map, surfaces are lit fragment by fragment, and what they
+//! leave free is filled. Only edges differ: the GPU's samples lie elsewhere in a pixel.
 
 mod shaders;
 mod surfaces;
@@ -23,7 +25,8 @@ use wgpu::{BufferUsages, TextureFormat, TextureUsages};
 /// Samples of a pixel in one pass: what every GPU has.
 const SAMPLES: u32 = 4;
 
-/// By how many pixels passes are shifted, so that the samples of four of them fill a pixel evenly, and those of two have its middle, too.
+/// By how many pixels passes are shifted, so that the samples of four of them fill a pixel evenly,
+/// and those of two have its middle, too.
 const SHIFTS: [[f32; 2]; 4] = [
     [-0.09375, -0.03125],
     [0.09375, 0.03125],
@@ -209,7 +212,8 @@ impl GpuPainter {
         })
     }
 
-    /// The first surface of every scene is deformed by a vertex shader, for the pose that comes with the scene.
+    /// The first surface of every scene is deformed by a vertex shader, for the pose that comes
+    /// with the scene.
     ///
     /// # Errors
     ///
@@ -225,7 +229,9 @@ impl GpuPainter {
         })
     }
 
-    /// Draws a scene, with 4, 8 or 16 samples for each pixel. With a pose, its first surface goes through the vertex shader of the skin; positions that the scene has of it only tell how far its shadow may reach.
+    /// Draws a scene, with 4, 8 or 16 samples for each pixel. With a pose, its first surface goes
+    /// through the vertex shader of the skin; positions that the scene has of it only tell how far
+    /// its shadow may reach.
     ///
     /// # Errors
     ///

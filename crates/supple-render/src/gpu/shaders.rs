@@ -18,7 +18,8 @@ const LIGHT: &str = include_str!("../../shaders/light.wgsl");
 /// Vertices that are where they are.
 pub(super) const PLAIN: &str = include_str!("../../shaders/plain.wgsl");
 
-/// Surfaces whose vertices come from `posed_vertex` of another text: entry points `draw_surface` and `shade`.
+/// Surfaces whose vertices come from `posed_vertex` of another text: entry points `draw_surface`
+/// and `shade`.
 pub(super) fn surface(vertices: &str) -> String {
     let surface = include_str!("../../shaders/surface.wgsl");
     [&constants(), vertices, VIEW, LIGHT, surface].join("\n")

@@ -20,8 +20,9 @@ const COMPARED_VERTICES: usize = 4000;
 /// A rest pose with less than this share of the bind pose's volume is none.
 const COLLAPSED: f64 = 0.05;
 
-/// Frames farther apart than this in seconds may miss something, so that key times are looked at, too: so many of them at most,
-/// while they differ by this much, in radians, from those that are looked at already.
+/// Frames farther apart than this in seconds may miss something, so that key times are looked at,
+/// too: so many of them at most, while they differ by this much, in radians, from those that are
+/// looked at already.
 const SPARSE: f64 = 0.25;
 const MOST_KEYS: usize = 1000;
 const NEW_POSE: f64 = 0.15;
@@ -32,7 +33,8 @@ pub(super) const POPS_PER_SECOND: f64 = 30.0;
 /// A twist, bend or shift below this is none, in radians or radii.
 const STILL: f64 = 0.02;
 
-/// A joint is judged while it does most of what happens around it, and turns by this much in radians.
+/// A joint is judged while it does most of what happens around it, and turns by this much in
+/// radians.
 const OWN_DOING: f64 = 0.5;
 const TURNS: f64 = 0.17;
 
@@ -49,15 +51,18 @@ pub(super) struct Cast<'a> {
     pub regions: Vec<Region>,
     triangle_areas: Vec<f64>,
     bones: Vec<BindBone>,
-    /// Lengths in the rest pose over lengths in the bind pose: files may bind in other units than they show.
+    /// Lengths in the rest pose over lengths in the bind pose: files may bind in other units than
+    /// they show.
     pub scale: f64,
-    /// The same as a factor back to the bind pose, negative where the rest pose mirrors, so that inside stays inside.
+    /// The same as a factor back to the bind pose, negative where the rest pose mirrors, so that
+    /// inside stays inside.
     bind_from_rest: f32,
     /// The volume in the file's rest pose over that in the bind pose.
     rest_volume: f64,
     /// For every region those that share much of its skin.
     neighbours: Vec<Vec<usize>>,
-    /// Vertices at which methods are compared, so many that are blended first, and for every region the places of its own among them.
+    /// Vertices at which methods are compared, so many that are blended first, and for every
+    /// region the places of its own among them.
     compared: Vec<u32>,
     blended: usize,
     compared_in_region: Vec<Vec<u32>>,
@@ -68,7 +73,8 @@ pub(super) struct Cast<'a> {
 pub(super) struct Numbers {
     /// Against the file's rest pose.
     pub volume_change: Option<f64>,
-    /// How much the most stretched hundredth of the surface has grown in length: 0.5 is half as long again.
+    /// How much the most stretched hundredth of the surface has grown in length: 0.5 is half as
+    /// long again.
     pub stretched: f64,
     /// How much the most compressed hundredth has lost in length.
     pub compressed: f64,
@@ -124,9 +130,11 @@ pub(super) struct Samples {
     pub farthest: Vec<Farthest>,
     /// By frame, then by region.
     pub motions: Vec<Vec<Motion>>,
-    /// By frame, then by region: from 0, carried along by a neighbour that moves much more, to 1, the joint itself moves.
+    /// By frame, then by region: from 0, carried along by a neighbour that moves much more, to 1,
+    /// the joint itself moves.
     pub activity: Vec<Vec<f64>>,
-    /// By method: root mean square of the distance from linear blending, as a share of the size; none where that is not compared.
+    /// By method: root mean square of the distance from linear blending, as a share of the size;
+    /// none where that is not compared.
     pub from_linear: Vec<Option<f64>>,
 }
 
@@ -139,7 +147,8 @@ pub(super) struct Farthest {
     pub of_region: f64,
 }
 
-/// The largest value; of four or more the second largest, so that one method that fails does not hide what the others do.
+/// The largest value; of four or more the second largest, so that one method that fails does not
+/// hide what the others do.
 pub(super) fn telling(values: impl Iterator<Item = f64>) -> f64 {
     let (mut first, mut second, mut count) = (0.0, 0.0, 0);
     for value in values {
@@ -332,8 +341,9 @@ impl<'a> Cast<'a> {
             .vertex_stretch(&self.unscaled(player.positions()))
     }
 
-    /// When to look at a clip: in evenly spaced frames, its end among them, and where these are far apart also at keys whose poses
-    /// are unlike all others. Gives the seconds from the clip's first key, and how far apart the even ones are.
+    /// When to look at a clip: in evenly spaced frames, its end among them, and where these are far
+    /// apart also at keys whose poses are unlike all others. Gives the seconds from the clip's
+    /// first key, and how far apart the even ones are.
     fn times(&self, clip: &Clip, frames: usize) -> (Vec<f64>, f64) {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
         // A pose that lasts no time is the same in every frame.
@@ -389,8 +399,9 @@ impl<'a> Cast<'a> {
         (times, spacing)
     }
 
-    /// In how many frames of each method some of the blended skin jumps, out of line with how it moves before and after. None where
-    /// the method can do no pose. A clip of more than `frames` is looked at around a moment.
+    /// In how many frames of each method some of the blended skin jumps, out of line with how it
+    /// moves before and after. None where the method can do no pose. A clip of more than
+    /// `frames` is looked at around a moment.
     pub fn pops(&self, clip: &Clip, around: f64, frames: usize) -> Vec<Option<usize>> {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
         let all = (length * POPS_PER_SECOND) as usize + 1;
@@ -534,7 +545,8 @@ impl<'a> Cast<'a> {
 
     fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> Numbers {
         let stretch = self.gauge.stretch(positions);
-        // The root mean square over the two directions: skin that grows by a tenth both ways has changed by a tenth.
+        // The root mean square over the two directions: skin that grows by a tenth both ways has
+        // changed by a tenth.
         let distortion: Vec<f64> = stretch
             .iter()
             .map(|stretch| stretch.distortion() * FRAC_1_SQRT_2)
@@ -686,7 +698,8 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// How long a method takes per vertex, positions and normals, in nanoseconds: the fastest of some runs.
+    /// How long a method takes per vertex, positions and normals, in nanoseconds: the fastest of
+    /// some runs.
     pub fn cost(&self, entry: &Entry, pose: &Pose) -> Option<f64> {
         let rig = &self.asset.rig;
         let count = rig.mesh().vertex_count();
@@ -732,8 +745,8 @@ impl Samples {
         self.activity[frame][region] >= OWN_DOING && self.motions[frame][region].amount() > TURNS
     }
 
-    /// How far the thickness of a region is from rest with the worst method, and a little for what the others do; none where nothing
-    /// can be measured. Torn skin is all the same.
+    /// How far the thickness of a region is from rest with the worst method, and a little for what
+    /// the others do; none where nothing can be measured. Torn skin is all the same.
     pub fn thickness_error(&self, frame: usize, region: usize) -> Option<f64> {
         let errors: Vec<f64> = self
             .known(frame)
@@ -752,7 +765,8 @@ impl Samples {
         )
     }
 
-    /// How much is wrong around a region in a frame: methods far apart, or skin out of shape beyond what all methods have in common.
+    /// How much is wrong around a region in a frame: methods far apart, or skin out of shape beyond
+    /// what all methods have in common.
     pub fn severity(&self, frame: usize, region: usize) -> f64 {
         let common = match self.numbers.len() {
             1 => 0.0,
@@ -766,7 +780,8 @@ impl Samples {
         wrong * self.activity[frame][region]
     }
 
-    /// The same by how much of the body it is: a large region counts for more, but hands are not forgotten over hips.
+    /// The same by how much of the body it is: a large region counts for more, but hands are not
+    /// forgotten over hips.
     pub fn importance(&self, frame: usize, index: usize, region: &Region) -> f64 {
         self.severity(frame, index) * region.share.powf(0.25)
     }
@@ -830,7 +845,8 @@ impl Histogram {
     }
 }
 
-/// Least and largest thickness near the joint, as means over cuts, so that single points do not decide.
+/// Least and largest thickness near the joint, as means over cuts, so that single points do not
+/// decide.
 fn thickness(radius: &JointRadius) -> (f64, f64) {
     let near = |reach: f64| {
         let stations = radius.stations.iter();
@@ -852,7 +868,8 @@ fn try_pose(player: &mut Player<'_>, pose: &Pose) -> Result<(), String> {
     player.pose(pose).map_err(|error| error.to_string())
 }
 
-/// How much larger the rest pose shows the surface than the bind pose, negative where it mirrors it: the median over joints.
+/// How much larger the rest pose shows the surface than the bind pose, negative where it mirrors
+/// it: the median over joints.
 fn rest_scale(asset: &Asset) -> f64 {
     let palette = asset.rig.skeleton().rest_palette();
     let mut scales: Vec<f64> = palette
@@ -871,7 +888,8 @@ fn rest_scale(asset: &Asset) -> f64 {
     }
 }
 
-/// The rotation nearest to a map's linear part; of a mirror, to its opposite, so that joints of a mirrored world can be compared.
+/// The rotation nearest to a map's linear part; of a mirror, to its opposite, so that joints of a
+/// mirrored world can be compared.
 fn rotation(affine: &Affine) -> DQuat {
     let linear = affine.to_f64().matrix3;
     Polar::of(if affine.mirrors() { -linear } else { linear }).rotation
@@ -882,7 +900,8 @@ mod tests {
     use super::*;
     use supple::characters::{self, Character};
 
-    /// Played in any order, by one player: stills do not follow what was shown before, and a clip is the same each time.
+    /// Played in any order, by one player: stills do not follow what was shown before, and a clip
+    /// is the same each time.
     #[test]
     fn what_is_shown_does_not_hang_on_what_was_shown_before() {
         let asset = characters::build(Character::Bar, 2000).unwrap();

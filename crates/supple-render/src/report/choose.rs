@@ -11,8 +11,8 @@ pub(super) struct Candidate {
 /// Candidates worth less than this share of the best one are not worth a row of pictures.
 const WORTH_SHOWING: f64 = 0.2;
 
-/// Picks up to `most`, best first. Each must tell something that those before it do not; `apart` says which pairs
-/// may both be picked at all.
+/// Picks up to `most`, best first. Each must tell something that those before it do not; `apart`
+/// says which pairs may both be picked at all.
 pub(super) fn pick(
     candidates: &[Candidate],
     most: usize,

@@ -5,7 +5,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write;
 
-/// Text for a page, between tags or inside quotes. Control characters, which pages must not hold, become a mark.
+/// Text for a page, between tags or inside quotes. Control characters, which pages must not hold,
+/// become a mark.
 pub(super) fn escape(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for character in text.chars() {
@@ -34,7 +35,8 @@ pub(super) fn cut(name: &str) -> String {
     }
 }
 
-/// A name from a file as a part of a page: cut, made safe, and kept from turning the text around it.
+/// A name from a file as a part of a page: cut, made safe, and kept from turning the text around
+/// it.
 pub(super) fn named(name: &str) -> String {
     format!("<bdi>{}</bdi>", escape(&cut(name)))
 }

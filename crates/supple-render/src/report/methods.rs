@@ -1,10 +1,13 @@
-//! The methods as the report presents them: which to compare, what to call them, what to say about them.
+//! The methods as the report presents them: which to compare, what to call them, what to say about
+//! them.
 
 use supple::Method;
 
-/// Methods that are left out unless they are asked for: one that blends nothing, one that looks nearly like dual quaternions
-/// and takes longer, one that is there to show why its sibling is better, those that are cheaper forms of another and look like it in most poses, one that is made for point handles and solved anew in
-/// every frame, and those that equal linear blending as long as nothing was learned for them.
+/// Methods that are left out unless they are asked for: one that blends nothing, one that looks
+/// nearly like dual quaternions and takes longer, one that is there to show why its sibling is
+/// better, those that are cheaper forms of another and look like it in most poses, one that is made
+/// for point handles and solved anew in every frame, and those that equal linear blending as long
+/// as nothing was learned for them.
 const LEFT_OUT: &[&str] = &[
     "rigid",
     "dual-quaternion-intrinsic",
@@ -25,7 +28,8 @@ pub fn default_methods() -> Vec<Method> {
     Method::ALL.iter().filter(wanted).cloned().collect()
 }
 
-/// What a method is called in running text, and what it does, for someone who has never heard of it.
+/// What a method is called in running text, and what it does, for someone who has never heard of
+/// it.
 struct Words {
     name: &'static str,
     title: &'static str,
@@ -230,8 +234,8 @@ impl Entry {
     }
 }
 
-/// Colours that stay apart in the common kinds of colour blindness and on light and dark pages, the last that of the text; further
-/// methods repeat them with broken lines.
+/// Colours that stay apart in the common kinds of colour blindness and on light and dark pages, the
+/// last that of the text; further methods repeat them with broken lines.
 pub(super) const COLORS: [&str; 10] = [
     "#d55e00",
     "#0a7cc4",

@@ -1,8 +1,8 @@
 //! The comparison report: methods side by side on one self-contained page.
 //!
-//! How a page comes about, in the order of the files below: a *cast* plays a character by every method at once and measures it; a
-//! *study* chooses the clips, moments and joint regions that tell most; *pictures* frames and draws these; the page puts
-//! it all into words.
+//! How a page comes about, in the order of the files below: a *cast* plays a character by every
+//! method at once and measures it; a *study* chooses the clips, moments and joint regions that tell
+//! most; *pictures* frames and draws these; the page puts it all into words.
 
 mod methods;
 mod names;

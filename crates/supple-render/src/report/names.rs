@@ -47,7 +47,8 @@ pub(super) fn joint_title(name: &str, index: usize) -> String {
     }
 }
 
-/// The same, knowing what the joints above and below it are called: of two legs in a row, the upper one hangs from the hip.
+/// The same, knowing what the joints above and below it are called: of two legs in a row, the upper
+/// one hangs from the hip.
 pub(super) fn joint_title_between<'a>(
     name: &str,
     index: usize,
@@ -204,7 +205,8 @@ fn parts(name: &str) -> (Option<&'static str>, Vec<String>) {
             words.push(word);
         }
     }
-    // Exporters put "b", "bip", "def" before a name and its number in the file behind. Before a mere number it is the name.
+    // Exporters put "b", "bip", "def" before a name and its number in the file behind. Before a
+    // mere number it is the name.
     if words.iter().skip(1).any(|word| !is_number(word))
         && matches!(
             words[0].as_str(),
@@ -219,7 +221,8 @@ fn parts(name: &str) -> (Option<&'static str>, Vec<String>) {
     (side, words)
 }
 
-/// `b_LeftForeArm_010`: a number after an underscore that is written with a leading zero and two digits or more.
+/// `b_LeftForeArm_010`: a number after an underscore that is written with a leading zero and two
+/// digits or more.
 fn ends_in_file_number(name: &str) -> bool {
     let Some((before, last)) = name.rsplit_once('_') else {
         return false;

@@ -24,7 +24,8 @@ const STRETCHED: Vec3 = Vec3::new(0.60, 0.03, 0.025);
 const ASIDE: Vec3 = Vec3::new(0.50, 0.52, 0.55);
 const AFFECTED: Vec3 = Vec3::new(0.80, 0.16, 0.02);
 
-/// Shares of the largest difference at which skin begins to be in question, is framed, and is without doubt.
+/// Shares of the largest difference at which skin begins to be in question, is framed, and is
+/// without doubt.
 const FAINT: f32 = 0.08;
 const FRAMED: f32 = 0.2;
 const STRONG: f32 = 0.4;
@@ -81,7 +82,8 @@ impl Posed {
         }
     }
 
-    /// What can be seen, where most methods put it: the triangles of the skin, then those of the props.
+    /// What can be seen, where most methods put it: the triangles of the skin, then those of the
+    /// props.
     fn triangles(&self, middle: &[Vec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
         let corner = |corner: u32| middle.get(corner as usize).copied().unwrap_or(Vec3::NAN);
         let skin = triangles.iter().map(|corners| corners.map(corner));
@@ -260,7 +262,8 @@ fn familiar(view: View) -> f64 {
     1.0 + 0.15 * front - 0.004 * (view.pitch_degrees - 10.0).abs()
 }
 
-/// Which way around triangles are seen from outside: 1 against the clock, -1 with it, 0 where the surface has no inside.
+/// Which way around triangles are seen from outside: 1 against the clock, -1 with it, 0 where the
+/// surface has no inside.
 fn front(triangles: &[[Vec3; 3]]) -> f64 {
     let Some([middle, ..]) = triangles
         .first()
@@ -280,16 +283,19 @@ fn front(triangles: &[[Vec3; 3]]) -> f64 {
     }
 }
 
-/// What a surface seen from its back counts against its front: from inside a body there is little to see.
+/// What a surface seen from its back counts against its front: from inside a body there is little
+/// to see.
 const FROM_BEHIND: f64 = 0.1;
 
-/// A ball holds about a tenth of its area to the power of one and a half; what holds much less has no inside.
+/// A ball holds about a tenth of its area to the power of one and a half; what holds much less has
+/// no inside.
 const FLAT: f64 = 1e-3;
 
 /// Nearer to the eye than this share of what is framed nothing is drawn.
 const NEAREST: f64 = 1e-3;
 
-/// A corner as seen: where it is in a small picture, and one over its distance, which is linear over the picture.
+/// A corner as seen: where it is in a small picture, and one over its distance, which is linear
+/// over the picture.
 type Corner = [f64; 3];
 
 /// What a cell of a small picture shows: one over its distance, and what it counts.
@@ -406,7 +412,8 @@ pub(super) fn stretched(
     painted(player, look, &colors, framing, settings)
 }
 
-/// A ring around a part of a picture, in shares of its width and height; the width is the ring's own.
+/// A ring around a part of a picture, in shares of its width and height; the width is the ring's
+/// own.
 pub(super) struct Ring {
     pub x: f64,
     pub y: f64,
@@ -447,7 +454,8 @@ pub(super) fn whereabouts(
     )
 }
 
-/// The surroundings of a vertex, painted by numbers from 0 to 1, and a ring around it; nothing where it cannot be seen.
+/// The surroundings of a vertex, painted by numbers from 0 to 1, and a ring around it; nothing
+/// where it cannot be seen.
 pub(super) fn close_up_of_vertex(
     player: &Player<'_>,
     look: &Look,

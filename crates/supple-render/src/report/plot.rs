@@ -24,8 +24,8 @@ pub(super) struct Plot<'a> {
     pub marks: &'a [f64],
     /// The range never gets narrower than this.
     pub least_range: (f64, f64),
-    /// Nor wider than this, unless most lines need it: those of a method that fails leave the picture, so that the others can be
-    /// told apart.
+    /// Nor wider than this, unless most lines need it: those of a method that fails leave the
+    /// picture, so that the others can be told apart.
     pub most_range: (f64, f64),
 }
 
@@ -96,7 +96,8 @@ impl Plot<'_> {
                 HEIGHT - BOTTOM,
             );
         }
-        // A picture in the picture cuts off what leaves the scale. Room for half the thickness of a line at its edges.
+        // A picture in the picture cuts off what leaves the scale. Room for half the thickness of a
+        // line at its edges.
         let (width, height) = (WIDTH - LEFT - RIGHT + 4.0, HEIGHT - TOP - BOTTOM + 4.0);
         let (left, top) = (LEFT - 2.0, TOP - 2.0);
         let _ = write!(

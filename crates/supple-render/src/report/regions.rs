@@ -86,7 +86,8 @@ pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
             .filter(|(pair, _)| is_related(**pair) == related);
         pairs.map(|(_, mass)| mass).sum()
     };
-    // A cloth on unconnected joints has no parents to speak of; a body shares a little with everything.
+    // A cloth on unconnected joints has no parents to speak of; a body shares a little with
+    // everything.
     let only_related = mass(true) >= mass(false);
     let mut pairs: Vec<((usize, usize), f64)> = shared
         .into_iter()

@@ -94,7 +94,8 @@ struct Writer<'a, 'b> {
     settings: Settings,
 }
 
-/// What is needed to show centers of rotation, where a method that has them is among those compared.
+/// What is needed to show centers of rotation, where a method that has them is among those
+/// compared.
 struct CenterPictures {
     method: usize,
     look: Look,
@@ -254,7 +255,8 @@ impl<'a> Writer<'a, '_> {
         ))
     }
 
-    /// The moment in which the body moves most, since a picture of a small finger says nothing from afar.
+    /// The moment in which the body moves most, since a picture of a small finger says nothing from
+    /// afar.
     fn liveliest(&self) -> Option<(&Shown<'_>, usize)> {
         let shown = self.study.shown.iter();
         let moments =

@@ -22,8 +22,8 @@ const POP_VERTICES: usize = 25_000_000;
 const SCOUT_FRAMES: (usize, usize) = (3, 17);
 const SCOUT_VERTICES: usize = 25_000_000;
 
-/// Methods closer than this share of the character's size look the same from afar; closer than this share of a joint's
-/// surroundings, from near by, too.
+/// Methods closer than this share of the character's size look the same from afar; closer than this
+/// share of a joint's surroundings, from near by, too.
 const SEEN: f64 = 0.004;
 const SEEN_NEAR_BY: f64 = 0.03;
 
@@ -77,7 +77,8 @@ pub(super) enum Difference {
     Plain,
 }
 
-/// A region, and the one moment at which it is judged: while its joint moves, when some method changes it most.
+/// A region, and the one moment at which it is judged: while its joint moves, when some method
+/// changes it most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worst {
     pub region: usize,
@@ -236,7 +237,8 @@ fn scout(
     (picked, rest)
 }
 
-/// How much there is to see between the methods; one method alone, or one that fails, is plain to see.
+/// How much there is to see between the methods; one method alone, or one that fails, is plain to
+/// see.
 fn difference(samples: &Samples) -> Difference {
     let failed = samples.numbers.iter().flatten().any(Result::is_err);
     let most = |value: fn(&Farthest) -> f64| samples.farthest.iter().map(value).fold(0.0, f64::max);
@@ -427,7 +429,8 @@ mod tests {
         assert!(motion.bend < 0.01);
     }
 
-    /// A cloth hangs on joints beside each other: the skin is between two of them, and one of them is turned.
+    /// A cloth hangs on joints beside each other: the skin is between two of them, and one of them
+    /// is turned.
     #[test]
     fn joints_beside_each_other_are_bent_by_their_names() {
         let mut cloth = build(Character::Cloth, 2000).unwrap();

@@ -56,8 +56,8 @@ impl Told {
         told
     }
 
-    /// The joints that get a close-up: the worst, but of a left and a right one only the worse, and of the numbered ones of a chain
-    /// one in every clip.
+    /// The joints that get a close-up: the worst, but of a left and a right one only the worse, and
+    /// of the numbered ones of a chain one in every clip.
     pub fn close_ups(&self, study: &Study<'_>) -> Vec<Worst> {
         let family = |worst: &Worst| {
             let title = &study.cast.regions[worst.region].title;

@@ -9,8 +9,8 @@ pub(super) struct Outcome<'a> {
     pub method: &'a str,
     /// Whether that is a plural: "dual quaternions lose".
     pub plural: bool,
-    /// The share of its thickness that is left where it is thinnest, and to how much of it the skin swells; 1 is unchanged.
-    /// None where that cannot be measured.
+    /// The share of its thickness that is left where it is thinnest, and to how much of it the
+    /// skin swells; 1 is unchanged. None where that cannot be measured.
     pub thickness: Option<(f64, f64)>,
     /// By how much lengths on the skin change, on average; 0 is not at all.
     pub distortion: f64,
@@ -27,8 +27,8 @@ const WORTH_SAYING: f64 = 0.1;
 /// Skin that is so much farther out than at rest has not bulged: it has been torn away.
 pub(super) const BROKEN: f64 = 1.0;
 
-/// Methods whose errors differ by less than this share of the worst one are alike, but never if by more than this much; where no two are
-/// twice as far apart, nobody wins.
+/// Methods whose errors differ by less than this share of the worst one are alike, but never if by
+/// more than this much; where no two are twice as far apart, nobody wins.
 const ALIKE: f64 = 0.1;
 const MOST_ALIKE: f64 = 0.05;
 
@@ -91,7 +91,8 @@ struct Judged {
     change: Change,
 }
 
-/// All that can be judged by thickness: what is unknown is not unchanged, and what a method cannot always do, it does not do well.
+/// All that can be judged by thickness: what is unknown is not unchanged, and what a method cannot
+/// always do, it does not do well.
 fn judged(outcomes: &[Outcome<'_>]) -> Vec<Judged> {
     let judge = |(index, outcome): (usize, &Outcome<'_>)| {
         let thickness = outcome.thickness.filter(|_| !outcome.failed)?;
@@ -103,7 +104,8 @@ fn judged(outcomes: &[Outcome<'_>]) -> Vec<Judged> {
     outcomes.iter().enumerate().filter_map(judge).collect()
 }
 
-/// Errors closer than this are alike. Torn skin is beyond measure, and does not make the rest alike.
+/// Errors closer than this are alike. Torn skin is beyond measure, and does not make the rest
+/// alike.
 fn tolerance(judged: &[Judged]) -> f64 {
     let whole = judged
         .iter()
@@ -114,7 +116,8 @@ fn tolerance(judged: &[Judged]) -> f64 {
     (ALIKE * worst).min(MOST_ALIKE)
 }
 
-/// Which methods hold up best, by their place in the list; none where nothing happens that is worth saying, or where all do alike.
+/// Which methods hold up best, by their place in the list; none where nothing happens that is worth
+/// saying, or where all do alike.
 pub(super) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
     let judged = judged(outcomes);
     let errors = || judged.iter().map(|judged| judged.change.error());
@@ -336,7 +339,8 @@ pub(super) fn verb(stem: &str, plural: bool) -> String {
     format!("{stem}{ending}")
 }
 
-/// What some methods that fail in the same way did: "loses 42 % of its thickness and bulges by 9 %", "bulge by 7 to 9 %".
+/// What some methods that fail in the same way did: "loses 42 % of its thickness and bulges by 9
+/// %", "bulge by 7 to 9 %".
 fn did(changes: &[Change], plural: bool) -> String {
     let losses = || changes.iter().map(|change| change.loss);
     let gains = || changes.iter().map(|change| change.gain);

@@ -1,10 +1,14 @@
 //! Surfaces that stay as rigid as their handles let them.
 //!
-//! `arap-point-handles.txt`, §3.1: linear blending says where the points near each handle go (those whose largest weight is above a threshold `l`) and gives a first guess of all others, which then move to where
-//! the surface is stretched and bent the least: the minimum of eq. (1), found by fitting rotations and solving for positions in turn. At last the points near handles, which were given, are smoothed into their surroundings by eq. (2).
+//! `arap-point-handles.txt`, §3.1: linear blending says where the points near each handle go (those
+//! whose largest weight is above a threshold `l`) and gives a first guess of all others, which then
+//! move to where the surface is stretched and bent the least: the minimum of eq. (1), found by
+//! fitting rotations and solving for positions in turn. At last the points near handles, which were
+//! given, are smoothed into their surroundings by eq. (2).
 //!
-//! The sparse matrix is ordered once per surface and factored once per choice of handles; frames and iterations reuse it. Handles are switched on and off by [`Arap::set_active`], which factors the numbers anew
-//! in the order that is known.
+//! The sparse matrix is ordered once per surface and factored once per choice of handles; frames
+//! and iterations reuse it. Handles are switched on and off by [`Arap::set_active`], which factors
+//! the numbers anew in the order that is known.
 
 mod surface;
 #[cfg(test)]
@@ -28,18 +32,24 @@ use thiserror::Error;
 /// How a surface is kept rigid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArapOptions {
-    /// Rounds of rotations and positions, at most; the paper's experiments have three. With a tolerance, [`ArapOptions::MOST_BY_TOLERANCE`] lets it decide.
+    /// Rounds of rotations and positions, at most; the paper's experiments have three. With a
+    /// tolerance, [`ArapOptions::MOST_BY_TOLERANCE`] lets it decide.
     pub iterations: usize,
-    /// `l`: a point is held by its heaviest handle if its weight is above this. The paper has 0.95 for a body and 0.98 for a hand.
+    /// `l`: a point is held by its heaviest handle if its weight is above this. The paper has 0.95
+    /// for a body and 0.98 for a hand.
     pub threshold: f64,
-    /// Whether a handle that has no weight above the threshold anywhere holds the points where it has its most, of those where it is the heaviest. The paper's rule alone leaves it out. One that is nowhere the heaviest holds
-    /// nothing either way, and only counts in the first guess.
+    /// Whether a handle that has no weight above the threshold anywhere holds the points where it
+    /// has its most, of those where it is the heaviest. The paper's rule alone leaves it out. One
+    /// that is nowhere the heaviest holds nothing either way, and only counts in the first
+    /// guess.
     pub every_handle: bool,
-    /// Ends the rounds early: once no point moves farther than this share of the surface's extent. Zero does all of them.
+    /// Ends the rounds early: once no point moves farther than this share of the surface's extent.
+    /// Zero does all of them.
     pub tolerance: f64,
     /// What is done to points near handles in the end.
     pub smoothing: HandleSmoothing,
-    /// Starts from what the frame before came to, not from linear blending alone: fewer rounds do as much where motion is slow.
+    /// Starts from what the frame before came to, not from linear blending alone: fewer rounds do
+    /// as much where motion is slow.
     pub follow: bool,
 }
 
@@ -54,7 +64,8 @@ impl ArapOptions {
         follow: false,
     };
 
-    /// As many rounds as a tolerance alone has on the command line, at most: a fifth of a second at 10,000 vertices. Who wants more gives a number.
+    /// As many rounds as a tolerance alone has on the command line, at most: a fifth of a second at
+    /// 10,000 vertices. Who wants more gives a number.
     pub const MOST_BY_TOLERANCE: usize = 100;
 
     /// Whether the numbers make sense.
@@ -83,7 +94,8 @@ impl ArapOptions {
 impl ArapOptions {
     pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, strict, unsmoothed, plain, follow, with colons between them";
 
-    /// The paper's options with what some words say, sensible or not. A tolerance without a number of rounds has as many as it takes, up to [`ArapOptions::MOST_BY_TOLERANCE`].
+    /// The paper's options with what some words say, sensible or not. A tolerance without a number
+    /// of rounds has as many as it takes, up to [`ArapOptions::MOST_BY_TOLERANCE`].
     pub(crate) fn from_words(words: &str) -> Result<ArapOptions, WordFault<'_>> {
         let mut options = ArapOptions::DEFAULT;
         let mut said: Vec<(About, &str)> = Vec::new();
@@ -199,14 +211,17 @@ impl Default for ArapOptions {
 
 const MOST_ITERATIONS: usize = 10_000;
 
-/// What happens to the points near handles, which were given, so that the surface may have a crease around them.
+/// What happens to the points near handles, which were given, so that the surface may have a crease
+/// around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HandleSmoothing {
     /// Nothing.
     None,
-    /// Eq. (2) as it stands: each goes to the mean of its neighbours. Details near handles are flattened even at rest.
+    /// Eq. (2) as it stands: each goes to the mean of its neighbours. Details near handles are
+    /// flattened even at rest.
     Plain,
-    /// Eq. (2) for what the pose adds: each goes to where its neighbours would have it, with the details of the rest surface turned along. A surface at rest stays at rest.
+    /// Eq. (2) for what the pose adds: each goes to where its neighbours would have it, with the
+    /// details of the rest surface turned along. A surface at rest stays at rest.
     #[default]
     Detailed,
 }
@@ -319,7 +334,9 @@ pub struct LoosePiece {
 pub struct ArapReport {
     /// How many points each handle holds.
     pub held: Vec<usize>,
-    /// Handles that are on, have some weight and hold no point: nowhere is theirs the largest weight, or none above the threshold where that is all that counts. Joints without any weight, as most skeletons have, move nothing by any method.
+    /// Handles that are on, have some weight and hold no point: nowhere is theirs the largest
+    /// weight, or none above the threshold where that is all that counts. Joints without any
+    /// weight, as most skeletons have, move nothing by any method.
     pub idle: Vec<usize>,
     /// Pieces that no handle holds: they move by linear blending alone.
     pub loose: Vec<LoosePiece>,
@@ -383,7 +400,8 @@ impl Arap {
         })
     }
 
-    /// Switches a handle on or off: whether it says where the points near it go. Its weights stay in the first guess.
+    /// Switches a handle on or off: whether it says where the points near it go. Its weights stay
+    /// in the first guess.
     ///
     /// # Errors
     ///
@@ -619,7 +637,8 @@ impl Arap {
         }
     }
 
-    /// New places for the rotations, and new rotations for the places. How far a point moved at most.
+    /// New places for the rotations, and new rotations for the places. How far a point moved at
+    /// most.
     fn round(&self, rest: &[DVec3], state: &mut ArapState) -> f64 {
         let points = self.surface.point_count();
         state.solved.resize(points, DVec3::ZERO);
@@ -683,7 +702,8 @@ impl Arap {
     }
 }
 
-/// Beside its greatest weight, a handle that holds nothing by the threshold holds where it has at least this share of it.
+/// Beside its greatest weight, a handle that holds nothing by the threshold holds where it has at
+/// least this share of it.
 const NEARLY_MOST: f32 = 0.97;
 
 /// The handle of every point whose largest weight is above the threshold, if that handle is on.
@@ -713,7 +733,8 @@ fn holders(
     vertex_of.iter().map(holder).collect()
 }
 
-/// Points that are given: those with a holder, and all of pieces that have none, since nothing else says where these are.
+/// Points that are given: those with a holder, and all of pieces that have none, since nothing else
+/// says where these are.
 fn held(surface: &RigidSurface, holder: &[Option<u16>]) -> Vec<bool> {
     let mut reached = vec![false; surface.pieces];
     for (point, holder) in holder.iter().enumerate() {

@@ -1,8 +1,11 @@
 //! The energy of eq. (1), and one step of its minimisation.
 //!
-//! `E(v', R) = Σ_i Σ_j ω_ij |(v'_i − v'_j) − R_i (v_i − v_j)|²`. With positions fixed, each rotation has a best choice of its own; with rotations fixed, positions solve the linear system
-//! `Σ_j ω_ij (v'_i − v'_j) = Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, whose matrix never changes. Neither step can raise the energy, but for what decides the rotation of patches that tell none by themselves:
-//! a share of 2e-6 of every patch turns as its heaviest handle does, so that one which is nearly a line may turn a little otherwise than best.
+//! `E(v', R) = Σ_i Σ_j ω_ij |(v'_i − v'_j) − R_i (v_i − v_j)|²`. With positions fixed, each
+//! rotation has a best choice of its own; with rotations fixed, positions solve the linear system
+//! `Σ_j ω_ij (v'_i − v'_j) = Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, whose matrix never changes.
+//! Neither step can raise the energy, but for what decides the rotation of patches that tell none
+//! by themselves: a share of 2e-6 of every patch turns as its heaviest handle does, so that one
+//! which is nearly a line may turn a little otherwise than best.
 
 use super::ArapError;
 use crate::adjacency::Weld;
@@ -14,7 +17,8 @@ use crate::sparse::{Cholesky, Pattern};
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f64x8};
 use glam::{DMat3, DVec3};
 
-/// An edge counts for at least this share of a middling one, and for at most this many: a sliver's cotangent is any number, and a surface must hang together.
+/// An edge counts for at least this share of a middling one, and for at most this many: a sliver's
+/// cotangent is any number, and a surface must hang together.
 const LEAST_AND_MOST: (f64, f64) = (1e-3, 1e3);
 
 /// What turns a patch that is a line, beside its spread …
@@ -103,7 +107,8 @@ impl RigidSurface {
         &self.neighbours[self.starts[point] as usize..self.starts[point + 1] as usize]
     }
 
-    /// Factors the system in which some points are given. Which entries it has does not hang on that, so this is the numbers alone: points are taken and let go without starting over.
+    /// Factors the system in which some points are given. Which entries it has does not hang on
+    /// that, so this is the numbers alone: points are taken and let go without starting over.
     pub(super) fn factor(&self, held: &[bool]) -> Result<Cholesky, ArapError> {
         let mut diagonal: Vec<f64> = held.iter().map(|&held| f64::from(held)).collect();
         let entries = self.edges.iter().map(|&([a, b], omega)| {
@@ -120,7 +125,9 @@ impl RigidSurface {
         Ok(self.pattern.factor(&diagonal, &entries)?)
     }
 
-    /// The best rotation of every point for posed places, `R_i = argmin Σ_j ω_ij |e'_ij − R_i e_ij|²`. As far as a patch is a line or a single point, which tells no rotation, it turns by `else_by`.
+    /// The best rotation of every point for posed places, `R_i = argmin Σ_j ω_ij |e'_ij − R_i
+    /// e_ij|²`. As far as a patch is a line or a single point, which tells no rotation, it turns by
+    /// `else_by`.
     pub(super) fn fit_rotations(
         &self,
         rest: &[DVec3],
@@ -189,7 +196,8 @@ impl RigidSurface {
         DMat3::from_cols(x, y, z)
     }
 
-    /// The right-hand side for the rotations: `Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, and what neighbours that are given add; the place itself of a point that is given.
+    /// The right-hand side for the rotations: `Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, and what
+    /// neighbours that are given add; the place itself of a point that is given.
     pub(super) fn right_hand_side(
         &self,
         rest: &[DVec3],

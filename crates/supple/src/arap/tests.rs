@@ -35,7 +35,8 @@ fn deformed(arap: &Arap, palette: &Palette) -> Vec<Vec3> {
     positions
 }
 
-/// The minimisation written without any of the tricks: full matrices, one row at a time, rotations by singular vectors.
+/// The minimisation written without any of the tricks: full matrices, one row at a time, rotations
+/// by singular vectors.
 struct Plain {
     rest: Vec<DVec3>,
     edges: Vec<(usize, usize, f64)>,
@@ -379,7 +380,8 @@ fn without_any_handle_everything_is_linear_blending() {
     assert_eq!(state.smoothed, state.blended);
 }
 
-/// Frame after frame, each from the one before: where rounds settle is where they settle from linear blending, and they need fewer.
+/// Frame after frame, each from the one before: where rounds settle is where they settle from
+/// linear blending, and they need fewer.
 #[test]
 fn following_the_frame_before_comes_to_the_same_in_fewer_rounds() {
     let asset = figure();

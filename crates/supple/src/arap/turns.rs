@@ -1,6 +1,8 @@
 //! Rotations from translations: moving handles is all that anyone has to do.
 //!
-//! `arap-point-handles.txt`, §3.2: handles are connected by pseudo-edges, `p_{i,k} = p_i − p_j` at rest and `p'_{i,k}` after the move. Each edge of a handle gives the shortest arc from the one to the other, and the handle turns by their mean.
+//! `arap-point-handles.txt`, §3.2: handles are connected by pseudo-edges, `p_{i,k} = p_i − p_j` at
+//! rest and `p'_{i,k}` after the move. Each edge of a handle gives the shortest arc from the one to
+//! the other, and the handle turns by their mean.
 
 use crate::pose::Palette;
 use crate::transform::Affine;
@@ -10,7 +12,8 @@ use thiserror::Error;
 /// How the rotations that a handle's edges ask for become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RotationMean {
-    /// Eq. (3), by recursion: quick, and right only for rotations that are close to each other. Later edges count more.
+    /// Eq. (3), by recursion: quick, and right only for rotations that are close to each other.
+    /// Later edges count more.
     Recursion,
     /// Eq. (4): the eigenvector of the largest eigenvalue of `M = 1/E Σ q qᵀ`, right for any.
     #[default]
@@ -44,7 +47,8 @@ pub enum TurnError {
     NotFinite(usize),
 }
 
-/// Computes the rotation of every handle. Edges without length say nothing; a handle that no edge says anything about does not turn.
+/// Computes the rotation of every handle. Edges without length say nothing; a handle that no edge
+/// says anything about does not turn.
 ///
 /// # Errors
 ///
@@ -114,7 +118,8 @@ fn check_pairs(rest: &[DVec3], moved: &[DVec3]) -> Result<(), TurnError> {
     }
 }
 
-/// The shortest rotation from one direction to another, by the half-way quaternion `(|a||b| + a·b, a × b)`. None if either is no direction.
+/// The shortest rotation from one direction to another, by the half-way quaternion `(|a||b| + a·b,
+/// a × b)`. None if either is no direction.
 fn shortest_arc(from: DVec3, to: DVec3) -> Option<DQuat> {
     let (from, to) = (from.try_normalize()?, to.try_normalize()?);
     let axis = from.cross(to);
@@ -139,7 +144,8 @@ fn recursive_mean(arcs: &[DQuat]) -> DQuat {
     }
 }
 
-/// Squares of a matrix after this many steps are the dominant eigenvector's alone, if it is larger than the next by a billionth.
+/// Squares of a matrix after this many steps are the dominant eigenvector's alone, if it is larger
+/// than the next by a billionth.
 const SQUARINGS: usize = 36;
 
 fn eigenvector_mean(arcs: &[DQuat]) -> DQuat {
@@ -237,7 +243,8 @@ mod tests {
         }
     }
 
-    /// Where edges turn far apart, the recursion favours the later ones, and the eigenvector none: Fig. 4.
+    /// Where edges turn far apart, the recursion favours the later ones, and the eigenvector none:
+    /// Fig. 4.
     #[test]
     fn the_eigenvector_does_not_care_for_the_order_of_edges() {
         let arcs = [2.8, -2.6, 2.9].map(DQuat::from_rotation_x);

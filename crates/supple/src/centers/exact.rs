@@ -1,8 +1,9 @@
 //! The reference: eq. (4) summed over every triangle, in double precision.
 //!
-//! Only triangles that carry both joints of a pair count for that pair in eq. (1), so the sum is taken pair by pair, which leaves nothing out. It still takes
-//! as many steps as a pair has vertices of different weights times triangles: for tests, for tables, for very small surfaces, for parameters too fine
-//! for the grid, and for the few vertices that would drown in its errors.
+//! Only triangles that carry both joints of a pair count for that pair in eq. (1), so the sum is
+//! taken pair by pair, which leaves nothing out. It still takes as many steps as a pair has
+//! vertices of different weights times triangles: for tests, for tables, for very small surfaces,
+//! for parameters too fine for the grid, and for the few vertices that would drown in its errors.
 
 use super::holdings::weight_distances;
 use super::pieces::{Cutter, Place};
@@ -38,7 +39,8 @@ struct Source<const C: usize> {
     low: f64,
     /// Its weight for the higher joint.
     high: f64,
-    /// What it adds to the sums, for a vertex as similar as can be: with both weights and the area.
+    /// What it adds to the sums, for a vertex as similar as can be: with both weights and the
+    /// area.
     moments: [f64; C],
 }
 
@@ -73,7 +75,8 @@ pub(super) fn vertex_sums<const C: usize>(
     index_of.into_iter().map(|index| sums[index]).collect()
 }
 
-/// One vertex for each row of weights that some vertices have, and which of them stands for each vertex.
+/// One vertex for each row of weights that some vertices have, and which of them stands for each
+/// vertex.
 fn distinct_rows(surface: &Surface<'_>, vertices: &[u32]) -> (Vec<u32>, Vec<usize>) {
     let mut known: HashMap<(&[u16], Vec<u32>), usize> = HashMap::new();
     let mut distinct = Vec::new();
@@ -92,7 +95,8 @@ fn distinct_rows(surface: &Surface<'_>, vertices: &[u32]) -> (Vec<u32>, Vec<usiz
 /// The sources of each pair, by its higher joint.
 type Sources<const C: usize> = BTreeMap<u16, Vec<Source<C>>>;
 
-/// Sources are handed on once there are this many: a large surface in small pieces has more than memory holds.
+/// Sources are handed on once there are this many: a large surface in small pieces has more than
+/// memory holds.
 const BLOCK: usize = 1 << 18;
 
 /// Goes through the sources of every pair in which the joint is the lower one, a block at a time.
@@ -139,7 +143,8 @@ fn each_block<const C: usize>(
     sum(&sources);
 }
 
-/// What the pairs with `joint` as the lower one add to a vertex's sums: eq. (1), half of it, as every pair counts twice there.
+/// What the pairs with `joint` as the lower one add to a vertex's sums: eq. (1), half of it, as
+/// every pair counts twice there.
 fn sum_over<const C: usize>(
     sources: &Sources<C>,
     surface: &Surface<'_>,

@@ -1,6 +1,8 @@
-//! The fast path: the sums of eq. (4) pair of joints by pair of joints, over a grid in the space of weights.
+//! The fast path: the sums of eq. (4) pair of joints by pair of joints, over a grid in the space of
+//! weights.
 //!
-//! Work is handed out by the lower joint of the pairs. Each goes through its triangles in order, so sums come out the same for any number of threads.
+//! Work is handed out by the lower joint of the pairs. Each goes through its triangles in order, so
+//! sums come out the same for any number of threads.
 
 use super::fields::{JointFields, PairField};
 use super::grid::WeightGrid;
@@ -31,7 +33,8 @@ pub(super) fn vertex_sums<const C: usize>(
     fields::vertex_sums(&surface, &grid, &fields, &surface.vertices())
 }
 
-/// The grid that reaches the accuracy; none if direct summation serves better, because the grid would be too fine or the surface is so small.
+/// The grid that reaches the accuracy; none if direct summation serves better, because the grid
+/// would be too fine or the surface is so small.
 pub(super) fn grid_for(surface: &Surface<'_>) -> Option<WeightGrid> {
     let cells = cells_for(&surface.options);
     let (vertices, triangles) = (surface.mesh.vertex_count(), surface.mesh.triangles().len());
@@ -43,13 +46,15 @@ pub(super) fn grid_for(surface: &Surface<'_>) -> Option<WeightGrid> {
 /// Vertices times triangles, below which making a grid takes longer than doing without.
 const LEAST_WORK: usize = 20_000;
 
-/// How many cells the unit interval needs: the error falls with the fourth power of their size in units of σ.
+/// How many cells the unit interval needs: the error falls with the fourth power of their size in
+/// units of σ.
 fn cells_for(options: &CenterOptions) -> usize {
     let in_sigma = (options.accuracy / ERROR_AT_SIGMA).powf(0.25);
     ((1.0 / (options.sigma * in_sigma)).ceil() as usize).max(LEAST_CELLS)
 }
 
-/// The error, as a share of the extent, if cells were as large as σ: measured over all characters at hand.
+/// The error, as a share of the extent, if cells were as large as σ: measured over all characters
+/// at hand.
 const ERROR_AT_SIGMA: f64 = 3e-3;
 
 const LEAST_CELLS: usize = 8;

@@ -25,7 +25,8 @@ impl<const C: usize> JointFields<C> {
         JointFields { partners, fields }
     }
 
-    /// Puts fresh fields in the place of those of some partners; a partner that has none any more is gone.
+    /// Puts fresh fields in the place of those of some partners; a partner that has none any more
+    /// is gone.
     pub(super) fn replace(&mut self, partners: &[u16], fresh: Vec<(u16, PairField<C>)>) {
         let own = std::mem::take(self);
         let kept = own.partners.into_iter().zip(own.fields);
@@ -72,7 +73,8 @@ impl<const C: usize> PairField<C> {
         })
     }
 
-    /// The values of four nodes side by side, rows mixed by their shares, in as many registers as they need.
+    /// The values of four nodes side by side, rows mixed by their shares, in as many registers as
+    /// they need.
     #[inline(always)]
     fn mixed_rows<S: Simd>(&self, simd: S, nodes: [usize; 4], rows: [f64; 4]) -> Registers<S> {
         let mut mixed = [f32x16::splat(simd, 0.0); SPREADS / 4];
@@ -96,9 +98,11 @@ const ROUNDING: f64 = 1e-15;
 /// All moments of four nodes: one register of sixteen for four moments each, three for twelve.
 type Registers<S> = [f32x16<S>; SPREADS / 4];
 
-/// The sums of eq. (4) for some vertices, from the fields of their pairs. `fields` has the pairs of each joint as the lower one.
+/// The sums of eq. (4) for some vertices, from the fields of their pairs. `fields` has the pairs of
+/// each joint as the lower one.
 ///
-/// A vertex to which little is similar, beside much that is not, would drown in the errors of the latter: it is summed directly.
+/// A vertex to which little is similar, beside much that is not, would drown in the errors of the
+/// latter: it is summed directly.
 pub(super) fn vertex_sums<const C: usize>(
     surface: &Surface<'_>,
     grid: &WeightGrid,
@@ -211,7 +215,8 @@ fn read_each<S: Simd, const C: usize>(
     all
 }
 
-/// The fields of all pairs of some joints, which rise: those with the first, then those with the second, …
+/// The fields of all pairs of some joints, which rise: those with the first, then those with the
+/// second, …
 fn find_pairs<'f, const C: usize>(
     fields: &'f [impl Borrow<JointFields<C>>],
     joints: &[u16],

@@ -1,17 +1,21 @@
 //! A grid in the space of a pair's weights, and the similarity of eq. (1) between its nodes.
 //!
-//! For one pair of joints the similarity of a vertex with weights (a, b) and a place with weights (c, d) is `abcd·exp(−(ad − bc)²/σ²)`. With the sums
-//! `s = a + b` and `t = c + d` as coordinates, `ad − bc = at − sc`: smooth in (s, a) and in (t, c) on the scale of σ. So it can be told from a few
-//! nodes by cubic splines on either side: `exp(…) ≈ Σᵢⱼ φᵢ(s, a) Kᵢⱼ φⱼ(t, c)`. All triangles of a pair are spread over the nodes, the nodes
-//! are multiplied by K, the same for all pairs, and every vertex reads its sums off the nodes around it.
+//! For one pair of joints the similarity of a vertex with weights (a, b) and a place with weights
+//! (c, d) is `abcd·exp(−(ad − bc)²/σ²)`. With the sums `s = a + b` and `t = c + d` as coordinates,
+//! `ad − bc = at − sc`: smooth in (s, a) and in (t, c) on the scale of σ. So it can be told from a
+//! few nodes by cubic splines on either side: `exp(…) ≈ Σᵢⱼ φᵢ(s, a) Kᵢⱼ φⱼ(t, c)`. All triangles
+//! of a pair are spread over the nodes, the nodes are multiplied by K, the same for all pairs, and
+//! every vertex reads its sums off the nodes around it.
 //!
-//! The coordinates are chosen so that vertices of two influences, which are most, lie on one line of the grid, t = 1.
+//! The coordinates are chosen so that vertices of two influences, which are most, lie on one line
+//! of the grid, t = 1.
 //!
-//! The splines are `φ = β + β″/42`, with β the cubic B-spline: of all functions that reach over four nodes, those that approximate best. At the same cost they leave a
-//! fifth of the error of B-splines, and a thirtieth of that of cubic Lagrange interpolation.
+//! The splines are `φ = β + β″/42`, with β the cubic B-spline: of all functions that reach over
+//! four nodes, those that approximate best. At the same cost they leave a fifth of the error of
+//! B-splines, and a thirtieth of that of cubic Lagrange interpolation.
 //!
-//! K is not the similarity at the nodes, since these splines do not interpolate: it is that, sharpened along all four coordinates by the inverse of
-//! the blur of a spline.
+//! K is not the similarity at the nodes, since these splines do not interpolate: it is that,
+//! sharpened along all four coordinates by the inverse of the blur of a spline.
 
 use crate::exec;
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f64x8};
@@ -19,7 +23,8 @@ use std::ops::{Add, Mul, Range, Sub};
 
 /// The nodes and the similarity between them.
 ///
-/// A node is a row, `t·cells` from −1 to `cells + 1`, and a column, `c·cells` from −1 to what stencils with c ≤ t reach.
+/// A node is a row, `t·cells` from −1 to `cells + 1`, and a column, `c·cells` from −1 to what
+/// stencils with c ≤ t reach.
 #[derive(Clone, Debug)]
 pub(super) struct WeightGrid {
     cells: usize,
@@ -101,7 +106,8 @@ impl WeightGrid {
         (cell, spline_shares(at - cell, f64x8::splat(simd, 1.0)))
     }
 
-    /// The first node of each of the four rows of a stencil, by the cell of the sum of a pair's weights and of the lower joint's.
+    /// The first node of each of the four rows of a stencil, by the cell of the sum of a pair's
+    /// weights and of the lower joint's.
     #[inline(always)]
     pub(super) fn nodes(&self, row: usize, column: usize) -> [usize; 4] {
         let starts = &self.row_starts[row..row + 4];
@@ -134,8 +140,9 @@ impl WeightGrid {
 
     /// The similarity between nodes, sharpened along all four coordinates.
     ///
-    /// At nodes, `at − sc` is an integer times the spacing squared, so that the exponential is a table. Sharpening along the source's
-    /// column moves that integer by the target's row, and along the source's row by the target's column: two more tables. The target's own two
+    /// At nodes, `at − sc` is an integer times the spacing squared, so that the exponential is a
+    /// table. Sharpening along the source's column moves that integer by the target's row, and
+    /// along the source's row by the target's column: two more tables. The target's own two
     /// directions are then filtered as rows of numbers.
     fn sharpened_kernel(&self, sigma: f64) -> Vec<f32> {
         let reach = REACH as i64;
@@ -148,7 +155,8 @@ impl WeightGrid {
             .map(|steps| (-(steps as f64 * spacing / sigma).powi(2)).exp())
             .collect();
         let taps = sharpening_taps();
-        // Each of the target's rows, and some beyond for the last filter, with the columns that its neighbours have.
+        // Each of the target's rows, and some beyond for the last filter, with the columns that its
+        // neighbours have.
         let rows = self.cells + 3 + 2 * REACH;
         let filtered = exec::map(rows, |row| {
             self.sharpened_row(row as i64 - 1 - reach, &similarity, farthest, &taps)
@@ -255,7 +263,8 @@ fn columns_of(row: usize, cells: usize) -> usize {
     (row + 4).min(cells + 3)
 }
 
-/// `1 − b + b² − …` with `b = 4/21 δ²` and `δ²` the second difference: the inverse of the samples (4, 13, 4)/21 of a spline, up to its tenth order.
+/// `1 − b + b² − …` with `b = 4/21 δ²` and `δ²` the second difference: the inverse of the samples
+/// (4, 13, 4)/21 of a spline, up to its tenth order.
 fn sharpening_taps() -> [f64; 2 * REACH + 1] {
     let mut taps = [0.0; 2 * REACH + 1];
     let mut power = taps;
@@ -275,7 +284,8 @@ fn sharpening_taps() -> [f64; 2 * REACH + 1] {
     taps
 }
 
-/// The product, a block of targets at a time: of each source one run of `K` is read, and used for all its moments.
+/// The product, a block of targets at a time: of each source one run of `K` is read, and used for
+/// all its moments.
 #[inline(always)]
 fn multiply<S: Simd, const C: usize>(
     simd: S,

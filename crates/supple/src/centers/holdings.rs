@@ -62,7 +62,8 @@ impl Holdings {
     }
 }
 
-/// Moves items, which rise, from the lists of the joints that held them to the lists of those that do now.
+/// Moves items, which rise, from the lists of the joints that held them to the lists of those that
+/// do now.
 fn rebind(lists: &mut [Vec<u32>], changes: impl Iterator<Item = (u32, Vec<u16>, Vec<u16>)>) {
     let mut lost: BTreeMap<u16, Vec<u32>> = BTreeMap::new();
     let mut gained: BTreeMap<u16, Vec<u32>> = BTreeMap::new();

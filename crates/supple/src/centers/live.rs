@@ -1,10 +1,13 @@
 //! Centers that follow a brush, which the paper leaves open (§5).
 //!
-//! A change of weights at some vertices changes the triangles around them, and so the pairs of joints that those carried before or carry now. The old
-//! triangles are taken off those pairs and the new ones added; their fields are made anew, and the vertices that read any of them read again.
+//! A change of weights at some vertices changes the triangles around them, and so the pairs of
+//! joints that those carried before or carry now. The old triangles are taken off those pairs and
+//! the new ones added; their fields are made anew, and the vertices that read any of them read
+//! again.
 //!
-//! What is taken off a sum leaves some of its rounding behind. So a pair is spread anew once the area taken off it has come to a million times what it holds, which
-//! keeps that below 1e-9 of it, however many strokes there are.
+//! What is taken off a sum leaves some of its rounding behind. So a pair is spread anew once the
+//! area taken off it has come to a million times what it holds, which keeps that below 1e-9 of it,
+//! however many strokes there are.
 
 use super::fast::grid_for;
 use super::fields::{self, JointFields, PairField};
@@ -80,8 +83,8 @@ impl LiveCenters {
         &self.centers
     }
 
-    /// Follows a change of weights: takes over the rows of the vertices named in `changed`, and no others. Gives the vertices whose
-    /// centers may have changed, rising.
+    /// Follows a change of weights: takes over the rows of the vertices named in `changed`, and no
+    /// others. Gives the vertices whose centers may have changed, rising.
     ///
     /// # Errors
     ///
@@ -131,7 +134,8 @@ impl Gridded {
         gridded
     }
 
-    /// Moves triangles from the pairs that they had to those that they have, and makes the fields of these pairs anew.
+    /// Moves triangles from the pairs that they had to those that they have, and makes the fields
+    /// of these pairs anew.
     fn refresh(
         &mut self,
         surface: &Surface<'_>,
@@ -212,7 +216,8 @@ impl JointPairs {
         }
     }
 
-    /// Notes which sums of weights changed vertices have; of a pair that is new, which any vertex has.
+    /// Notes which sums of weights changed vertices have; of a pair that is new, which any vertex
+    /// has.
     fn widen(&mut self, surface: &Surface<'_>, joint: usize, changed: &[u32]) {
         let known = |pair: &PairSpread<PLACES>| pair.sums.start <= pair.sums.end;
         self.spreads.sort_by_key(|pair| !known(pair));
@@ -365,7 +370,8 @@ mod tests {
             }
         }
 
-        /// Adds or takes away some of a joint around a vertex, and tells which vertices that changed.
+        /// Adds or takes away some of a joint around a vertex, and tells which vertices that
+        /// changed.
         fn stroke(
             &mut self,
             mesh: &Mesh,

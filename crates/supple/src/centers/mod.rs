@@ -1,15 +1,19 @@
-//! Optimized centers of rotation: for each vertex, the point of the rest surface's inside about which it should turn.
+//! Optimized centers of rotation: for each vertex, the point of the rest surface's inside about
+//! which it should turn.
 //!
-//! `centers-of-rotation.txt`. The center of a vertex is the mean of the whole surface, each place weighted by how similar its skinning weights
-//! are to the vertex's (eq. 1 and 4). It depends on the rest surface and the weights alone, so it is baked once; the
-//! method at run time is `deform/centers_of_rotation.rs`.
+//! `centers-of-rotation.txt`. The center of a vertex is the mean of the whole surface, each place
+//! weighted by how similar its skinning weights are to the vertex's (eq. 1 and 4). It depends on
+//! the rest surface and the weights alone, so it is baked once; the method at run time is
+//! `deform/centers_of_rotation.rs`.
 //!
-//! Two ways to the same numbers: [`exact`] sums over all triangles, [`Centers::bake`] over a grid in the space of weights, in time that grows as
-//! vertices and triangles do. [`LiveCenters`] keeps the grid, so that centers follow a brush. Parameters for which the grid would be too fine (σ below
-//! 0.05, an accuracy below 2e-6) are summed directly, which takes as long as [`exact`].
+//! Two ways to the same numbers: [`exact`] sums over all triangles, [`Centers::bake`] over a grid
+//! in the space of weights, in time that grows as vertices and triangles do. [`LiveCenters`] keeps
+//! the grid, so that centers follow a brush. Parameters for which the grid would be too fine (σ
+//! below 0.05, an accuracy below 2e-6) are summed directly, which takes as long as [`exact`].
 //!
-//! A center depends on a vertex's weights only, not on its place, and every triangle counts by itself. So seams need no welding, pieces need no
-//! connection, and open surfaces are nothing special.
+//! A center depends on a vertex's weights only, not on its place, and every triangle counts by
+//! itself. So seams need no welding, pieces need no connection, and open surfaces are nothing
+//! special.
 
 mod exact;
 mod fast;
@@ -31,15 +35,17 @@ use crate::weights::Weights;
 use glam::{DMat3, DVec3, Vec3};
 use thiserror::Error;
 
-/// How centers are computed. The defaults are the paper's parameters, and an accuracy that nobody can see.
+/// How centers are computed. The defaults are the paper's parameters, and an accuracy that nobody
+/// can see.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CenterOptions {
     /// σ of eq. (1): how alike weights must be to count as similar.
     pub sigma: f64,
     /// ε of §3.2: edges whose weights differ by this much or more are bisected.
     pub epsilon: f64,
-    /// How far from [`exact`] the centers of a character may be, as a share of its extent. Most are ten times nearer. Where weights take
-    /// only a few values, some σ apart, and one of them a hundredth of the area of another, it may come to thirty times as much.
+    /// How far from [`exact`] the centers of a character may be, as a share of its extent. Most
+    /// are ten times nearer. Where weights take only a few values, some σ apart, and one of
+    /// them a hundredth of the area of another, it may come to thirty times as much.
     pub accuracy: f64,
 }
 
@@ -133,7 +139,8 @@ impl CenterOptions {
 
 /// A center of rotation for every vertex that has one.
 ///
-/// A vertex of one influence has none: it turns with its joint about any point. Nor has one to which no part of the surface is similar.
+/// A vertex of one influence has none: it turns with its joint about any point. Nor has one to
+/// which no part of the surface is similar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Centers {
     points: Vec<Option<Vec3>>,
@@ -155,8 +162,8 @@ impl Centers {
         Ok(Centers::of_sums(&sums))
     }
 
-    /// Centers that are known already, one per vertex. Those of vertices of one influence, and those in the very place of their vertex,
-    /// turn nothing and count as none.
+    /// Centers that are known already, one per vertex. Those of vertices of one influence, and
+    /// those in the very place of their vertex, turn nothing and count as none.
     ///
     /// # Errors
     ///
@@ -221,7 +228,8 @@ impl Centers {
         Ok(carried.collect())
     }
 
-    /// One point per vertex, its own place where it has no center: about that it moves as linear blending moves it.
+    /// One point per vertex, its own place where it has no center: about that it moves as linear
+    /// blending moves it.
     pub fn points_or_places(&self, mesh: &Mesh) -> Vec<Vec3> {
         let places = mesh.positions().iter().enumerate();
         places
@@ -260,7 +268,8 @@ pub(crate) fn surroundings(
 
 /// How many numbers are summed over the surface: its measure and its place (eq. 4) …
 const PLACES: usize = 4;
-/// … or also the squares of its place, in the order xx, xy, xz, yy, yz, zz, and two zeros that fill the last register.
+/// … or also the squares of its place, in the order xx, xy, xz, yy, yz, zz, and two zeros that fill
+/// the last register.
 const SPREADS: usize = 12;
 
 /// Which two coordinates are multiplied in each of those squares.

@@ -1,8 +1,9 @@
 //! Triangles in pieces over which weights hardly vary (§3.2), without building a mesh.
 //!
-//! Weights are linear over a triangle, so in the space of weights it is a flat triangle too, known by the lengths of its edges alone. Its longest edge is
-//! bisected until none is as long as ε. Every bisection halves the area, and where a corner lies is told by its barycentric coordinates, so that
-//! weights and places of a piece are mixed from those of the three corners.
+//! Weights are linear over a triangle, so in the space of weights it is a flat triangle too, known
+//! by the lengths of its edges alone. Its longest edge is bisected until none is as long as ε.
+//! Every bisection halves the area, and where a corner lies is told by its barycentric coordinates,
+//! so that weights and places of a piece are mixed from those of the three corners.
 
 use super::{PLACES, SPREADS, SQUARES};
 use crate::mesh::Mesh;
@@ -36,7 +37,8 @@ impl Piece {
 #[derive(Debug)]
 pub(super) struct Cutter {
     epsilon_squared: f64,
-    /// What is left of the triangle, with the squared lengths of its edges, each opposite to a corner.
+    /// What is left of the triangle, with the squared lengths of its edges, each opposite to a
+    /// corner.
     left: Vec<(Piece, [f64; 3])>,
 }
 
@@ -48,12 +50,14 @@ impl Cutter {
         }
     }
 
-    /// True if a triangle with these squared lengths of edges in the space of weights is more than one piece.
+    /// True if a triangle with these squared lengths of edges in the space of weights is more than
+    /// one piece.
     pub(super) fn must_cut(&self, opposite: [f64; 3]) -> bool {
         opposite.iter().any(|&edge| edge >= self.epsilon_squared)
     }
 
-    /// Begins with a triangle whose edges, opposite to its corners, have these squared lengths in the space of weights.
+    /// Begins with a triangle whose edges, opposite to its corners, have these squared lengths in
+    /// the space of weights.
     pub(super) fn start(&mut self, opposite: [f64; 3]) {
         self.left.clear();
         self.left.push((Piece::WHOLE, opposite));
@@ -109,8 +113,9 @@ impl Place {
         }
     }
 
-    /// What a piece adds to the sums of eq. (4), per area: its measure, its place, and if wanted the squares of its place. Similarity is
-    /// taken as constant over the piece, and all else is exact: places average to the centroid's, and squares are integrated.
+    /// What a piece adds to the sums of eq. (4), per area: its measure, its place, and if wanted
+    /// the squares of its place. Similarity is taken as constant over the piece, and all else
+    /// is exact: places average to the centroid's, and squares are integrated.
     #[inline(always)]
     pub(super) fn moments<const C: usize>(&self, piece: &Piece) -> [f64; C] {
         let mixed = |weights: DVec3| {

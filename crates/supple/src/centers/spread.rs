@@ -15,7 +15,8 @@ pub(super) struct PairSpread<const C: usize> {
     pub(super) partner: u16,
     /// The moments that each node got.
     pub(super) nodes: Vec<[f64; C]>,
-    /// The least and the largest sum of both weights of any vertex that has both joints; none at first.
+    /// The least and the largest sum of both weights of any vertex that has both joints; none at
+    /// first.
     pub(super) sums: Range<f64>,
     /// How many triangles there are.
     pub(super) triangles: usize,
@@ -248,7 +249,8 @@ impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
     }
 }
 
-/// Widens the range of sums of both weights of some pairs with one lower joint, by some of the vertices that the joint moves.
+/// Widens the range of sums of both weights of some pairs with one lower joint, by some of the
+/// vertices that the joint moves.
 pub(super) fn widen_sums<const C: usize>(
     surface: &Surface<'_>,
     joint: usize,

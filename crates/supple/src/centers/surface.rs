@@ -20,7 +20,8 @@ pub(super) struct Surface<'a> {
     pub(super) units: Units,
 }
 
-/// The middle, the size and the area of the rest surface: what single precision is good for, whatever the units of the model are.
+/// The middle, the size and the area of the rest surface: what single precision is good for,
+/// whatever the units of the model are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
     middle: DVec3,

@@ -17,7 +17,8 @@ const RADIUS: f64 = 0.1;
 const HALF_BLEND: f64 = 0.16;
 const COLOR: Vec3 = Vec3::new(0.62, 0.30, 0.13);
 
-/// Rings from an end to the middle, the same for both ends: distance from the middle, share of the radius, roundness.
+/// Rings from an end to the middle, the same for both ends: distance from the middle, share of the
+/// radius, roundness.
 const RINGS: [(f64, f64, f64); 7] = [
     (0.5, 0.55, 1.0),
     (0.488, 0.86, 0.85),

@@ -35,7 +35,8 @@ impl Bones {
         self.nodes.len()
     }
 
-    /// For every joint the one of the other side, by the endings `.L` and `.R`; itself in the middle.
+    /// For every joint the one of the other side, by the endings `.L` and `.R`; itself in the
+    /// middle.
     pub(super) fn opposite(&self) -> Vec<usize> {
         let named = |name: &str| self.nodes.iter().position(|node| node.name == name);
         let nodes = self.nodes.iter().enumerate();

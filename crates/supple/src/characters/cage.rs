@@ -1,8 +1,9 @@
 //! A cage of quads: what a character's smooth surface hangs on.
 //!
-//! Characters are modelled as people model them by hand: rings of points, joined by bands of quads, closed by caps.
-//! A band may leave out quads, and a limb then starts at the rim of that hole, so that arms, legs, fingers and
-//! thumbs grow out of one closed surface. [`super::subdivision`] makes it smooth.
+//! Characters are modelled as people model them by hand: rings of points, joined by bands of quads,
+//! closed by caps. A band may leave out quads, and a limb then starts at the rim of that hole, so
+//! that arms, legs, fingers and thumbs grow out of one closed surface. [`super::subdivision`] makes
+//! it smooth.
 
 use crate::merging::merge_by_key;
 use glam::DVec3;
@@ -15,7 +16,8 @@ pub(super) type Influences = Vec<(usize, f64)>;
 /// For bands and strips that leave out no quad.
 pub(super) const NO_HOLE: Range<usize> = 0..0;
 
-/// Points, the joints that hold them, and the quads between them, counter-clockwise seen from outside.
+/// Points, the joints that hold them, and the quads between them, counter-clockwise seen from
+/// outside.
 #[derive(Default)]
 pub(super) struct Cage {
     pub(super) points: Vec<DVec3>,
@@ -84,7 +86,8 @@ impl Cage {
         vec![ring[11], inner[0], inner[1], inner[2], ring[5]]
     }
 
-    /// A closed rod along an axis: rings by their place on it, radius and roundness, from one end to the other. `side × up` points against the axis.
+    /// A closed rod along an axis: rings by their place on it, radius and roundness, from one end
+    /// to the other. `side × up` points against the axis.
     pub(super) fn rod(
         axis: DVec3,
         side: DVec3,
@@ -121,7 +124,8 @@ impl Cage {
 
     /// Joins this half, which has its rim in the plane x = 0, with its mirror image.
     ///
-    /// `opposite` is the joint on the other side for every joint; points of the rim are held evenly from both sides.
+    /// `opposite` is the joint on the other side for every joint; points of the rim are held evenly
+    /// from both sides.
     pub(super) fn with_mirror_image(mut self, opposite: &[usize]) -> Cage {
         const ON_PLANE: f64 = 1e-6;
         let half = self.points.len();
@@ -152,7 +156,8 @@ impl Cage {
         self
     }
 
-    /// Blends the influences of every point with its neighbours', `rounds` times; `softness` says how far, from 0 to 1.
+    /// Blends the influences of every point with its neighbours', `rounds` times; `softness` says
+    /// how far, from 0 to 1.
     pub(super) fn soften(&mut self, rounds: usize, softness: impl Fn(DVec3) -> f64) {
         let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); self.points.len()];
         for quad in &self.quads {
@@ -214,8 +219,8 @@ impl Section {
 
 /// The blend along a chain of joints at a distance along it.
 ///
-/// `chain` is (joint, distance at which it takes over, half of the length over which it does), in rising order; the
-/// first joint's distance does not matter.
+/// `chain` is (joint, distance at which it takes over, half of the length over which it does), in
+/// rising order; the first joint's distance does not matter.
 pub(super) fn along_chain(chain: &[(usize, f64, f64)], distance: f64) -> Influences {
     let taken_over = |link: usize| match chain.get(link) {
         Some(&(_, at, half)) => smooth_step((distance - at + half) / (2.0 * half)),

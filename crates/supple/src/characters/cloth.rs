@@ -96,7 +96,8 @@ fn clips(bones: &Bones) -> Result<Vec<Clip>, CharacterError> {
         });
         moves.collect()
     })?;
-    // The left side is laid over: the middle turns a part of the way, the edge goes all the way around.
+    // The left side is laid over: the middle turns a part of the way, the edge goes all the way
+    // around.
     let fold = there_and_back("fold", bones, 6, |share| {
         let angle = 0.85 * PI * share;
         let step = SIDE / (LATTICE - 1) as f64;

@@ -148,7 +148,8 @@ pub(super) fn add_joints(
     }
 }
 
-/// A ring of the palm: an oval near the wrist that becomes a slab with evenly spaced columns for the fingers.
+/// A ring of the palm: an oval near the wrist that becomes a slab with evenly spaced columns for
+/// the fingers.
 struct PalmRing {
     along: f64,
     up: f64,
@@ -185,7 +186,8 @@ impl PalmRing {
             roundness: 0.9,
         };
         let point = |i: usize, oval: DVec3| {
-            // Columns 0 to 4 from the little finger to the index on the back of the hand, 10 to 6 in the palm.
+            // Columns 0 to 4 from the little finger to the index on the back of the hand, 10 to 6
+            // in the palm.
             let (column, height) = match i {
                 0..=4 => (i as f64, self.up),
                 5 => (4.2, 0.0),
@@ -225,7 +227,8 @@ impl PalmRing {
     }
 }
 
-/// Grows a hand out of the wrist's ring of 12 points (see [`super::upper_limb::grow`] for their order).
+/// Grows a hand out of the wrist's ring of 12 points (see [`super::upper_limb::grow`] for their
+/// order).
 pub(super) fn grow(cage: &mut Cage, wrist: Vec<usize>, arm: &ArmPlacement, joints: &HandJoints) {
     let mut rings = vec![wrist];
     for (row, ring) in PALM.iter().enumerate() {
@@ -347,7 +350,8 @@ fn grow_thumb(cage: &mut Cage, rim: [usize; 6], arm: &ArmPlacement, joints: &Han
     grow_digit(cage, rim, &sections);
 }
 
-/// Rings of six points, closed by two quads. The third point of the rim lies towards the sections' `side`.
+/// Rings of six points, closed by two quads. The third point of the rim lies towards the sections'
+/// `side`.
 fn grow_digit(cage: &mut Cage, rim: [usize; 6], sections: &[(Section, Influences)]) {
     let mut last = rim.to_vec();
     for (section, influences) in sections {

@@ -13,7 +13,8 @@ pub(super) struct LegBend {
     pub(super) foot: f64,
 }
 
-/// Two bones in a plane across X: from a hip to an ankle, below a pelvis that is turned by `pitch` about −X.
+/// Two bones in a plane across X: from a hip to an ankle, below a pelvis that is turned by `pitch`
+/// about −X.
 pub(super) fn reach(
     bones: &Bones,
     leg: &LegJoints,
@@ -32,7 +33,8 @@ pub(super) fn reach(
             .clamp(-1.0, 1.0)
             .acos()
     };
-    // Angles in the (z, y) plane, counter-clockwise: the thigh swings forwards of the line from hip to ankle.
+    // Angles in the (z, y) plane, counter-clockwise: the thigh swings forwards of the line from hip
+    // to ankle.
     let line = wanted.to_angle();
     let thigh = line + corner(b, distance, a) - upper.to_angle();
     let shin = line - corner(a, distance, b) - lower.to_angle();

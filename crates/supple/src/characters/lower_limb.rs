@@ -90,8 +90,8 @@ const RINGS: [LegRing; 21] = [
     LegRing { along: 1.035, front: [0.025,  0.162], back: [0.002,  0.159], center: 0.105, outer: 0.037, inner: 0.032, rise: 0.00, sweep: 0.42 },
 ];
 
-/// Grows a leg out of a rim of 12 points: from the front of the crotch around the outside to its back (points 0
-/// to 8), then forwards along the crotch.
+/// Grows a leg out of a rim of 12 points: from the front of the crotch around the outside to its
+/// back (points 0 to 8), then forwards along the crotch.
 pub(super) fn grow(cage: &mut Cage, rim: Vec<usize>, joints: &LegJoints, pelvis: usize) {
     let chain = [
         (pelvis, 0.0, 1.0),
@@ -110,7 +110,8 @@ pub(super) fn grow(cage: &mut Cage, rim: Vec<usize>, joints: &LegJoints, pelvis:
         last = next;
     }
     hold_big_toe(cage, &last, joints);
-    // The cap's long sides are the top (points 11 to 3) and the sole; seen from the front they run inwards.
+    // The cap's long sides are the top (points 11 to 3) and the sole; seen from the front they run
+    // inwards.
     let turned: Vec<usize> = (0..12).map(|i| last[(15 - i) % 12]).collect();
     let influences: Influences = vec![(joints.toes, 0.6), (joints.big_toe, 0.4)];
     cage.cap(&turned, DVec3::Z * 0.010, &influences);

@@ -1,7 +1,9 @@
-//! Built-in characters: procedural, any size, with skeleton, smooth weights and clips that stress the methods.
+//! Built-in characters: procedural, any size, with skeleton, smooth weights and clips that stress
+//! the methods.
 //!
-//! All but the cloth are modelled as a cage of quads (`cage.rs`), made smooth by subdivision (`subdivision.rs`) and
-//! sampled with as many vertices as wanted (`tessellation.rs`): the same shape at every size.
+//! All but the cloth are modelled as a cage of quads (`cage.rs`), made smooth by subdivision
+//! (`subdivision.rs`) and sampled with as many vertices as wanted (`tessellation.rs`): the same
+//! shape at every size.
 
 mod arm;
 mod bar;

@@ -33,7 +33,8 @@ impl Move {
             Move::Turn(_, axis, angle) => DQuat::from_axis_angle(axis.normalize(), angle),
             Move::Rotate(_, rotation) => rotation,
         };
-        // Of the two signs that mean the same, always one: all poses here stay within half a turn of rest.
+        // Of the two signs that mean the same, always one: all poses here stay within half a turn
+        // of rest.
         let rotation = if rotation.w < 0.0 {
             -rotation
         } else {
@@ -43,9 +44,11 @@ impl Move {
     }
 }
 
-/// A clip from rest to a full pose at one second and back at two; `pose` is asked with the share of the full pose.
+/// A clip from rest to a full pose at one second and back at two; `pose` is asked with the share of
+/// the full pose.
 ///
-/// A pose that is more than one turn per joint (feet that must stay where they are) wants more keys on the way.
+/// A pose that is more than one turn per joint (feet that must stay where they are) wants more keys
+/// on the way.
 pub(super) fn there_and_back(
     name: &str,
     bones: &Bones,
@@ -58,7 +61,8 @@ pub(super) fn there_and_back(
 
 /// A clip with evenly spaced keys of a smooth motion, whose slopes come from the motion itself.
 ///
-/// The motion is asked a little before the start and after the end, too, so that loops close smoothly.
+/// The motion is asked a little before the start and after the end, too, so that loops close
+/// smoothly.
 pub(super) fn sampled(
     name: &str,
     bones: &Bones,

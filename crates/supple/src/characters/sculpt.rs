@@ -22,7 +22,8 @@ pub(super) fn sculpted(strokes: &[Stroke], point: DVec3) -> DVec3 {
             let distance = (place - DVec3::from(stroke.center)) / DVec3::from(stroke.reach);
             (-distance.length_squared()).exp()
         };
-        // The stroke's image on the other side counts as well, so that nothing creases in the middle.
+        // The stroke's image on the other side counts as well, so that nothing creases in the
+        // middle.
         let (here, there) = (at(left.x), at(-left.x));
         let [x, y, z] = stroke.push;
         let middle = if stroke.center[0] == 0.0 { 0.5 } else { 1.0 };

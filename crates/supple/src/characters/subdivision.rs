@@ -1,6 +1,8 @@
-//! Catmull-Clark subdivision of closed quad meshes, and the points of the smooth surface that it converges to.
+//! Catmull-Clark subdivision of closed quad meshes, and the points of the smooth surface that it
+//! converges to.
 //!
-//! All masks are convex, so that fields such as skinning weights stay non-negative and keep summing to one.
+//! All masks are convex, so that fields such as skinning weights stay non-negative and keep summing
+//! to one.
 
 use std::collections::HashMap;
 use std::ops::{Add, Mul};
@@ -75,7 +77,8 @@ impl Connectivity {
             .iter()
             .map(|&[a, b, c, d]| (values[a] + values[b] + values[c] + values[d]) * 0.25)
             .collect();
-        // Of a vertex of valence n: the mean of its quads, twice the mean of its edges' middles, n − 3 times itself.
+        // Of a vertex of valence n: the mean of its quads, twice the mean of its edges' middles, n
+        // − 3 times itself.
         let mut quad_sums: Vec<T> = values.iter().map(zero).collect();
         let mut edge_sums = quad_sums.clone();
         let mut across: Vec<T> = self.edges.iter().map(|&[a, _]| zero(&values[a])).collect();

@@ -1,7 +1,7 @@
 //! A tapering tentacle: a chain of joints that share the skin widely, curled and wound up.
 //!
-//! Each point is held by several joints in a row. Wound up, they are more than half a turn apart, which matrices and
-//! quaternions of whole motions cannot tell; methods that follow the chain can.
+//! Each point is held by several joints in a row. Wound up, they are more than half a turn apart,
+//! which matrices and quaternions of whole motions cannot tell; methods that follow the chain can.
 
 use super::bones::Bones;
 use super::cage::{Cage, Influences};

@@ -1,7 +1,9 @@
-//! From a cage to a triangle mesh of any size: the same smooth surface, sampled more or less finely.
+//! From a cage to a triangle mesh of any size: the same smooth surface, sampled more or less
+//! finely.
 //!
-//! Every quad of the cage becomes a grid of m × n cells. Opposite edges of a quad need the same number of
-//! cells, so edges fall into *chords*, runs of quads across their opposite edges, and each chord has one number.
+//! Every quad of the cage becomes a grid of m × n cells. Opposite edges of a quad need the same
+//! number of cells, so edges fall into *chords*, runs of quads across their opposite edges, and
+//! each chord has one number.
 
 use super::cage::{Cage, Influences};
 use super::subdivision::Connectivity;
@@ -19,7 +21,8 @@ pub(super) struct Surface {
 
 /// Samples the smooth surface of a cage with close to `target` vertices.
 ///
-/// The surface passes through the points of the cage; `sculpt` moves its points before they are sampled.
+/// The surface passes through the points of the cage; `sculpt` moves its points before they are
+/// sampled.
 pub(super) fn tessellate(
     cage: &Cage,
     joint_count: usize,
@@ -45,7 +48,8 @@ const FAINT: f64 = 1e-4;
 /// The most influences of a vertex.
 const MOST_INFLUENCES: usize = 8;
 
-/// A quad of the cage as a grid of points of the smooth surface, with the weights of all joints that reach it.
+/// A quad of the cage as a grid of points of the smooth surface, with the weights of all joints
+/// that reach it.
 struct Patch {
     points: Vec<DVec3>,
     /// Joint, and its weights at the points.
@@ -103,7 +107,8 @@ fn patches(
     })
 }
 
-/// The finest vertices of a coarse quad, row by row: along from corner 0 to 1, rows from there to corners 3 and 2.
+/// The finest vertices of a coarse quad, row by row: along from corner 0 to 1, rows from there to
+/// corners 3 and 2.
 fn grid_of(quad: usize, finest: &[[usize; 4]]) -> Vec<usize> {
     const CELLS: usize = SIDE * SIDE;
     let mut grid = vec![0; ROW * ROW];
@@ -162,7 +167,8 @@ fn cells_per_edge(cage: &Cage, connectivity: &Connectivity, target: usize) -> Ve
             high = middle;
         }
     }
-    // One scale leaves a gap, as whole chords change at once: fill it with those that were rounded down the most.
+    // One scale leaves a gap, as whole chords change at once: fill it with those that were rounded
+    // down the most.
     let mut cells = at_scale(low);
     let mut by_need: Vec<usize> = (0..chord_count).collect();
     let lack = |cells: &[usize], chord: usize| needs[chord] * low / cells[chord] as f64;
@@ -202,7 +208,8 @@ fn chords(cage: &Cage, connectivity: &Connectivity) -> Vec<usize> {
         .collect()
 }
 
-/// Vertices at the corners of the cage, then along its edges, then inside its quads, and the triangles between them.
+/// Vertices at the corners of the cage, then along its edges, then inside its quads, and the
+/// triangles between them.
 fn sample(connectivity: &Connectivity, patches: &[Patch], cells: &[usize]) -> Surface {
     let quads = &connectivity.quads;
     let corner_count = quads.iter().flatten().max().map_or(0, |last| last + 1);
@@ -279,7 +286,8 @@ impl Patch {
     /// The surface and its influences at a place from (0, 0) to (1, 1).
     fn sample(&self, at: [f64; 2]) -> (DVec3, Influences) {
         let [(column, across), (row, along)] = at.map(cubic);
-        // On a border of the patch the weights of all other rows are zero, so that neighbours agree there.
+        // On a border of the patch the weights of all other rows are zero, so that neighbours agree
+        // there.
         let mut stencil = [(0, 0.0); 16];
         for (k, entry) in stencil.iter_mut().enumerate() {
             let (x, y) = (k % 4, k / 4);
@@ -307,7 +315,8 @@ impl Patch {
     }
 }
 
-/// The first of four neighbouring points of a patch's side, and their shares in the cubic through them at `x` from 0 to 1.
+/// The first of four neighbouring points of a patch's side, and their shares in the cubic through
+/// them at `x` from 0 to 1.
 fn cubic(x: f64) -> (usize, [f64; 4]) {
     let x = x * SIDE as f64;
     let first = (x.floor() as usize).saturating_sub(1).min(SIDE - 3);

@@ -92,8 +92,8 @@ fn the_shape_is_the_same_at_every_size() {
     }
 }
 
-/// Every size samples one surface, so a vertex of the coarse figure is no farther from the triangles of the
-/// fine one than these lie inside the round shape: a fraction of a millimetre.
+/// Every size samples one surface, so a vertex of the coarse figure is no farther from the
+/// triangles of the fine one than these lie inside the round shape: a fraction of a millimetre.
 #[test]
 fn vertices_of_a_coarse_figure_lie_on_the_fine_one() {
     let [coarse, fine] = [2_000, 39_158].map(|size| build(Character::Figure, size).unwrap());
@@ -113,7 +113,8 @@ fn vertices_of_a_coarse_figure_lie_on_the_fine_one() {
     }
 }
 
-/// The distance to the closest of many points spread over a triangle, which is close enough to the closest of all.
+/// The distance to the closest of many points spread over a triangle, which is close enough to the
+/// closest of all.
 fn distance_to_triangle(point: Vec3, &[a, b, c]: &[Vec3; 3]) -> f32 {
     const STEPS: usize = 12;
     let mut nearest = f32::INFINITY;

@@ -79,7 +79,8 @@ const RINGS: [TrunkRing; 26] = [
     TrunkRing { heights: [1.724, 1.730, 1.734], width: 0.056, front: 0.074, back: -0.073, groove: [0.000, 0.000], roundness: 1.0 },
     TrunkRing { heights: [1.738, 1.741, 1.741], width: 0.038, front: 0.046, back: -0.050, groove: [0.000, 0.000], roundness: 1.0 },
 ];
-/// Degrees by which the columns of the lowest rows are drawn to the middle behind, so that the cleft is narrow.
+/// Degrees by which the columns of the lowest rows are drawn to the middle behind, so that the
+/// cleft is narrow.
 const GATHERED_BEHIND: [f64; 4] = [11.0, 10.0, 8.0, 4.0];
 /// The top of the head.
 const CROWN: f64 = 1.7485;
@@ -100,7 +101,8 @@ pub(super) fn grow(cage: &mut Cage, joints: &TrunkJoints) -> Rims {
     for (row, ring) in RINGS.iter().enumerate() {
         let mut next = Vec::with_capacity(COLUMNS);
         for column in 0..COLUMNS {
-            // Inside of the arm's hole there is no point; a neighbour stands in, which no quad will use.
+            // Inside of the arm's hole there is no point; a neighbour stands in, which no quad will
+            // use.
             let in_hole =
                 row == ARM_ROWS[1] && column > ARM_COLUMNS.start && column < ARM_COLUMNS.end;
             next.push(match next.last() {

@@ -24,7 +24,8 @@ impl ArmPlacement {
         DVec3::new(self.drop.sin(), self.drop.cos(), 0.0)
     }
 
-    /// A point of the arm: metres from the shoulder, towards the back of the hand, and to the front.
+    /// A point of the arm: metres from the shoulder, towards the back of the hand, and to the
+    /// front.
     pub(super) fn at(&self, along: f64, up: f64, front: f64) -> DVec3 {
         self.shoulder + self.axis() * along + self.up() * up + DVec3::Z * front
     }
@@ -115,8 +116,8 @@ const RINGS: [ArmRing; 13] = [
 
 /// Grows an arm and its hand out of a rim of 12 points.
 ///
-/// The rim runs over the top from back to front (points 0 to 4), down the front, and back below (6 to 10). What of the
-/// influence the arm's own joints do not take, `trunk` has.
+/// The rim runs over the top from back to front (points 0 to 4), down the front, and back below (6
+/// to 10). What of the influence the arm's own joints do not take, `trunk` has.
 pub(super) fn grow(
     cage: &mut Cage,
     rim: Vec<usize>,

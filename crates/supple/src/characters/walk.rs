@@ -19,10 +19,12 @@ pub(super) fn clip(bones: &Bones, joints: &Joints) -> Result<Clip, CharacterErro
     })
 }
 
-/// One stride in place, from the left heel's strike to the next; the right side is half a stride behind.
+/// One stride in place, from the left heel's strike to the next; the right side is half a stride
+/// behind.
 fn stride(bones: &Bones, joints: &Joints, phase: f64) -> Vec<Move> {
     let wave = |offset: f64| (TAU * (phase - offset)).cos();
-    // Lowest when both feet are on the floor; over the standing leg; the hip of the leading leg in front.
+    // Lowest when both feet are on the floor; over the standing leg; the hip of the leading leg in
+    // front.
     let shift = DVec3::new(
         0.016 * wave(0.3),
         -0.013 - 0.011 * (2.0 * TAU * phase).cos(),
@@ -54,7 +56,8 @@ fn stride(bones: &Bones, joints: &Joints, phase: f64) -> Vec<Move> {
         let step = Step::at(phase.rem_euclid(1.0));
         let hip = pelvis + shift + pelvis_turn * (bones.positions[side.leg.thigh] - pelvis);
         let bend = reach(bones, &side.leg, hip, step.ankle(bones, side), 0.0);
-        // Taking the pelvis' turn back keeps the leg in its plane, and leaning it keeps the foot where it is.
+        // Taking the pelvis' turn back keeps the leg in its plane, and leaning it keeps the foot
+        // where it is.
         let lean = DQuat::from_rotation_z(-shift.x / 0.83);
         let thigh = DQuat::from_axis_angle(-DVec3::X, bend.thigh);
         moves.push(Move::Rotate(
@@ -127,7 +130,8 @@ impl Step {
         }
     }
 
-    /// Where the ankle goes: the foot rolls over the heel when its toes are up, over its ball when the heel is.
+    /// Where the ankle goes: the foot rolls over the heel when its toes are up, over its ball when
+    /// the heel is.
     fn ankle(&self, bones: &Bones, side: &SideJoints) -> DVec3 {
         let rest = bones.positions[side.leg.foot];
         let pivot = if self.pitch > 0.0 {

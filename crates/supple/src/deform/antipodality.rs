@@ -31,14 +31,16 @@ pub(super) trait Addend: Copy {
     #[must_use]
     fn add_scaled(&self, other: &Self, weight: f32) -> Self;
 
-    /// `self ⊕ other * weight`: as `other` and `−other` are the same motion, the one on the side of `self` is added.
+    /// `self ⊕ other * weight`: as `other` and `−other` are the same motion, the one on the side of
+    /// `self` is added.
     #[inline]
     #[must_use]
     fn add_nearer(&self, other: &Self, weight: f32) -> Self {
         if !turns_around(self.rotation(), other.rotation()) {
             self.add_scaled(other, weight)
         } else {
-            // A branch of its own: guessed right, as nearly always, the next sum need not wait for the product.
+            // A branch of its own: guessed right, as nearly always, the next sum need not wait for
+            // the product.
             turned_around();
             self.add_scaled(other, -weight)
         }
@@ -148,7 +150,8 @@ impl Signs {
         self.antipodality
     }
 
-    /// Appends the next joint of a pose, parents first, with its sign if that is chosen per joint. Further roots go with the first, whose own sign does not matter.
+    /// Appends the next joint of a pose, parents first, with its sign if that is chosen per joint.
+    /// Further roots go with the first, whose own sign does not matter.
     pub(super) fn push<T: Addend>(&self, posed: &mut Vec<T>, own: T) {
         let above = match self.antipodality {
             Antipodality::PerVertex => None,
@@ -158,7 +161,8 @@ impl Signs {
         posed.push(T::ZERO.add_scaled(&own, if turned { -1.0 } else { 1.0 }));
     }
 
-    /// `⊕` of the papers over a vertex's influences, heaviest first, or the plain sum where signs were chosen per joint.
+    /// `⊕` of the papers over a vertex's influences, heaviest first, or the plain sum where signs
+    /// were chosen per joint.
     #[inline]
     pub(super) fn sum<T: Addend>(&self, joints: &[u16], weights: &[f32], posed: &[T]) -> T {
         self.sum_by(joints, weights.iter().copied(), posed)

@@ -1,8 +1,11 @@
 //! As-rigid-as-possible skinning: the joints of a skeleton serve as point handles.
 //!
-//! `arap-point-handles.txt`, §3.1; what it solves is in [`crate::arap`]. The minimum is that of the whole surface, so it is found once per pose; what is left for the vertex loop is the frame `[R_i  v'_i − R_i v_i]`.
+//! `arap-point-handles.txt`, §3.1; what it solves is in [`crate::arap`]. The minimum is that of the
+//! whole surface, so it is found once per pose; what is left for the vertex loop is the frame `[R_i
+//! v'_i − R_i v_i]`.
 //!
-//! Under scale and shear (two phases) the rest surface of the energy is the stretched one: a character that is twice as large is not pressed back.
+//! Under scale and shear (two phases) the rest surface of the energy is the stretched one: a
+//! character that is twice as large is not pressed back.
 
 use super::DeformError;
 use super::direct::{Deformer, FieldKey, Fields};
@@ -71,7 +74,8 @@ impl BlendsMotions for ArapSkin {
         turns.clear();
         turns.extend(posed.matrices.iter().map(|map| map.matrix3));
         match motions.common_stretch() {
-            // Blended about each joint, a stretch of everything would bend the surface that is to be kept.
+            // Blended about each joint, a stretch of everything would bend the surface that is to
+            // be kept.
             Some(stretch) => {
                 let stretched = rest.iter().map(|&place| stretch * place);
                 posed.kept.clear();

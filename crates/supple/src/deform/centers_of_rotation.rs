@@ -1,14 +1,18 @@
-//! Skinning with optimized centers of rotation: each vertex turns by blended rotations about its own baked center.
+//! Skinning with optimized centers of rotation: each vertex turns by blended rotations about its
+//! own baked center.
 //!
-//! `centers-of-rotation.txt`, Algorithm 1: `R` is the normalised sum of the joints' quaternions, `[R̃ t̃]` their matrices blended linearly, and the translation
-//! carries the center as linear blending does: `t = R̃p* + t̃ − Rp*` (eq. 3b). The centers are baked in `centers/`.
+//! `centers-of-rotation.txt`, Algorithm 1: `R` is the normalised sum of the joints' quaternions,
+//! `[R̃ t̃]` their matrices blended linearly, and the translation carries the center as linear
+//! blending does: `t = R̃p* + t̃ − Rp*` (eq. 3b). The centers are baked in `centers/`.
 //!
-//! Under scale and shear (§3.3, two phases) the second phase starts from a stretched surface. A vertex and all that is similar to it are stretched alike, so
-//! the center of that surface is the stretched center.
+//! Under scale and shear (§3.3, two phases) the second phase starts from a stretched surface. A
+//! vertex and all that is similar to it are stretched alike, so the center of that surface is the
+//! stretched center.
 //!
-//! A vertex of one influence moves with its joint, for any center. One to which no triangle is similar has itself as the only thing to match: it is its own
-//! center, and moves as linear blending moves it. Neither leaves a step to its neighbours: as the second weight vanishes, `R̃ → R`, and the center
-//! stops to matter.
+//! A vertex of one influence moves with its joint, for any center. One to which no triangle is
+//! similar has itself as the only thing to match: it is its own center, and moves as linear
+//! blending moves it. Neither leaves a step to its neighbours: as the second weight vanishes, `R̃ →
+//! R`, and the center stops to matter.
 
 use super::DeformError;
 use super::antipodality::{Antipodality, QuatLanes, Signs};
@@ -164,7 +168,8 @@ pub(super) fn turned_about(center: Vec3, rotation: Mat3, blend: &Affine) -> Affi
 /// The kind of the centers among the fields of a vertex.
 const CENTER: u16 = 1;
 
-/// The kind of the places of vertices that stand for their centers: they have nothing to do with their neighbours' centers.
+/// The kind of the places of vertices that stand for their centers: they have nothing to do with
+/// their neighbours' centers.
 const OWN_PLACE: u16 = 2;
 
 /// The keys of a center and what is kept with it, `count` numbers in all.

@@ -1,10 +1,14 @@
-//! The alternative that the paper on centers of rotation weighs and leaves (§5, Fig. 14): the rotation too by least squares.
+//! The alternative that the paper on centers of rotation weighs and leaves (§5, Fig. 14): the
+//! rotation too by least squares.
 //!
-//! `centers-of-rotation.txt`, §5. Minimising eq. (2) over the rotation as well is the orthogonal Procrustes problem: `R` is the rotation nearest to
-//! `Σ s (ṽ − ṽ*)(v − p*)ᵀ`. As all similar places are carried by the same blend `R̃` of eq. (2b), that is `R̃ C`, with `C = Σ s (v − p*)(v − p*)ᵀ`
-//! baked beside the center. It needs no quaternions, but follows the straight lines of linear blending: near a half turn the rotation jumps.
+//! `centers-of-rotation.txt`, §5. Minimising eq. (2) over the rotation as well is the orthogonal
+//! Procrustes problem: `R` is the rotation nearest to `Σ s (ṽ − ṽ*)(v − p*)ᵀ`. As all similar
+//! places are carried by the same blend `R̃` of eq. (2b), that is `R̃ C`, with `C = Σ s (v − p*)(v −
+//! p*)ᵀ` baked beside the center. It needs no quaternions, but follows the straight lines of linear
+//! blending: near a half turn the rotation jumps.
 //!
-//! `C` is symmetric, so six of the nine numbers that the paper counts are enough. Of a flat or straight surrounding, the rotation of what is left counts.
+//! `C` is symmetric, so six of the nine numbers that the paper counts are enough. Of a flat or
+//! straight surrounding, the rotation of what is left counts.
 
 use super::DeformError;
 use super::centers_of_rotation::{BakedFrame, center_keys, turned_about};
@@ -20,7 +24,8 @@ use glam::{DMat3, Mat3};
 /// A vertex's center and the spread of the similar surface around it.
 #[derive(Clone, Copy, Debug)]
 struct BakedSpread {
-    /// The center in units of the surface; then xx, xy, xz, yy, yz, zz of the spread, whose trace is one.
+    /// The center in units of the surface; then xx, xy, xz, yy, yz, zz of the spread, whose trace
+    /// is one.
     numbers: [f32; 9],
     /// False if the vertex stands for its center.
     found: bool,

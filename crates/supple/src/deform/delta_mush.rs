@@ -1,13 +1,19 @@
-//! Delta mush: the posed surface is smoothed in every frame, and the details that smoothing takes off at rest are put back.
+//! Delta mush: the posed surface is smoothed in every frame, and the details that smoothing takes
+//! off at rest are put back.
 //!
-//! `direct-delta-mush.txt`, §3.1: `ṽ` is the smoothed, linearly blended surface (eq. 1 and 2), `d_i = u_i − ũ_i` what smoothing takes off at rest (eq. 3), and `x_i = ṽ_i + R_i d_i` (eq. 4). The baseline of
-//! direct delta mush, and its reference: with the rotations that fit the weighted patch best (eq. 5) instead of tangent frames, the two are the same.
+//! `direct-delta-mush.txt`, §3.1: `ṽ` is the smoothed, linearly blended surface (eq. 1 and 2), `d_i
+//! = u_i − ũ_i` what smoothing takes off at rest (eq. 3), and `x_i = ṽ_i + R_i d_i` (eq. 4). The
+//! baseline of direct delta mush, and its reference: with the rotations that fit the weighted patch
+//! best (eq. 5) instead of tangent frames, the two are the same.
 //!
-//! Smoothing looks at the whole surface, so it happens once per pose; what is left for the vertex loop is the frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`.
+//! Smoothing looks at the whole surface, so it happens once per pose; what is left for the vertex
+//! loop is the frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`.
 //!
-//! Under scale and shear (two phases) the rest surface of the second phase is the stretched one: it is smoothed too.
+//! Under scale and shear (two phases) the rest surface of the second phase is the stretched one: it
+//! is smoothed too.
 //!
-//! Another rest shape, such as a morphed one, goes through the frames of the one that was baked: what it adds turns as details do.
+//! Another rest shape, such as a morphed one, goes through the frames of the one that was baked:
+//! what it adds turns as details do.
 
 use super::DeformError;
 use super::direct::{Deformer, FieldKey, Fields};
@@ -48,7 +54,8 @@ pub enum LocalFrames {
     /// From the normal and one edge of the smoothed surface, as the original method does.
     #[default]
     Tangent,
-    /// The rotation that fits the smoothed patch best: what direct delta mush bakes, solved anew in every frame.
+    /// The rotation that fits the smoothed patch best: what direct delta mush bakes, solved anew in
+    /// every frame.
     BestFit,
 }
 
@@ -183,7 +190,8 @@ impl DeltaMushSkin {
         (0..smooth.places.len()).map(towards).collect()
     }
 
-    /// The frame of the smoothed surface at a point: a tangent, what is perpendicular to both, the normal. None where the surface has collapsed.
+    /// The frame of the smoothed surface at a point: a tangent, what is perpendicular to both, the
+    /// normal. None where the surface has collapsed.
     fn tangent_frame(&self, smooth: &SmoothSurface, point: usize) -> Option<DMat3> {
         let normal = smooth.normals[point].try_normalize()?;
         let edge = smooth.places[self.towards[point] as usize] - smooth.places[point];
@@ -248,7 +256,8 @@ struct PosedSurface {
 }
 
 impl DeltaMushSkin {
-    /// `Q_i − q_i p_iᵀ` of every point: the smoothed products of where points go and where they come from.
+    /// `Q_i − q_i p_iᵀ` of every point: the smoothed products of where points go and where they
+    /// come from.
     fn smooth_products(&self, posed: &mut PosedSurface) {
         let (middle, products) = (self.middle, &mut posed.products);
         products.clear();
@@ -382,7 +391,8 @@ impl BlendsMotions for DeltaMushSkin {
         self.hats.frame(point, fields.extras, &posed.frames)
     }
 
-    /// Best-fit frames would have to smooth products of coordinates, whose differences need double precision: direct delta mush has those frames baked.
+    /// Best-fit frames would have to smooth products of coordinates, whose differences need double
+    /// precision: direct delta mush has those frames baked.
     fn stream_layout(&self) -> Option<StreamLayout> {
         let layout = StreamLayout::of(Kernel::DeltaMush, 1, 0, 3);
         (self.frames == LocalFrames::Tangent).then_some(layout)

@@ -1,8 +1,11 @@
-//! Differential blending: motions are split along the path from the root, blended level by level, and multiplied.
+//! Differential blending: motions are split along the path from the root, blended level by level,
+//! and multiplied.
 //!
-//! `skinning-course-direct-methods.txt`, §4, eq. (15): `Π_k Blend(w_j, q_{j,k})`, where `q_{j,k}` is what the `k`-th joint on the path to joint `j` adds to
-//! the one above it. Each piece is small, so the blend of pieces remembers how often the chain has wound around, which
-//! neither a matrix nor a quaternion of the whole can. `Blend` is that of dual quaternions; a path that has ended adds the identity.
+//! `skinning-course-direct-methods.txt`, §4, eq. (15): `Π_k Blend(w_j, q_{j,k})`, where `q_{j,k}`
+//! is what the `k`-th joint on the path to joint `j` adds to the one above it. Each piece is small,
+//! so the blend of pieces remembers how often the chain has wound around, which neither a matrix
+//! nor a quaternion of the whole can. `Blend` is that of dual quaternions; a path that has ended
+//! adds the identity.
 
 use super::DeformError;
 use super::antipodality::Addend;
@@ -14,7 +17,8 @@ use crate::skeleton::Skeleton;
 use crate::transform::Affine;
 use std::collections::HashMap;
 
-/// The paths to the joints of each vertex, shared by all vertices with the same joints in the same order.
+/// The paths to the joints of each vertex, shared by all vertices with the same joints in the same
+/// order.
 #[derive(Clone, Debug)]
 pub(super) struct DifferentialSkin {
     parents: Vec<Option<usize>>,
@@ -25,7 +29,8 @@ pub(super) struct DifferentialSkin {
 /// The paths to a row of joints, from where they part.
 #[derive(Clone, Debug)]
 struct Route {
-    /// The last joint that all paths pass; its motion is the product of all pieces above. None if they share no root.
+    /// The last joint that all paths pass; its motion is the product of all pieces above. None if
+    /// they share no root.
     start: Option<u16>,
     /// Level after level, one entry per influence: the joint on its path, or none if it has ended.
     levels: Vec<Option<u16>>,
@@ -107,7 +112,8 @@ impl Tree {
         a
     }
 
-    /// The paths to joints below the last one that all of them pass: no more is walked than is kept.
+    /// The paths to joints below the last one that all of them pass: no more is walked than is
+    /// kept.
     fn route_to(&self, joints: &[u16]) -> Route {
         let mut all = joints.iter().map(|&joint| usize::from(joint));
         let start = all

@@ -1,4 +1,5 @@
-//! What a direct method is to the rest of the library, and the vertex loops that exist once for all of them.
+//! What a direct method is to the rest of the library, and the vertex loops that exist once for all
+//! of them.
 
 use super::lanes::{FrameLanes, Group, Packing, RestSurface, carry};
 use super::normals::{BakedNormals, FieldGradients};
@@ -15,9 +16,11 @@ use glam::Vec3;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A method that ends in one affine frame per vertex, which depends on the pose and on a few numbers of the vertex.
+/// A method that ends in one affine frame per vertex, which depends on the pose and on a few
+/// numbers of the vertex.
 pub(super) trait Direct: Debug + Send + Sync + 'static {
-    /// What is computed once per pose and shared by all vertices. It lives in the caller's [`Workspace`], so it must be refilled in place.
+    /// What is computed once per pose and shared by all vertices. It lives in the caller's
+    /// [`Workspace`], so it must be refilled in place.
     type Posed: Debug + Default + Send + Sync + 'static;
 
     /// True if the frame is a linear function of the fields.
@@ -29,7 +32,8 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// True if groups of vertices are better done two at a time.
     const IN_PAIRS: bool = false;
 
-    /// Computes what all vertices share in a pose. The palette has as many joints as the rig that was baked.
+    /// Computes what all vertices share in a pose. The palette has as many joints as the rig that
+    /// was baked.
     fn pose(&self, palette: &[Affine], posed: &mut Self::Posed) -> Result<(), DeformError>;
 
     /// The numbers of a vertex on which its frame depends and which vary over the surface.
@@ -84,7 +88,8 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
         packing.bytes() + vertices.sum::<usize>()
     }
 
-    /// True if the frame of a vertex turns the surface inside out though no joint of its does: a flaw that some methods have.
+    /// True if the frame of a vertex turns the surface inside out though no joint of its does: a
+    /// flaw that some methods have.
     fn inverts(&self, _vertex: usize, _posed: &Self::Posed) -> bool {
         false
     }
@@ -107,7 +112,8 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// A vertex as it is read there.
     fn stream_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
 
-    /// Computes what a pose is read of there: all that [`pose`](Direct::pose) does, unless some of it is done there as well.
+    /// Computes what a pose is read of there: all that [`pose`](Direct::pose) does, unless some of
+    /// it is done there as well.
     fn pose_for_stream(
         &self,
         palette: &[Affine],
@@ -119,7 +125,8 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     /// A pose as it is read there.
     fn stream_pose(&self, _posed: &Self::Posed, _stream: &mut PoseStream) {}
 
-    /// How the frame changes as the fields do: exactly if it is linear in them, else by central differences.
+    /// How the frame changes as the fields do: exactly if it is linear in them, else by central
+    /// differences.
     fn frame_change(
         &self,
         vertex: usize,
@@ -144,8 +151,8 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
     }
 }
 
-/// How far fields are moved for a difference: for a character near the origin, the curvature of a blend and the rounding of `f32` both stay
-/// below 1e-3 of the change.
+/// How far fields are moved for a difference: for a character near the origin, the curvature of a
+/// blend and the rounding of `f32` both stay below 1e-3 of the change.
 const DIFFERENCE: f32 = 1.0 / 128.0;
 
 /// The numbers of a vertex that its frame depends on.
@@ -368,7 +375,8 @@ impl<M: Direct> Deformer for M {
     }
 }
 
-/// Up to so many vertices in all stay on one thread: to wake another takes about as long as they do.
+/// Up to so many vertices in all stay on one thread: to wake another takes about as long as they
+/// do.
 const WORTH_A_THREAD: usize = 16_384;
 
 /// Blocks of vertices of all instances, on as many threads as there are.
@@ -427,7 +435,8 @@ fn carry_all<M: Direct>(
     Ok(())
 }
 
-/// Instance by instance, for what cannot be done a block at a time: normals that look at neighbours, and the plain loop.
+/// Instance by instance, for what cannot be done a block at a time: normals that look at
+/// neighbours, and the plain loop.
 fn each_instance<M: Direct>(
     method: &M,
     job: &Job<'_>,
@@ -517,7 +526,8 @@ fn deform_one<M: Direct>(
     Ok(())
 }
 
-/// The plain vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the course).
+/// The plain vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the
+/// course).
 fn transport<M: Direct>(method: &M, shape: Shape<'_>, posed: &M::Posed, output: &mut Output<'_>) {
     let normals = output.normals.as_deref_mut().unwrap_or_default();
     let tangents = output.tangents.as_deref_mut().unwrap_or_default();
@@ -536,7 +546,8 @@ fn transport<M: Direct>(method: &M, shape: Shape<'_>, posed: &M::Posed, output: 
 
 /// The vertex loop with the Jacobian of eq. (17): `J = F + Σ (∂F/∂w · v) ∇wᵀ`.
 ///
-/// `J` need not be inverted: two directions of the rest surface are carried by it, and the normal is their cross product.
+/// `J` need not be inverted: two directions of the rest surface are carried by it, and the normal
+/// is their cross product.
 fn follow_gradients<M: Direct>(
     method: &M,
     shape: Shape<'_>,

@@ -1,10 +1,12 @@
-//! Dual quaternion skinning: rigid motions blended as unit dual quaternions, then brought back to unit length (DLB).
+//! Dual quaternion skinning: rigid motions blended as unit dual quaternions, then brought back to
+//! unit length (DLB).
 //!
-//! `skinning-course-direct-methods.txt`, §4. `q` and `−q` are the same motion, and the sum must choose. Per vertex
-//! (the default): influences are added by falling weight, each with the sign nearer to the sum so far (⊕).
-//! Per joint: signs are chosen once per pose along the hierarchy, each joint's nearer to its parent's (roots to the first root's), and vertices add blindly. That
-//! is cheaper, and a chain of joints may then wind up by more than half a turn; but joints that are far apart in the hierarchy and
-//! share a vertex may be blended the long way round.
+//! `skinning-course-direct-methods.txt`, §4. `q` and `−q` are the same motion, and the sum must
+//! choose. Per vertex (the default): influences are added by falling weight, each with the sign
+//! nearer to the sum so far (⊕). Per joint: signs are chosen once per pose along the hierarchy,
+//! each joint's nearer to its parent's (roots to the first root's), and vertices add blindly. That
+//! is cheaper, and a chain of joints may then wind up by more than half a turn; but joints that are
+//! far apart in the hierarchy and share a vertex may be blended the long way round.
 
 use super::antipodality::{Antipodality, Signs};
 use super::direct::Fields;

@@ -1,8 +1,9 @@
 //! Intrinsic blending of dual quaternions: the mean that stays on the manifold (DIB).
 //!
-//! `skinning-course-direct-methods.txt`, §4, "Lie-algebraic averaging": starting from the linear blend `b`, the mean of the
-//! logarithms seen from there, `x = Σ w_j log(b⁻¹ q_j)`, is followed, `b ← b exp(x)`, until nothing is left of it. For two
-//! joints this is the screw motion between them, at constant speed. In `f64`: iterations would feed on the rounding of `f32`.
+//! `skinning-course-direct-methods.txt`, §4, "Lie-algebraic averaging": starting from the linear
+//! blend `b`, the mean of the logarithms seen from there, `x = Σ w_j log(b⁻¹ q_j)`, is followed, `b
+//! ← b exp(x)`, until nothing is left of it. For two joints this is the screw motion between them,
+//! at constant speed. In `f64`: iterations would feed on the rounding of `f32`.
 
 use super::antipodality::turns_around_in_double;
 use super::direct::Fields;
@@ -14,7 +15,8 @@ use glam::{DAffine3, DQuat, DVec3};
 /// The options of intrinsic blending.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualQuaternionIntrinsic {
-    /// A vertex is done when what is left to follow is shorter than this, in radians and in sizes of the character.
+    /// A vertex is done when what is left to follow is shorter than this, in radians and in sizes
+    /// of the character.
     pub tolerance: f64,
     /// No vertex takes more steps than this: motions half a turn apart may never agree.
     pub most_steps: u32,
@@ -161,7 +163,8 @@ impl Screw {
         }
     }
 
-    /// The logarithm of a unit dual quaternion: a dual vector, half angle and half shift along the axis of the screw.
+    /// The logarithm of a unit dual quaternion: a dual vector, half angle and half shift along the
+    /// axis of the screw.
     fn log(&self) -> (DVec3, DVec3) {
         let (axis, cosine) = (self.real.xyz(), self.real.w);
         let sine = axis.length();

@@ -1,7 +1,9 @@
-//! Frames that are computed once per pose, point by point, and blended between neighbours: for methods that look at the whole surface.
+//! Frames that are computed once per pose, point by point, and blended between neighbours: for
+//! methods that look at the whole surface.
 //!
-//! The fields of a vertex are the hat functions of its point and of the neighbours: one for itself, zero for the others. So it has its own frame, and the gradients of the fields tell how the frame changes along the surface, as
-//! gradient normals need it.
+//! The fields of a vertex are the hat functions of its point and of the neighbours: one for itself,
+//! zero for the others. So it has its own frame, and the gradients of the fields tell how the frame
+//! changes along the surface, as gradient normals need it.
 
 use super::direct::{Elsewhere, FieldKey};
 use crate::transform::Affine;

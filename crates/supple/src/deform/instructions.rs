@@ -9,7 +9,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InstructionSet {
-    /// One vertex after the other, as the formulas are written: the reference that the others are tested against.
+    /// One vertex after the other, as the formulas are written: the reference that the others are
+    /// tested against.
     Plain,
     /// What every machine of its kind has: SSE2 on x86, NEON on 64-bit ARM, else nothing special.
     Baseline,

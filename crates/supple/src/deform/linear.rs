@@ -1,7 +1,8 @@
 //! Linear blend skinning.
 //!
-//! `skinning-course-direct-methods.txt`, §2, eq. (1): `v' = Σ_j w_j T_j v = (Σ_j w_j T_j) v`. The second form is the
-//! frame: the matrices are blended, then applied once to the position and once to the normal.
+//! `skinning-course-direct-methods.txt`, §2, eq. (1): `v' = Σ_j w_j T_j v = (Σ_j w_j T_j) v`. The
+//! second form is the frame: the matrices are blended, then applied once to the position and once
+//! to the normal.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};

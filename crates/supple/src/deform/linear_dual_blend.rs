@@ -1,7 +1,8 @@
 //! Linear and dual quaternion skinning, mixed by a share that is painted per vertex.
 //!
-//! `skinning-course-direct-methods.txt`, §4, on the bulging of dual quaternions: a share of linear blending takes the bulge out of
-//! a bend and brings some of the collapse back into a twist, so the share is set where each is needed.
+//! `skinning-course-direct-methods.txt`, §4, on the bulging of dual quaternions: a share of linear
+//! blending takes the bulge out of a bend and brings some of the collapse back into a twist, so the
+//! share is set where each is needed.
 
 use super::DeformError;
 use super::direct::{Direct, Elsewhere, FieldKey, Fields};
@@ -19,8 +20,9 @@ use std::sync::Arc;
 /// The options of the mixed method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearDualBlend {
-    /// How much of the result is dual quaternion skinning: 0 for linear alone, 1 for dual quaternions alone; beyond, it extrapolates.
-    /// Vertices of one point of the surface take the mean of theirs.
+    /// How much of the result is dual quaternion skinning: 0 for linear alone, 1 for dual
+    /// quaternions alone; beyond, it extrapolates. Vertices of one point of the surface take
+    /// the mean of theirs.
     pub dual: DualShare,
 }
 
@@ -58,7 +60,8 @@ pub(super) struct LinearDualSkin {
     share_lanes: Vec<Lane>,
 }
 
-/// The name of the vertex attribute that holds painted shares: one float from 0 (linear) to 1 (dual quaternions).
+/// The name of the vertex attribute that holds painted shares: one float from 0 (linear) to 1 (dual
+/// quaternions).
 pub const DUAL_SHARE: &str = "_DUAL_QUATERNION_SHARE";
 
 const HALF: f32 = 0.5;
@@ -145,7 +148,8 @@ impl Direct for LinearDualSkin {
         let share = fields.extras[0];
         let linear = self.linear.frame(vertex, fields, linear);
         let dual = self.dual.frame(vertex, fields, dual);
-        // As a difference: under the identity both frames are equal, and so is their mix, to the bit.
+        // As a difference: under the identity both frames are equal, and so is their mix, to the
+        // bit.
         linear.lerp(&dual, share)
     }
 

@@ -1,15 +1,19 @@
 //! Log-matrix skinning: matrix logarithms, blended linearly, and the exponential of the sum.
 //!
-//! `skinning-course-direct-methods.txt`, §4, eq. (14) (printed there without the weights): `exp(Σ w_j log T_j)`. The whole affine
-//! matrix takes part, scale and shear too, so there are no two phases. Its known failures are the method's own and stay: all logarithms
-//! are taken at the identity, so blends do not take the shortest path where joints are far from their rest rotation, and the result
-//! changes when the whole character turns or moves. Some matrices have no real logarithm at all (a mirror, a lost dimension, two different
-//! negative eigenvalues); a pose that blends such a joint is refused with its name. (What scales or mirrors the
-//! world as a whole is taken off before: `world.rs`.) In `f64`, as squarings lose digits.
+//! `skinning-course-direct-methods.txt`, §4, eq. (14) (printed there without the weights): `exp(Σ
+//! w_j log T_j)`. The whole affine matrix takes part, scale and shear too, so there are no two
+//! phases. Its known failures are the method's own and stay: all logarithms are taken at the
+//! identity, so blends do not take the shortest path where joints are far from their rest rotation,
+//! and the result changes when the whole character turns or moves. Some matrices have no real
+//! logarithm at all (a mirror, a lost dimension, two different negative eigenvalues); a pose that
+//! blends such a joint is refused with its name. (What scales or mirrors the world as a whole is
+//! taken off before: `world.rs`.) In `f64`, as squarings lose digits.
 //!
-//! A file may store positions in a space of their own (integers in a box), and its bind matrices then begin with the map `D` out of it, a scale and a shift: every `T_j` is
-//! that of the plain character times `D`. A logarithm would blend `D` with the motions. So logarithms are those of `T_j D⁻¹`, and the exponential of the sum is followed
-//! by `D`. The rest pose tells `D` ([`dequantisation`]); where positions are stored as they are, it is left out.
+//! A file may store positions in a space of their own (integers in a box), and its bind matrices
+//! then begin with the map `D` out of it, a scale and a shift: every `T_j` is that of the plain
+//! character times `D`. A logarithm would blend `D` with the motions. So logarithms are those of
+//! `T_j D⁻¹`, and the exponential of the sum is followed by `D`. The rest pose tells `D`
+//! ([`dequantisation`]); where positions are stored as they are, it is left out.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
@@ -77,10 +81,10 @@ const SAME: f64 = 1e-5;
 /// The map out of the space that positions are stored in, and its inverse. None if there is no such
 /// space, or if it is only another unit, which all joints share.
 ///
-/// In the rest pose the joint that holds most of the surface does `R D`, with `R` where the character
-/// stands. `R` turns and shifts, but does not scale; so a scale tells that there is a `D`, and the
-/// polar decomposition tells which. The shift is all put down to `D`, as a character that is stored
-/// in a box rests where it was bound.
+/// In the rest pose the joint that holds most of the surface does `R D`, with `R` where the
+/// character stands. `R` turns and shifts, but does not scale; so a scale tells that there is a
+/// `D`, and the polar decomposition tells which. The shift is all put down to `D`, as a character
+/// that is stored in a box rests where it was bound.
 ///
 /// Only asked where positions are [integers](is_quantised): those of other characters are in the
 /// space that the formula is about.
@@ -196,7 +200,8 @@ impl Direct for LogMatrixSkin {
     }
 }
 
-/// The exponential of a matrix whose last row is zero: halved until it is small, a Taylor series, squared back.
+/// The exponential of a matrix whose last row is zero: halved until it is small, a Taylor series,
+/// squared back.
 fn exponential(matrix: &DMat4) -> DMat4 {
     // The translation enters linearly: only the rest must be small.
     let linear = DMat3::from_mat4(*matrix).to_cols_array();
@@ -263,7 +268,8 @@ fn logarithm(map: &DAffine3) -> Result<DMat4, NoLogarithm> {
     }
 }
 
-/// Two matrices whose products differ by less than this, relative to their size, are taken to commute.
+/// Two matrices whose products differ by less than this, relative to their size, are taken to
+/// commute.
 const COMMUTE: f64 = 1e-6;
 
 fn linear_logarithm(matrix: &DMat3) -> Result<DMat3, NoLogarithm> {
@@ -289,9 +295,10 @@ fn linear_logarithm(matrix: &DMat3) -> Result<DMat3, NoLogarithm> {
             .into_iter()
             .fold(0.0f64, |size, entry| size.max(entry.abs()))
     };
-    // A uniform scale, or one along the axis of the rotation: then the logarithms add, also at a half turn, where
-    // pairs of equal negative eigenvalues leave the general way without an answer. It is the logarithm that must commute: a
-    // half turn commutes with any stretch in its plane.
+    // A uniform scale, or one along the axis of the rotation: then the logarithms add, also at a
+    // half turn, where pairs of equal negative eigenvalues leave the general way without an
+    // answer. It is the logarithm that must commute: a half turn commutes with any stretch in
+    // its plane.
     let apart = turn * stretch - stretch * turn;
     if size(&apart) <= COMMUTE * size(&stretch) {
         return Ok(turn + stretch_logarithm(&stretch));
@@ -322,7 +329,8 @@ fn linear_logarithm(matrix: &DMat3) -> Result<DMat3, NoLogarithm> {
     Ok(sum * 2f64.powi(roots))
 }
 
-/// The angle times the axis, as the matrix of a cross product. At exactly half a turn either sense would do.
+/// The angle times the axis, as the matrix of a cross product. At exactly half a turn either sense
+/// would do.
 fn rotation_logarithm(rotation: glam::DQuat) -> DMat3 {
     let turn = rotation.to_scaled_axis();
     let turn = match turn.length() {
@@ -344,8 +352,9 @@ fn stretch_logarithm(stretch: &DMat3) -> DMat3 {
 
 /// Whether a matrix of positive determinant has a negative eigenvalue: then it has two.
 ///
-/// They are the negative roots of the characteristic polynomial `λ³ − t λ² + m λ − d`. It is negative at zero and at −∞, so
-/// there are such roots if and only if its largest value for negative λ, at its left stationary point, is not negative.
+/// They are the negative roots of the characteristic polynomial `λ³ − t λ² + m λ − d`. It is
+/// negative at zero and at −∞, so there are such roots if and only if its largest value for
+/// negative λ, at its left stationary point, is not negative.
 fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
     let trace = matrix.x_axis.x + matrix.y_axis.y + matrix.z_axis.z;
     let squared = *matrix * *matrix;

@@ -45,7 +45,8 @@ pub enum Method {
     CentersOfRotation(CentersOfRotation),
     /// The same centers, with rotations by least squares (§5 of that paper).
     CorProcrustes(CenterOptions),
-    /// The surface smoothed in every frame, with its details put back (the paper on direct delta mush, §3.1).
+    /// The surface smoothed in every frame, with its details put back (the paper on direct delta
+    /// mush, §3.1).
     DeltaMush(DeltaMush),
     /// The same without smoothing in any frame: a patch baked per vertex (§3.2 to §3.5).
     DirectDeltaMush(DirectDeltaMush),
@@ -228,7 +229,8 @@ impl Method {
         }
     }
 
-    /// The method with the option that follows its name after a colon. `arap` has words of its own: [`ArapOptions::from_words`].
+    /// The method with the option that follows its name after a colon. `arap` has words of its own:
+    /// [`ArapOptions::from_words`].
     fn with_option(self, option: &str) -> Option<Method> {
         let antipodality = match option {
             "per-vertex" => Some(Antipodality::PerVertex),

@@ -1,9 +1,10 @@
 //! Skinning methods: baked once into a [`Skin`], then run every frame.
 //!
-//! A direct method ends in one affine frame per vertex, so its file supplies only that, and what it computes once per pose
-//! (`Direct` in `direct.rs`; `BlendsMotions` in `rigid_motion.rs` for methods that only know rigid motions). The vertex loops
-//! and the three kinds of normals exist once. To add a method: a file, an arm of [`Method`] with its words, an arm of [`Skin::bake`]; the
-//! property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
+//! A direct method ends in one affine frame per vertex, so its file supplies only that, and what it
+//! computes once per pose (`Direct` in `direct.rs`; `BlendsMotions` in `rigid_motion.rs` for
+//! methods that only know rigid motions). The vertex loops and the three kinds of normals exist
+//! once. To add a method: a file, an arm of [`Method`] with its words, an arm of [`Skin::bake`];
+//! the property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
 mod antipodality;
 mod arap;
@@ -100,9 +101,11 @@ pub struct Skin {
 /// The names of vertex attributes that methods read.
 pub const PAINTED_ATTRIBUTES: &[&str] = &[DUAL_SHARE, LAMBDA_SHARE, KAPPA_SHARE, ALPHA_SHARE];
 
-/// What a frame needs beside the skin: buffers that grow on the first frame and are reused from then on.
+/// What a frame needs beside the skin: buffers that grow on the first frame and are reused from
+/// then on.
 ///
-/// Any skin may use any workspace, one at a time; kept for one skin, it allocates nothing from the second frame on. A copy starts empty.
+/// Any skin may use any workspace, one at a time; kept for one skin, it allocates nothing from the
+/// second frame on. A copy starts empty.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// What the method computed for the last pose.
@@ -116,7 +119,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Forgets the frame before, for methods that start from it: what comes next does not follow it.
+    /// Forgets the frame before, for methods that start from it: what comes next does not follow
+    /// it.
     pub fn start_afresh(&mut self) {
         self.posed = None;
     }
@@ -317,7 +321,8 @@ impl Skin {
         })
     }
 
-    /// The same skin on other instructions than the best that the machine has; where it does not have them, it takes the plain way.
+    /// The same skin on other instructions than the best that the machine has; where it does not
+    /// have them, it takes the plain way.
     #[must_use]
     pub fn on(self, instructions: InstructionSet) -> Skin {
         Skin {
@@ -341,9 +346,10 @@ impl Skin {
         self.positions.len()
     }
 
-    /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace has grown. A large surface is shared out to the threads of the pool
-    /// that the caller is in, or of the global one, and comes out the same to the bit for any number of them. From a thread outside of the pool, the pool's queue
-    /// takes a block about every sixty frames.
+    /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace
+    /// has grown. A large surface is shared out to the threads of the pool that the caller is
+    /// in, or of the global one, and comes out the same to the bit for any number of them. From a
+    /// thread outside of the pool, the pool's queue takes a block about every sixty frames.
     ///
     /// # Errors
     ///
@@ -381,7 +387,8 @@ impl Skin {
         self.deformer.deform(&job, workspace, output.into())
     }
 
-    /// Deforms many instances of the character at once, each in a pose of its own: their surfaces come one after the other. Small ones share out the threads, too.
+    /// Deforms many instances of the character at once, each in a pose of its own: their surfaces
+    /// come one after the other. Small ones share out the threads, too.
     ///
     /// # Errors
     ///
@@ -416,7 +423,8 @@ impl Skin {
         self.deformer.deform(&job, workspace, buffers.into())
     }
 
-    /// The bytes that a frame must move for each vertex: what is read of the rest surface and of the weights, and what is written.
+    /// The bytes that a frame must move for each vertex: what is read of the rest surface and of
+    /// the weights, and what is written.
     pub fn bytes_per_vertex(&self, normals: bool, tangents: bool) -> f64 {
         let vertices = self.vertex_count().max(1) as f64;
         let baked = self.deformer.bytes(&self.packing) as f64 / vertices;
@@ -435,7 +443,8 @@ impl Skin {
         }
     }
 
-    /// Which vertices the method turns inside out in a pose, though no joint mirrors them: a flaw of `ddm-v1` (§3.5.2), where the determinant of a patch is negative.
+    /// Which vertices the method turns inside out in a pose, though no joint mirrors them: a flaw
+    /// of `ddm-v1` (§3.5.2), where the determinant of a patch is negative.
     ///
     /// # Errors
     ///

@@ -1,9 +1,10 @@
 //! Multi-linear skinning: more numbers per influence than one weight, learned from examples.
 //!
-//! `skinning-course-direct-methods.txt`, §3. *Animation space*, four numbers (eq. 10 and 12): `v' = Σ_j T_j y_j`, the most general linear method
-//! that does not care where and how the character stands. *Multi-weight enveloping*, twelve: each entry of a
-//! joint's matrix has a weight of its own, `v' = Σ_j (W_j ∘ T_j) v`. Linear blend skinning is the special case
-//! `y_j = w_j (v, 1)`, or all twelve equal to `w_j`; without given weights that is what both do, to the bit.
+//! `skinning-course-direct-methods.txt`, §3. *Animation space*, four numbers (eq. 10 and 12): `v' =
+//! Σ_j T_j y_j`, the most general linear method that does not care where and how the character
+//! stands. *Multi-weight enveloping*, twelve: each entry of a joint's matrix has a weight of its
+//! own, `v' = Σ_j (W_j ∘ T_j) v`. Linear blend skinning is the special case `y_j = w_j (v, 1)`, or
+//! all twelve equal to `w_j`; without given weights that is what both do, to the bit.
 
 use super::DeformError;
 use super::direct::{Direct, Elsewhere, FieldKey, Fields};
@@ -46,8 +47,9 @@ impl Rows {
     }
 }
 
-/// For animation space: the vertex `y_j` that each joint carries, and its share as the fourth number. The shares of a vertex should sum to
-/// one (eq. 12), or the surface does not follow when the character moves.
+/// For animation space: the vertex `y_j` that each joint carries, and its share as the fourth
+/// number. The shares of a vertex should sum to one (eq. 12), or the surface does not follow when
+/// the character moves.
 pub type AnimationSpaceWeights = MultiWeights<4>;
 
 /// For multi-weight enveloping: the weights of the entries of a joint's matrix, row by row.
@@ -66,7 +68,8 @@ impl<const N: usize> Default for MultiWeights<N> {
 }
 
 impl<const N: usize> MultiWeights<N> {
-    /// Adds the next vertex: joints, and the numbers of each. One without any joint stays at the origin.
+    /// Adds the next vertex: joints, and the numbers of each. One without any joint stays at the
+    /// origin.
     pub fn push(&mut self, influences: impl IntoIterator<Item = (u16, [f32; N])>) {
         for (joint, values) in influences {
             self.rows.joints.push(joint);
@@ -153,13 +156,15 @@ impl MatrixWeights {
     }
 }
 
-/// Animation space, as its frame needs it: `Σ y_j4 T_j` for the surroundings, and what each joint's own rest position adds to it.
+/// Animation space, as its frame needs it: `Σ y_j4 T_j` for the surroundings, and what each joint's
+/// own rest position adds to it.
 #[derive(Clone, Debug)]
 pub(super) struct AnimationSpaceSkin {
     rows: Rows,
     /// The fourth numbers.
     shares: Vec<f32>,
-    /// `y_j − y_j4 v`, three per influence: how far the joint's own rest position is from the vertex. Zero for linear blending.
+    /// `y_j − y_j4 v`, three per influence: how far the joint's own rest position is from the
+    /// vertex. Zero for linear blending.
     offsets: Vec<f32>,
 }
 

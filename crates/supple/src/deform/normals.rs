@@ -1,4 +1,5 @@
-//! The three ways to the normals of a deformed surface, and what each needs baked (§6 of the course).
+//! The three ways to the normals of a deformed surface, and what each needs baked (§6 of the
+//! course).
 
 use super::direct::{Direct, Elsewhere, FieldKey};
 use crate::adjacency::{Weld, weld_bound};
@@ -16,12 +17,14 @@ use thiserror::Error;
 /// How the normals of a deformed surface are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Normals {
-    /// By the inverse transpose of each vertex's frame: cheap, and right where weights are constant.
+    /// By the inverse transpose of each vertex's frame: cheap, and right where weights are
+    /// constant.
     #[default]
     Transported,
     /// By the Jacobian of the deformation, which knows how the weights vary over the surface.
     Gradient,
-    /// From the triangles of the deformed surface, weighted by area and angle; hard edges stay hard.
+    /// From the triangles of the deformed surface, weighted by area and angle; hard edges stay
+    /// hard.
     Recomputed,
 }
 
@@ -101,8 +104,8 @@ pub(super) struct FieldGradients {
     extent: f32,
 }
 
-/// A character that stands farther from the origin than this many times its size is brought near it before frames are differentiated: the
-/// rounding of far coordinates would drown the difference.
+/// A character that stands farther from the origin than this many times its size is brought near it
+/// before frames are differentiated: the rounding of far coordinates would drown the difference.
 const FAR: f32 = 8.0;
 
 impl FieldGradients {
@@ -130,9 +133,11 @@ impl FieldGradients {
         }
     }
 
-    /// Fields are taken as linear over each triangle of the welded surface; at a point, the gradients of its triangles are averaged
-    /// by area. A field that the vertex itself does not have is left out, and what it would have carried is shared by those of its
-    /// kind that it has, so that sums keep their gradient: where weights sum to one, a motion common to all joints turns no normal.
+    /// Fields are taken as linear over each triangle of the welded surface; at a point, the
+    /// gradients of its triangles are averaged by area. A field that the vertex itself does not
+    /// have is left out, and what it would have carried is shared by those of its kind that it
+    /// has, so that sums keep their gradient: where weights sum to one, a motion common to all
+    /// joints turns no normal.
     pub(super) fn of(method: &impl Direct, rig: &Rig) -> FieldGradients {
         let mesh = rig.mesh();
         let weld = weld_bound(mesh.positions(), rig.weights());
@@ -220,7 +225,8 @@ impl<M: Direct> WeldedFields<'_, M> {
             area += weight;
             for (&corner, slope) in self.mesh.triangles()[triangle].iter().zip(slopes) {
                 let (corner, slope) = (corner as usize, *slope * weight);
-                // What the corner does not have: nothing, or for places unknown and so taken as here.
+                // What the corner does not have: nothing, or for places unknown and so taken as
+                // here.
                 there.clear();
                 there.extend(
                     own_keys
@@ -277,7 +283,8 @@ fn values(method: &impl Direct, vertex: usize) -> Vec<f64> {
     all.map(|&value| f64::from(value)).collect()
 }
 
-/// The gradients of every triangle's three hat functions: 1 at a corner, 0 at the others. All zero for one without area.
+/// The gradients of every triangle's three hat functions: 1 at a corner, 0 at the others. All zero
+/// for one without area.
 fn hat_slopes_of(mesh: &Mesh) -> Vec<[DVec3; 3]> {
     let slopes = |corners: &[u32; 3]| {
         let [a, b, c] = corners.map(|corner| mesh.positions()[corner as usize].as_dvec3());
@@ -291,7 +298,8 @@ fn hat_slopes_of(mesh: &Mesh) -> Vec<[DVec3; 3]> {
     mesh.triangles().iter().map(slopes).collect()
 }
 
-/// Shares what fields of a kind that the vertex does not have would have carried among those that it has.
+/// Shares what fields of a kind that the vertex does not have would have carried among those that
+/// it has.
 fn keep_totals(
     keys: &[FieldKey],
     values: &[f64],

@@ -15,7 +15,8 @@ pub struct Output<'a> {
     pub tangents: Option<&'a mut [Vec4]>,
 }
 
-/// Vertex buffers of an engine: attributes side by side in one buffer or apart in several, packed or not.
+/// Vertex buffers of an engine: attributes side by side in one buffer or apart in several, packed
+/// or not.
 ///
 /// Numbers are written in the order of bytes of the machine, as graphics interfaces want them.
 ///
@@ -40,7 +41,8 @@ pub struct VertexBuffers<'a, 'b> {
     pub position: Place,
     /// Where unit normals go, and as what, if they are wanted.
     pub normal: Option<(Place, NormalFormat)>,
-    /// Where unit tangents go, and as what, if they are wanted; the sign of the bitangent comes last.
+    /// Where unit tangents go, and as what, if they are wanted; the sign of the bitangent comes
+    /// last.
     pub tangent: Option<(Place, TangentFormat)>,
 }
 
@@ -72,8 +74,8 @@ pub enum NormalFormat {
     Snorm16,
     /// Four `i8`, in parts of 127, the last one zero: four bytes.
     Snorm8,
-    /// Two `i16`, in parts of 32767: the normal projected onto an octahedron that is unfolded into a square. Four bytes, a thousand times as exact as
-    /// [`NormalFormat::Snorm8`] for as many.
+    /// Two `i16`, in parts of 32767: the normal projected onto an octahedron that is unfolded into
+    /// a square. Four bytes, a thousand times as exact as [`NormalFormat::Snorm8`] for as many.
     Octahedral16,
 }
 
@@ -151,7 +153,8 @@ fn write_snorm8(numbers: Vec4, bytes: &mut [u8]) {
     }
 }
 
-/// A direction as a place in the square `[−1, 1]²`: the upper half of the octahedron inside, the lower half folded out into the corners.
+/// A direction as a place in the square `[−1, 1]²`: the upper half of the octahedron inside, the
+/// lower half folded out into the corners.
 #[inline]
 fn octahedral(direction: Vec3) -> [f32; 2] {
     let sum = direction.abs().element_sum();

@@ -1,4 +1,5 @@
-//! Rigid skinning: one joint per vertex (`skinning-course-direct-methods.txt`, §2, the older games' variant).
+//! Rigid skinning: one joint per vertex (`skinning-course-direct-methods.txt`, §2, the older games'
+//! variant).
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
@@ -10,7 +11,8 @@ use crate::transform::Affine;
 use fearless_simd::Simd;
 use std::sync::Arc;
 
-/// Linear blending with all weight on the heaviest joint of every vertex; on a tie on the one with the lower index.
+/// Linear blending with all weight on the heaviest joint of every vertex; on a tie on the one with
+/// the lower index.
 #[derive(Clone, Debug)]
 pub(super) struct RigidSkin {
     linear: LinearSkin,

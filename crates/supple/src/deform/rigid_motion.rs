@@ -1,11 +1,12 @@
 //! Scale and shear for methods that only know rigid motions, in two phases (§4 of the course).
 //!
-//! Each joint's matrix is split by a polar decomposition into `R·S`. The stretches `S` are blended linearly, each about the
-//! rest position of its joint, and applied first; then the method blends the rigid motions that are left. About
-//! the origin instead of the joint, the result would depend on where the character stands.
+//! Each joint's matrix is split by a polar decomposition into `R·S`. The stretches `S` are blended
+//! linearly, each about the rest position of its joint, and applied first; then the method blends
+//! the rigid motions that are left. About the origin instead of the joint, the result would depend
+//! on where the character stands.
 //!
-//! Scales and mirrors that are common to all joints are taken off before (`world.rs`). What else mirrors, and what is degenerate, has an answer:
-//! [`Polar`] tells it.
+//! Scales and mirrors that are common to all joints are taken off before (`world.rs`). What else
+//! mirrors, and what is degenerate, has an answer: [`Polar`] tells it.
 
 use super::DeformError;
 use super::direct::{Direct, FieldKey, Fields};
@@ -124,7 +125,8 @@ impl RigidMotions {
         Some(blend)
     }
 
-    /// Linear blending of points in the world that the motions live in, and the stretched rest places that it starts from. Not rounded: the corners of a small patch would go anywhere.
+    /// Linear blending of points in the world that the motions live in, and the stretched rest
+    /// places that it starts from. Not rounded: the corners of a small patch would go anywhere.
     pub(super) fn blend_linearly<'a>(
         &self,
         rest: &[DVec3],
@@ -176,7 +178,8 @@ impl RigidMotions {
         alike.then(|| first.to_affine())
     }
 
-    /// What stretches all joints alike up to rounding, such as an uneven scale of the node that a mesh hangs on.
+    /// What stretches all joints alike up to rounding, such as an uneven scale of the node that a
+    /// mesh hangs on.
     pub(super) fn common_stretch(&self) -> Option<DMat3> {
         let (first, others) = self.stretches.split_first()?;
         let alike = |other: &DAffine3| other.matrix3.abs_diff_eq(first.matrix3, COMMON_STRETCH);
@@ -202,10 +205,12 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
     /// What it computes once per pose.
     type Posed: Debug + Default + Send + Sync + 'static;
 
-    /// True if a vertex with one influence moves with its joint and nothing else, as for most methods.
+    /// True if a vertex with one influence moves with its joint and nothing else, as for most
+    /// methods.
     const ONE_JOINT_IS_RIGID: bool = true;
 
-    /// True if groups of vertices are better done two at a time. Those that stretch then go one by one.
+    /// True if groups of vertices are better done two at a time. Those that stretch then go one by
+    /// one.
     const IN_PAIRS: bool = false;
 
     /// Computes what all vertices share in a pose.
@@ -234,7 +239,8 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         None
     }
 
-    /// True if the vertices of a group go through phase two together, for a method that has a way to do several at once.
+    /// True if the vertices of a group go through phase two together, for a method that has a way
+    /// to do several at once.
     #[inline(always)]
     fn goes_together(&self, _group: &Group<'_>, _stretched: bool, _posed: &Self::Posed) -> bool {
         self.packing().is_some()
@@ -266,7 +272,8 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         ]
     }
 
-    /// The bytes that a frame reads of what was baked for all vertices beside the packing; `None` for the fields as they are.
+    /// The bytes that a frame reads of what was baked for all vertices beside the packing; `None`
+    /// for the fields as they are.
     fn lane_bytes(&self) -> Option<usize> {
         None
     }
@@ -289,7 +296,8 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
     /// The numbers of a vertex as they are read there, beside its weights.
     fn stream_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
 
-    /// Computes what a pose is read of there: all that [`pose`](BlendsMotions::pose) does, unless some of it is done there as well.
+    /// Computes what a pose is read of there: all that [`pose`](BlendsMotions::pose) does, unless
+    /// some of it is done there as well.
     fn pose_for_stream(&self, motions: &RigidMotions, posed: &mut Self::Posed) {
         self.pose(motions, posed);
     }

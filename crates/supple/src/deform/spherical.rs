@@ -1,10 +1,12 @@
 //! Spherical blend skinning: rotations blended about a center that the joints agree on best.
 //!
-//! `skinning-course-direct-methods.txt`, §4 ("computed using least squares optimization"). For each set of influencing joints, the
-//! center `r` is where they carry it to nearly the same place: `min Σ_{i<j} |M_i r − M_j r|²`. Joints that turn about a common axis
-//! leave it free along that axis: of all minimisers the one nearest to the mean rest position of the joints is taken. Then
-//! `v' = Q (v − r) + Σ w_j M_j r`, with `Q` the normalised sum of the rotations' quaternions. In `f64`: joints that hardly turn against each
-//! other have their center far away, where `f32` would lose the digits that matter.
+//! `skinning-course-direct-methods.txt`, §4 ("computed using least squares optimization"). For each
+//! set of influencing joints, the center `r` is where they carry it to nearly the same place: `min
+//! Σ_{i<j} |M_i r − M_j r|²`. Joints that turn about a common axis leave it free along that axis:
+//! of all minimisers the one nearest to the mean rest position of the joints is taken. Then `v' = Q
+//! (v − r) + Σ w_j M_j r`, with `Q` the normalised sum of the rotations' quaternions. In `f64`:
+//! joints that hardly turn against each other have their center far away, where `f32` would lose
+//! the digits that matter.
 
 use super::antipodality::turns_around_in_double;
 use super::direct::Fields;
@@ -30,8 +32,8 @@ struct JointSet {
     middle: DVec3,
 }
 
-/// Directions in which rotations differ by less than about a thousandth of a radian do not move the center: what the choice of
-/// center changes shrinks with the square of that.
+/// Directions in which rotations differ by less than about a thousandth of a radian do not move the
+/// center: what the choice of center changes shrinks with the square of that.
 const SAME_ROTATION: f64 = 5e-7;
 
 impl SphericalSkin {
@@ -64,7 +66,8 @@ impl SphericalSkin {
 impl JointSet {
     /// The point that the joints carry to nearly the same place.
     ///
-    /// `Σ_{i<j} |M_i r − M_j r|²` is, up to a factor, `Σ_i |M_i r − mean|²`, which grows with the joints, not with their pairs.
+    /// `Σ_{i<j} |M_i r − M_j r|²` is, up to a factor, `Σ_i |M_i r − mean|²`, which grows with the
+    /// joints, not with their pairs.
     fn center(&self, motions: &[RigidMotion]) -> DVec3 {
         let own = || {
             self.joints

@@ -1,14 +1,18 @@
 //! Spline skinning: vertices are bound to smooth curves through chains of joints.
 //!
-//! `skinning-course-direct-methods.txt`, §5, Fig. 8. A chain is a run of joints without branches; its curve runs smoothly through them and on to the end of the last
-//! bone. At rest each vertex is bound to the nearest point of the curve; posed, it follows that point and the frame there:
+//! `skinning-course-direct-methods.txt`, §5, Fig. 8. A chain is a run of joints without branches;
+//! its curve runs smoothly through them and on to the end of the last bone. At rest each vertex is
+//! bound to the nearest point of the curve; posed, it follows that point and the frame there:
 //!
-//! `v' = Σ_C W_C [ c'(u) + Q(u) · S · (v − c(u)) ]`, `W_C` the vertex's weights on the chain, `S` its blended stretch (two phases, about the curve).
+//! `v' = Σ_C W_C [ c'(u) + Q(u) · S · (v − c(u)) ]`, `W_C` the vertex's weights on the chain, `S`
+//! its blended stretch (two phases, about the curve).
 //!
-//! The papers take Frenet frames, which flip where a curve straightens; here frames are carried along the curve with as little rotation as
-//! possible, and the twist of the joints is added: `Q(u) = Rot(tangent, τ(u)) · P'(u) D P(u)⁻¹`, with `P` and `P'` the transport along the rest
-//! and the posed curve, `D` the rotation at the start of the chain, and `τ` what bone `k` is turned beyond that, met in its middle
-//! and linear in between. `τ` is followed from bone to bone, so a chain may wind around as often as it likes.
+//! The papers take Frenet frames, which flip where a curve straightens; here frames are carried
+//! along the curve with as little rotation as possible, and the twist of the joints is added: `Q(u)
+//! = Rot(tangent, τ(u)) · P'(u) D P(u)⁻¹`, with `P` and `P'` the transport along the rest
+//! and the posed curve, `D` the rotation at the start of the chain, and `τ` what bone `k` is turned
+//! beyond that, met in its middle and linear in between. `τ` is followed from bone to bone, so a
+//! chain may wind around as often as it likes.
 
 use super::DeformError;
 use super::direct::{Direct, Elsewhere, FieldKey, Fields};
@@ -74,7 +78,8 @@ struct Curve {
     points: Vec<DVec3>,
     /// Derivatives at the points.
     slopes: Vec<DVec3>,
-    /// At evenly spaced places of every span, [`STEPS`] each: the unit tangent, and the transport from the start.
+    /// At evenly spaced places of every span, [`STEPS`] each: the unit tangent, and the transport
+    /// from the start.
     samples: Vec<(DVec3, DQuat)>,
 }
 
@@ -245,7 +250,8 @@ impl Chain {
         self.knots.len() > 1
     }
 
-    /// The place within a range whose point of the rest curve is nearest: looked for in steps, then by halving.
+    /// The place within a range whose point of the rest curve is nearest: looked for in steps, then
+    /// by halving.
     fn nearest(&self, position: DVec3, (from, to): (f64, f64)) -> f64 {
         if !self.has_length() {
             return 0.0;
@@ -386,7 +392,8 @@ impl Curve {
             ((self.points[span + 1] - self.points[span]) / length, length)
         };
         for point in 0..=spans {
-            // The slope of the parabola through three neighbours; at the ends the chord itself, as the bone there points.
+            // The slope of the parabola through three neighbours; at the ends the chord itself, as
+            // the bone there points.
             self.slopes.push(match point {
                 0 => chord(0).0,
                 _ if point == spans => chord(spans - 1).0,

@@ -1,6 +1,7 @@
 //! What a frame reads, as plain numbers: for vertex loops that run elsewhere, such as shaders.
 //!
-//! A method's formula has two halves: what is computed once per pose and what is computed per vertex. The first stays here; what comes out of it, and what was baked, is handed out in
+//! A method's formula has two halves: what is computed once per pose and what is computed per
+//! vertex. The first stays here; what comes out of it, and what was baked, is handed out in
 //! the form that the second half wants, which [`Kernel`] names.
 
 use super::antipodality::Antipodality;
@@ -20,28 +21,38 @@ pub enum Kernel {
     AnimationSpace,
     /// Sums of dual quaternions; per joint its real and its dual part.
     DualQuaternion,
-    /// Between linear and dual quaternion blending; per vertex the share of the latter, per joint matrix and dual quaternion.
+    /// Between linear and dual quaternion blending; per vertex the share of the latter, per joint
+    /// matrix and dual quaternion.
     LinearDualBlend,
     /// Rotation about a baked center; per vertex the center, per joint quaternion and shift.
     CentersOfRotation,
-    /// Direct delta mush v0; per vertex the middle of its patch and its size, per influence lever and moments in that size, per joint quaternion and matrix.
+    /// Direct delta mush v0; per vertex the middle of its patch and its size, per influence lever
+    /// and moments in that size, per joint quaternion and matrix.
     MushNearest,
-    /// v1: per vertex the middle of its patch, the axes of the patch as a quaternion and its spread along each, per influence lever and moments along the axes in these spreads.
+    /// v1: per vertex the middle of its patch, the axes of the patch as a quaternion and its spread
+    /// along each, per influence lever and moments along the axes in these spreads.
     MushCofactors,
-    /// v2: per vertex the middle and a length, per influence lever in that length and share of the rotation.
+    /// v2: per vertex the middle and a length, per influence lever in that length and share of the
+    /// rotation.
     MushQuaternions,
-    /// v3: per vertex the middle, the delta in a length, and that length, per influence lever in it and share of the rotation.
+    /// v3: per vertex the middle, the delta in a length, and that length, per influence lever in it
+    /// and share of the rotation.
     MushMatrices,
     /// v4: per vertex the middle, per influence the share of the rotation.
     MushCenters,
-    /// Rotation about a center that joints agree on; per vertex which center, per joint quaternion and shift; the centers are shared.
+    /// Rotation about a center that joints agree on; per vertex which center, per joint quaternion
+    /// and shift; the centers are shared.
     Spherical,
-    /// Linear blending, and what twists about bones add to it; per joint its matrix. For each two joints, the table says which hinge is between them, counted from one; a hinge shares eight vectors: the
-    /// frames of the joint above and of the swing, axis and angle, pivot.
+    /// Linear blending, and what twists about bones add to it; per joint its matrix. For each two
+    /// joints, the table says which hinge is between them, counted from one; a hinge shares eight
+    /// vectors: the frames of the joint above and of the swing, axis and angle, pivot.
     SwingTwist,
-    /// Bones that stretch and twist; per influence the place along the bone, per joint frame, axis with twist, stretch, and head.
+    /// Bones that stretch and twist; per influence the place along the bone, per joint frame, axis
+    /// with twist, stretch, and head.
     StretchTwist,
-    /// Delta mush with tangent frames; per vertex which point of [`Skin::stream_smoothing`] it is (a whole number, by its bits), per joint the rows of its rigid motion. That surface is smoothed before.
+    /// Delta mush with tangent frames; per vertex which point of [`Skin::stream_smoothing`] it is
+    /// (a whole number, by its bits), per joint the rows of its rigid motion. That surface is
+    /// smoothed before.
     DeltaMush,
 }
 
@@ -122,9 +133,11 @@ impl VertexStream {
 /// A pose as a kernel reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseStream {
-    /// What the rows of every frame are multiplied by at last: the size of the world, and whether it is mirrored.
+    /// What the rows of every frame are multiplied by at last: the size of the world, and whether
+    /// it is mirrored.
     pub factors: [f32; 3],
-    /// What is blended linearly and done before all else, joint by joint; empty if nothing stretches.
+    /// What is blended linearly and done before all else, joint by joint; empty if nothing
+    /// stretches.
     pub stretches: Vec<Affine>,
     /// The joints, [`StreamLayout::per_joint`] vectors each.
     pub joints: Vec<[f32; 4]>,
@@ -161,20 +174,25 @@ impl PoseStream {
     }
 }
 
-/// What is smoothed in every frame before frames can be had, as plain numbers: for passes over the points of a surface.
+/// What is smoothed in every frame before frames can be had, as plain numbers: for passes over the
+/// points of a surface.
 ///
-/// Smoothing `S` keeps whatever moves a piece of the surface as a whole. So one joint of a piece is its reference, and only what other joints do beside it is smoothed: `ṽ = T_ref(ũ + S g)` with
-/// `g = T_ref⁻¹ v − u`. Then single precision is enough wherever the character stands, and a small piece that follows one joint keeps its shape to the bit, however small smoothing makes it.
+/// Smoothing `S` keeps whatever moves a piece of the surface as a whole. So one joint of a piece is
+/// its reference, and only what other joints do beside it is smoothed: `ṽ = T_ref(ũ + S g)` with `g
+/// = T_ref⁻¹ v − u`. Then single precision is enough wherever the character stands, and a small
+/// piece that follows one joint keeps its shape to the bit, however small smoothing makes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SmoothingStream {
     /// The surface with its seams closed.
     pub points: Vec<SmoothedPoint>,
     /// What is connected.
     pub pieces: Vec<SmoothedPiece>,
-    /// What smoothing is: one series of terms `f` after the other, each of which smooths what the one before has made; none is empty.
+    /// What smoothing is: one series of terms `f` after the other, each of which smooths what the
+    /// one before has made; none is empty.
     ///
-    /// With `L` of [`SmoothedPoint::neighbours`] and `y = L x`, and with both sums zero at first, for each term of a series from first to last: `δ ← δ − f y − L β`, then `β ← β + δ`. Of the last one half is taken,
-    /// `δ ← δ − ½(f y + L β)`. The result is `x + δ`.
+    /// With `L` of [`SmoothedPoint::neighbours`] and `y = L x`, and with both sums zero at first,
+    /// for each term of a series from first to last: `δ ← δ − f y − L β`, then `β ← β + δ`. Of the
+    /// last one half is taken, `δ ← δ − ½(f y + L β)`. The result is `x + δ`.
     pub series: Vec<Vec<f32>>,
 }
 
@@ -193,7 +211,8 @@ pub struct SmoothedPoint {
     pub vertex: u32,
     /// The neighbour that gives its tangent; the point itself if it has none.
     pub towards: u32,
-    /// Its neighbours, and what `L β` takes of the difference to each: `(L β)_i = Σ share (β_i − β_j)`.
+    /// Its neighbours, and what `L β` takes of the difference to each: `(L β)_i = Σ share (β_i −
+    /// β_j)`.
     pub neighbours: Vec<(u32, f32)>,
     /// The two other corners of the triangles around it, in their order.
     pub triangles: Vec<[u32; 2]>,
@@ -209,12 +228,14 @@ pub struct SmoothedPiece {
 }
 
 impl Skin {
-    /// How a vertex loop elsewhere reads this skin; none for methods whose frames are computed here alone.
+    /// How a vertex loop elsewhere reads this skin; none for methods whose frames are computed here
+    /// alone.
     pub fn stream_layout(&self) -> Option<StreamLayout> {
         self.deformer.stream_layout()
     }
 
-    /// What the kernel looks up beside vertices and poses: for each joint and each other one, the hinge between them; empty for most.
+    /// What the kernel looks up beside vertices and poses: for each joint and each other one, the
+    /// hinge between them; empty for most.
     pub fn stream_table(&self) -> Vec<u32> {
         self.deformer.stream_table()
     }

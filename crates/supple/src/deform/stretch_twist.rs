@@ -1,13 +1,17 @@
 //! Stretchable, twistable bones: deformation spread along the bone by endpoint weights.
 //!
-//! `skinning-course-direct-methods.txt`, §5, Fig. 9. Beside its skinning weights, a vertex knows for each of its bones how far along it lies, `e` from 0 at the
-//! joint to 1 at the bone's end. With `a`, `b` the ends of the bone at rest and `a'`, `b'` posed:
+//! `skinning-course-direct-methods.txt`, §5, Fig. 9. Beside its skinning weights, a vertex knows
+//! for each of its bones how far along it lies, `e` from 0 at the joint to 1 at the bone's end.
+//! With `a`, `b` the ends of the bone at rest and `a'`, `b'` posed:
 //!
-//! `v' = Σ w_i [ a'_i + R_i · Rot(axis_i, e_i θ_i) · (e_i s_i + v − a_i) ]`, with `s = (|b'−a'| / |b−a| − 1)(b − a)` and `R` turning the bone into its posed direction.
+//! `v' = Σ w_i [ a'_i + R_i · Rot(axis_i, e_i θ_i) · (e_i s_i + v − a_i) ]`, with `s = (|b'−a'| /
+//! |b−a| − 1)(b − a)` and `R` turning the bone into its posed direction.
 //!
-//! In a skeleton the end of a bone is where the joints below it are: if they move away, the bone stretches to them; if the only joint below
-//! twists about the bone by `θ`, as a wrist does, the twist is spread over the whole bone, the forearm. So vertices of one bone do not move as
-//! one, which is the purpose. Stretches of the joints themselves come first (two phases): `b − a` stands for the stretched bone.
+//! In a skeleton the end of a bone is where the joints below it are: if they move away, the bone
+//! stretches to them; if the only joint below twists about the bone by `θ`, as a wrist does, the
+//! twist is spread over the whole bone, the forearm. So vertices of one bone do not move as
+//! one, which is the purpose. Stretches of the joints themselves come first (two phases): `b − a`
+//! stands for the stretched bone.
 
 use super::DeformError;
 use super::direct::{Elsewhere, FieldKey, Fields};
@@ -22,8 +26,8 @@ use glam::{DQuat, DVec3, Vec3};
 /// The options of stretchable, twistable bones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StretchTwist {
-    /// Where along each of its bones a vertex lies, from 0 to 1: one number per influence, in the order of the rig's weights.
-    /// Without, the place is found by projection on the bone.
+    /// Where along each of its bones a vertex lies, from 0 to 1: one number per influence, in the
+    /// order of the rig's weights. Without, the place is found by projection on the bone.
     pub endpoint_weights: Option<Vec<f32>>,
 }
 
@@ -138,7 +142,8 @@ impl Bone {
     fn pose(&self, joint: usize, motions: &RigidMotions) -> BonePose {
         let motion = &motions.motions[joint];
         let head = motion.transform_point(self.head);
-        // The bone after the stretch of its own joint, and where it would point if nothing below had moved.
+        // The bone after the stretch of its own joint, and where it would point if nothing below
+        // had moved.
         let along = motions.stretch(joint) * self.along;
         let unmoved = motion.rotation * along;
         let ends = self

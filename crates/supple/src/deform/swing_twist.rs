@@ -1,19 +1,26 @@
 //! Swing-twist deformers: at a joint, the twist is blended spherically and the swing linearly.
 //!
-//! `skinning-course-direct-methods.txt`, §4 and §5 (joint-based deformers). A twist about the bone keeps its thickness only if it is
-//! blended as an angle; a bend bulges only if it is. So the rotation of a joint `b` against a joint `a` above it is taken apart,
-//! `swing · twist`, with the twist about the bone of `b`. A vertex that has gone a share `s` of the way from `a` to `b` is moved by
+//! `skinning-course-direct-methods.txt`, §4 and §5 (joint-based deformers). A twist about the bone
+//! keeps its thickness only if it is blended as an angle; a bend bulges only if it is. So the
+//! rotation of a joint `b` against a joint `a` above it is taken apart, `swing · twist`, with the
+//! twist about the bone of `b`. A vertex that has gone a share `s` of the way from `a` to `b` is
+//! moved by
 //!
-//! `Γ_ab(v) = M_a( x_b + s (D x_b − x_b) + ((1−s) I + s Swing) · Rot(axis, s·angle) · (v − x_b) )`, with `D = M_a⁻¹ M_b` and `x_b` the rest
-//! position of `b`. Of the angles that mean the same twist, it is the one to which the joints from `a` to `b` add up. Between joints that are not above one another there is no bone to twist, and `Γ` is linear.
+//! `Γ_ab(v) = M_a( x_b + s (D x_b − x_b) + ((1−s) I + s Swing) · Rot(axis, s·angle) · (v − x_b) )`,
+//! with `D = M_a⁻¹ M_b` and `x_b` the rest position of `b`. Of the angles that mean the same twist,
+//! it is the one to which the joints from `a` to `b` add up. Between joints that are not above one
+//! another there is no bone to twist, and `Γ` is linear.
 //!
-//! The papers learn how deformers are weighted; here it comes from the skinning weights: pair by pair, `s = w_b / (w_a + w_b)`, and what the
-//! deformers add to linear blending is blended linearly,
+//! The papers learn how deformers are weighted; here it comes from the skinning weights: pair by
+//! pair, `s = w_b / (w_a + w_b)`, and what the deformers add to linear blending is blended
+//! linearly,
 //!
-//! `v' = Σ w_j M_j v + Σ_ab p_ab (Γ_ab(v) − ((1−s) M_a + s M_b) v)`, with `p_ab = w_a w_b / Σ w_a w_b`.
+//! `v' = Σ w_j M_j v + Σ_ab p_ab (Γ_ab(v) − ((1−s) M_a + s M_b) v)`, with `p_ab = w_a w_b / Σ w_a
+//! w_b`.
 //!
-//! A bend without twist is linear blending exactly, for any number of influences; two influences are one deformer; as a weight goes to zero, its
-//! deformers do; as one goes to one, all becomes the motion of its joint.
+//! A bend without twist is linear blending exactly, for any number of influences; two influences
+//! are one deformer; as a weight goes to zero, its deformers do; as one goes to one, all becomes
+//! the motion of its joint.
 
 use super::direct::Fields;
 use super::linear;
@@ -30,7 +37,8 @@ use std::f64::consts::TAU;
 #[derive(Clone, Debug)]
 pub(super) struct SwingTwistSkin {
     hinges: Vec<Hinge>,
-    /// The hinges of each row of joints; all vertices with the same joints in the same order share them.
+    /// The hinges of each row of joints; all vertices with the same joints in the same order share
+    /// them.
     rows: Vec<Vec<Pair>>,
     row_of_vertex: Vec<u32>,
 }
@@ -44,7 +52,8 @@ struct Hinge {
     pivot: DVec3,
     /// The direction of its bone; none if it has no length: then all is swing.
     axis: Option<DVec3>,
-    /// The joints on the way down, each with the direction of its bone; the last one is the joint below.
+    /// The joints on the way down, each with the direction of its bone; the last one is the joint
+    /// below.
     steps: Vec<(u16, Option<DVec3>)>,
 }
 
@@ -68,7 +77,8 @@ const HINGE_VECTORS: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 struct HingePose {
-    /// Takes the surroundings of the pivot, seen from it, into the world: as the joint above does, and as the swing does.
+    /// Takes the surroundings of the pivot, seen from it, into the world: as the joint above does,
+    /// and as the swing does.
     above: Affine,
     swung: Affine,
     angle: f32,
@@ -167,7 +177,8 @@ impl Hinge {
         );
         let relative = above.rotation.conjugate() * below.rotation;
         let (swing, angle) = swing_and_twist(relative, self.axis);
-        // Of all angles that mean the same twist, the one nearest to what the joints between have added up.
+        // Of all angles that mean the same twist, the one nearest to what the joints between have
+        // added up.
         let angle = angle + TAU * ((self.winding(motions) - angle) / TAU).round();
         let seen_from_pivot = |rotation: DQuat, place: DVec3| RigidMotion {
             rotation,
@@ -185,7 +196,8 @@ impl Hinge {
     }
 }
 
-/// Takes a rotation apart: first a twist about an axis by an angle in (−π, π], then a swing that keeps nothing of it.
+/// Takes a rotation apart: first a twist about an axis by an angle in (−π, π], then a swing that
+/// keeps nothing of it.
 pub(crate) fn swing_and_twist(rotation: DQuat, axis: Option<DVec3>) -> (DQuat, f64) {
     let Some(axis) = axis else {
         return (rotation, 0.0);
@@ -217,7 +229,8 @@ pub(super) fn turn_about(axis: Vec3, angle: f32) -> Mat3 {
 }
 
 impl HingePose {
-    /// What `Γ` at a share of the way adds to linear blending. Nothing, to the bit, without a twist.
+    /// What `Γ` at a share of the way adds to linear blending. Nothing, to the bit, without a
+    /// twist.
     fn beyond_linear(&self, share: f32) -> Affine {
         let swing = self.above.lerp(&self.swung, share);
         let below = self.swung.after(&self.turned(self.angle));
@@ -297,7 +310,8 @@ impl BlendsMotions for SwingTwistSkin {
             let hinge = &posed.hinges[pair.hinge as usize];
             let weight = |place: u16| fields.weights[usize::from(place)];
             let (above, below) = (weight(pair.above), weight(pair.below));
-            // Weights that are moved a little for a difference may leave the range that real ones have.
+            // Weights that are moved a little for a difference may leave the range that real ones
+            // have.
             let importance = above * below / total;
             let share = below / (above + below);
             if hinge.angle != 0.0 && importance.is_finite() && share.is_finite() {

@@ -1,9 +1,12 @@
-//! What all joints of a pose have in common and no method should have to blend: the size of the world, and whether it is mirrored.
+//! What all joints of a pose have in common and no method should have to blend: the size of the
+//! world, and whether it is mirrored.
 //!
-//! A file may measure in centimetres, hang its skeleton under a scaled node, or store positions as integers: then every joint's matrix holds the
-//! same large scale. Blended about each joint (`rigid_motion.rs`), it would tear the joints apart. And a character may be mirrored as a whole. Both are
-//! taken off the palette first, and put back onto the frame that a method gives: a method that follows rigid motions then gives the same
-//! surface in any unit, and the mirror image in a mirror.
+//! A file may measure in centimetres, hang its skeleton under a scaled node, or store positions as
+//! integers: then every joint's matrix holds the same large scale. Blended about each joint
+//! (`rigid_motion.rs`), it would tear the joints apart. And a character may be mirrored as a whole.
+//! Both are taken off the palette first, and put back onto the frame that a method gives: a method
+//! that follows rigid motions then gives the same surface in any unit, and the mirror image in a
+//! mirror.
 
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -38,7 +41,8 @@ impl Default for World {
 /// Scales this close to one are one, up to the rounding of `f32`.
 const NO_SCALE: f64 = 1e-5;
 
-/// A joint scaled by less than this share of the largest has been made to vanish, and tells nothing about the rest.
+/// A joint scaled by less than this share of the largest has been made to vanish, and tells nothing
+/// about the rest.
 const VANISHED: f64 = 1e-6;
 
 impl Bearers {
@@ -76,8 +80,9 @@ impl Bearers {
 
     /// The world of a palette.
     ///
-    /// Its scale is that of the rest pose, times what all joints are scaled by beyond it: the factor nearest to one among
-    /// theirs. So a joint that is scaled while others are not is left to the method, and a character that grows as a whole just grows.
+    /// Its scale is that of the rest pose, times what all joints are scaled by beyond it: the
+    /// factor nearest to one among theirs. So a joint that is scaled while others are not is
+    /// left to the method, and a character that grows as a whole just grows.
     pub(super) fn world(&self, palette: &[Affine]) -> World {
         let held = || {
             let pairs = palette.iter().zip(&self.holds);
@@ -110,8 +115,9 @@ impl Bearers {
         let diagonal = held().fold(DVec3::ZERO, |sum, map| {
             sum + DVec3::from_array([0, 1, 2].map(|axis| f64::from(map.rows[axis][axis])))
         });
-        // Which coordinate is turned makes no difference to methods that follow rigid motions. For the others: turning the least entry
-        // around leaves the largest trace, and the joints nearest to where they rest.
+        // Which coordinate is turned makes no difference to methods that follow rigid motions. For
+        // the others: turning the least entry around leaves the largest trace, and the
+        // joints nearest to where they rest.
         let axis = (0..3).min_by(|&a, &b| diagonal[a].total_cmp(&diagonal[b]));
         World {
             scale,

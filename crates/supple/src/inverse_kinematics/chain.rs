@@ -7,10 +7,13 @@ use glam::DVec3;
 /// How many joints above the end of a chain are turned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Chain {
-    /// Those of the limb: up to where the skeleton branches, without the joint that branches. A hand moves the arm and not the chest, a finger's tip the finger and not the hand, a chest the spine.
+    /// Those of the limb: up to where the skeleton branches, without the joint that branches. A
+    /// hand moves the arm and not the chest, a finger's tip the finger and not the hand, a chest
+    /// the spine.
     ///
-    /// A branch is a second way down that is more than one joint long: a shoulder blade or a weapon's slot makes none. Of a limb of three bones whose first is the shortest, as a collar bone is,
-    /// that first one only helps: it is turned where the other two do not get there.
+    /// A branch is a second way down that is more than one joint long: a shoulder blade or a
+    /// weapon's slot makes none. Of a limb of three bones whose first is the shortest, as a collar
+    /// bone is, that first one only helps: it is turned where the other two do not get there.
     #[default]
     Limb,
     /// This many, or all where there are fewer, wherever the skeleton branches.
@@ -26,7 +29,8 @@ pub(super) struct Turned {
 }
 
 impl Turned {
-    /// The joints above a node that a chain means. Joints that are there to spread a twist, by their names, are carried along and do not count.
+    /// The joints above a node that a chain means. Joints that are there to spread a twist, by
+    /// their names, are carried along and do not count.
     pub(super) fn of(
         skeleton: &Skeleton,
         heads: &[DVec3],
@@ -115,7 +119,8 @@ impl Limbs {
     }
 }
 
-/// Whether a joint's name says that it is there to spread a twist along a bone: `forearm_twist`, `LowerArmTwist1.L`, `Thigh_Roll`.
+/// Whether a joint's name says that it is there to spread a twist along a bone: `forearm_twist`,
+/// `LowerArmTwist1.L`, `Thigh_Roll`.
 fn is_twist_name(name: &str) -> bool {
     let words = words_of_name(name);
     words

@@ -7,7 +7,8 @@ use crate::skeleton::{Skeleton, same_place};
 use glam::{DMat3, DQuat, DVec3};
 use std::f64::consts::{PI, TAU};
 
-/// What a joint may do, measured from how it rests. Angles in radians, axes in the joint's own frame at rest.
+/// What a joint may do, measured from how it rests. Angles in radians, axes in the joint's own
+/// frame at rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     /// Turns about one axis only, as an elbow or a knee.
@@ -31,7 +32,8 @@ pub enum Limit {
 /// An angle this close to its bound is at it.
 const AT_BOUND: f64 = 1e-7;
 
-/// One of three perpendicular directions that a joint can turn in, as a unit axis in the joint's frame at rest.
+/// One of three perpendicular directions that a joint can turn in, as a unit axis in the joint's
+/// frame at rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Direction {
     pub(super) axis: DVec3,
@@ -50,7 +52,8 @@ pub(super) enum Blocked {
 }
 
 impl Limit {
-    /// A hinge about the axis that the bones before and behind a node bend about at rest: more is a tighter bend, 0 is rest. None where they are in one line, which bends about nothing.
+    /// A hinge about the axis that the bones before and behind a node bend about at rest: more is a
+    /// tighter bend, 0 is rest. None where they are in one line, which bends about nothing.
     ///
     /// `end` is a node below, in whose direction the bone behind lies.
     pub fn elbow(skeleton: &Skeleton, node: usize, end: usize, range: [f64; 2]) -> Option<Limit> {
@@ -64,7 +67,8 @@ impl Limit {
         })
     }
 
-    /// A cone around where the bone from a node toward `end`, a node below, rests. None where there is no such bone.
+    /// A cone around where the bone from a node toward `end`, a node below, rests. None where there
+    /// is no such bone.
     pub fn shoulder(
         skeleton: &Skeleton,
         node: usize,
@@ -98,7 +102,8 @@ impl Limit {
         }
     }
 
-    /// The nearest that the limit allows to a rotation from rest: each angle by itself brought into its range.
+    /// The nearest that the limit allows to a rotation from rest: each angle by itself brought into
+    /// its range.
     pub(super) fn nearest(&self, from_rest: DQuat) -> DQuat {
         match *self {
             Limit::Hinge { axis, range } => {
@@ -121,12 +126,17 @@ impl Limit {
         }
     }
 
-    /// The directions that the joint can turn in from a rotation within the limit, and which of them are barred there.
+    /// The directions that the joint can turn in from a rotation within the limit, and which of
+    /// them are barred there.
     ///
-    /// With `a` the axis, `a'` where the rotation has leant it, and a small turn ω: the lean grows by `ω · (a × a')/|a × a'|`, and the twist by `ω · (a + a')/(1 + a·a')`, since turning about either
-    /// of `a` and `a'` is all twist. These two and their cross product are perpendicular, so that each bound bars one direction and no other.
+    /// With `a` the axis, `a'` where the rotation has leant it, and a small turn ω: the lean grows
+    /// by `ω · (a × a')/|a × a'|`, and the twist by `ω · (a + a')/(1 + a·a')`, since turning about
+    /// either of `a` and `a'` is all twist. These two and their cross product are
+    /// perpendicular, so that each bound bars one direction and no other.
     ///
-    /// Along the third one the axis runs around the cone, but straight on, and leaves it: with φ the lean, by `½ cot(φ/2)` per half of the square of the turn. To second order the twist stays.
+    /// Along the third one the axis runs around the cone, but straight on, and leaves it: with φ
+    /// the lean, by `½ cot(φ/2)` per half of the square of the turn. To second order the twist
+    /// stays.
     pub(super) fn directions(&self, from_rest: DQuat) -> [Direction; 3] {
         let (axis, swing, twist) = match *self {
             Limit::Hinge { axis, range } => (axis, 0.0, range),

@@ -1,12 +1,19 @@
-//! Inverse kinematics: a pose from where hands and feet should be (`lecture-skinning.txt`, "Skeletal animation": end effector transformations as the controls of a pose, beside joint angles).
+//! Inverse kinematics: a pose from where hands and feet should be (`lecture-skinning.txt`,
+//! "Skeletal animation": end effector transformations as the controls of a pose, beside joint
+//! angles).
 //!
-//! [`reach`] changes a pose so that nodes get to places: any number of them at once, over chains of any length, within [limits](Limit). Joints turn; they do not shift, and nothing stretches.
+//! [`reach`] changes a pose so that nodes get to places: any number of them at once, over chains of
+//! any length, within [limits](Limit). Joints turn; they do not shift, and nothing stretches.
 //!
-//! - **Two bones**, as an arm or a leg, are solved in closed form ([`TwoBone`]); the elbow stays on the side that it is bent to, or goes toward a pole.
-//! - **All else**, and what limits make of two bones, is solved by damped least squares over the exact derivatives of the kinematics, also under uneven scale, shear and mirrors above.
-//! - **Targets that share joints** are solved together; others one after another from the top of the skeleton down, so that a hand gets to its place after the spine has moved.
+//! - **Two bones**, as an arm or a leg, are solved in closed form ([`TwoBone`]); the elbow stays on
+//!   the side that it is bent to, or goes toward a pole.
+//! - **All else**, and what limits make of two bones, is solved by damped least squares over the
+//!   exact derivatives of the kinematics, also under uneven scale, shear and mirrors above.
+//! - **Targets that share joints** are solved together; others one after another from the top of
+//!   the skeleton down, so that a hand gets to its place after the spine has moved.
 //!
-//! What cannot be reached is pointed at, and [`Reached`] tells how far it is off. The same input gives the same bits. From where the pose is: a target that an end is at already changes nothing.
+//! What cannot be reached is pointed at, and [`Reached`] tells how far it is off. The same input
+//! gives the same bits. From where the pose is: a target that an end is at already changes nothing.
 //!
 //! ```
 //! use supple::characters::{self, Character};
@@ -50,10 +57,12 @@ pub struct Goal {
     pub node: usize,
     /// Where to, in the world.
     pub position: DVec3,
-    /// How it should be turned in the world. The node turns itself for that; by default it follows what it hangs on.
+    /// How it should be turned in the world. The node turns itself for that; by default it follows
+    /// what it hangs on.
     pub orientation: Option<DQuat>,
-    /// A place that the middle of the chain bends toward. By default it keeps its side; a straight chain bends as it does at rest, and one that is straight there, too, to the front (+z) where it
-    /// hangs like a leg, to the back where it is level like an arm.
+    /// A place that the middle of the chain bends toward. By default it keeps its side; a straight
+    /// chain bends as it does at rest, and one that is straight there, too, to the front (+z)
+    /// where it hangs like a leg, to the back where it is level like an arm.
     pub pole: Option<DVec3>,
     /// Which joints turn.
     pub chain: Chain,
@@ -75,7 +84,8 @@ impl Goal {
 /// How joints may turn, and when to stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReachOptions {
-    /// How far nodes may turn. Those of a chain are kept within it, whatever the pose was before; others are left alone.
+    /// How far nodes may turn. Those of a chain are kept within it, whatever the pose was before;
+    /// others are left alone.
     pub limits: BTreeMap<usize, Limit>,
     /// How reluctantly nodes turn against others of their chain, from 0 to 1, which is not at all.
     pub stiffness: BTreeMap<usize, f64>,
@@ -226,23 +236,27 @@ fn nothing_to_turn(joint: &str, above: Option<&str>) -> String {
     }
 }
 
-/// A target farther away than this, in lengths of the chain, is looked for in its direction at this distance: farther ones leave no digits for the angles.
+/// A target farther away than this, in lengths of the chain, is looked for in its direction at this
+/// distance: farther ones leave no digits for the angles.
 const FARTHEST: f64 = 1e3;
 
-/// Goals that are solved together, times the joints that turn for them, at most: each step sums over
-/// all pairs of goals for every joint.
+/// Goals that are solved together, times the joints that turn for them, at most: each step sums
+/// over all pairs of goals for every joint.
 const MOST_RATES: usize = 200_000;
 
-/// Columns that are perpendicular and of one length up to this share make a similarity, as files round.
+/// Columns that are perpendicular and of one length up to this share make a similarity, as files
+/// round.
 const SIMILAR: f64 = 1e-5;
 
 /// A chain that leans at least so much, as the sine over the ground, hangs like a leg.
 const HANGS: f64 = 0.7;
 
-/// A turn by less than this is what rounding leaves; joints that stay where they are stay so to the bit.
+/// A turn by less than this is what rounding leaves; joints that stay where they are stay so to the
+/// bit.
 const ROUNDING: f64 = 1e-14;
 
-/// Changes a pose so that nodes get to their places, or as near as they come. Returns what came of each goal; on an error the pose stays as it was.
+/// Changes a pose so that nodes get to their places, or as near as they come. Returns what came of
+/// each goal; on an error the pose stays as it was.
 ///
 /// # Errors
 ///
@@ -315,7 +329,8 @@ pub fn reach(
     Ok(outcome)
 }
 
-/// Shifts a node to a place in the world; what hangs on it comes along, and the bone above it stretches.
+/// Shifts a node to a place in the world; what hangs on it comes along, and the bone above it
+/// stretches.
 ///
 /// # Errors
 ///
@@ -464,7 +479,8 @@ fn lengths(world: &[DAffine3], nodes: &[usize], end: usize) -> impl Iterator<Ite
 
 /// Goals whose chains share joints, together, those from higher up in the skeleton first.
 ///
-/// Chains are unbroken. So where a joint of one group is above an end of another without being turned for it, it is above all of that chain, and comes first in the skeleton's order.
+/// Chains are unbroken. So where a joint of one group is above an end of another without being
+/// turned for it, it is above all of that chain, and comes first in the skeleton's order.
 fn groups(tasks: &[Task]) -> Vec<Vec<usize>> {
     let mut sets = DisjointSets::new(tasks.len());
     let mut first_to_turn: HashMap<usize, usize> = HashMap::new();
@@ -578,7 +594,8 @@ impl<'a> Posing<'a> {
         }
     }
 
-    /// Two bones in closed form, if they move rigidly in the world and have nothing that keeps them from turning.
+    /// Two bones in closed form, if they move rigidly in the world and have nothing that keeps them
+    /// from turning.
     fn bend_two(&mut self, goal: &Goal, upper: usize, lower: usize) {
         let world = self.world();
         let above = |node: usize| {
@@ -609,7 +626,8 @@ impl<'a> Posing<'a> {
         self.pose.locals[node] = self.pose.locals[node].turned(turn);
     }
 
-    /// To which side the middle of a straight chain goes: as at rest; where it is straight there, too, as arms and legs of a character that faces +z do.
+    /// To which side the middle of a straight chain goes: as at rest; where it is straight there,
+    /// too, as arms and legs of a character that faces +z do.
     fn side_when_straight(
         &self,
         world: &[DAffine3],
@@ -638,7 +656,8 @@ impl<'a> Posing<'a> {
         }
     }
 
-    /// Turns a whole chain about the line from its first joint to its end, so that the joint farthest from that line faces the pole.
+    /// Turns a whole chain about the line from its first joint to its end, so that the joint
+    /// farthest from that line faces the pole.
     fn turn_to_pole(&mut self, goal: &Goal, nodes: &[usize]) {
         let Some((pole, &first)) = goal.pole.zip(nodes.first()) else {
             return;
@@ -680,7 +699,8 @@ impl<'a> Posing<'a> {
         let mut best = start.clone();
         let mut iterations = best.solve(effort);
         let mut error = best.missing_squared();
-        // A chain in one line with its target has nothing to begin with, and limits may lead into a corner: so it tries again, bent to one side and to the other.
+        // A chain in one line with its target has nothing to begin with, and limits may lead into a
+        // corner: so it tries again, bent to one side and to the other.
         for side in [1.0, -1.0] {
             if error <= enough || self.is_plainly_out_of_reach(&world, chains) {
                 break;
@@ -732,7 +752,8 @@ impl<'a> Posing<'a> {
         tree
     }
 
-    /// Whether a chain is too short for its target, or cannot fold so tightly, with nothing else to keep it from getting there.
+    /// Whether a chain is too short for its target, or cannot fold so tightly, with nothing else to
+    /// keep it from getting there.
     fn is_plainly_out_of_reach(&self, world: &[DAffine3], chains: &[(&Goal, &[usize])]) -> bool {
         let &[(goal, nodes)] = chains else {
             return false;
@@ -765,7 +786,8 @@ impl<'a> Posing<'a> {
         let Some(wanted) = goal.orientation.map(DQuat::normalize) else {
             return;
         };
-        // Under uneven scale a turn of the node is not quite that turn in the world: it takes a few.
+        // Under uneven scale a turn of the node is not quite that turn in the world: it takes a
+        // few.
         for _ in 0..8 {
             let world = self.world();
             let turn = wanted * Polar::of(world[goal.node].matrix3).rotation.conjugate();

@@ -1,19 +1,26 @@
 //! Any number of joints and targets at once: damped least squares within limits.
 //!
-//! With `e` what is missing from the ends to their targets, and `J` the rates at which the ends move per turn of each joint, a step is the one that makes
-//! `|J δ − e|² + μ |δ|²` least (Wampler 1986; Nakamura and Hanafusa 1986),
+//! With `e` what is missing from the ends to their targets, and `J` the rates at which the ends
+//! move per turn of each joint, a step is the one that makes `|J δ − e|² + μ |δ|²` least (Wampler
+//! 1986; Nakamura and Hanafusa 1986),
 //!
 //! `δ = Jᵀ (J Jᵀ + μ I)⁻¹ e`.
 //!
-//! Of all ways to get there it takes the one that turns joints least, and the damping μ keeps it calm where a chain is stretched or folded. μ follows Levenberg and Marquardt: less
-//! after a step that helped, more after one that did not and is taken back.
+//! Of all ways to get there it takes the one that turns joints least, and the damping μ keeps it
+//! calm where a chain is stretched or folded. μ follows Levenberg and Marquardt: less after a step
+//! that helped, more after one that did not and is taken back.
 //!
-//! A target out of reach leaves `e` large for good. Then `J` alone says too little of how the distance changes, and such steps creep. So where one gains little, the next one takes in the second derivatives
-//! `C`, which cost a walk over pairs of joints: `(JᵀJ − e·C + μ I) δ = Jᵀe`. That ends in tens of steps instead of hundreds, the chain stretched out at the target.
+//! A target out of reach leaves `e` large for good. Then `J` alone says too little of how the
+//! distance changes, and such steps creep. So where one gains little, the next one takes in the
+//! second derivatives `C`, which cost a walk over pairs of joints: `(JᵀJ − e·C + μ I) δ = Jᵀe`.
+//! That ends in tens of steps instead of hundreds, the chain stretched out at the target.
 //!
-//! Limits bar directions ([`Limit::directions`]). Those that a step would leave by are taken out of it, the step is computed anew, and what it still oversteps, to second order, is put back to the border.
+//! Limits bar directions ([`Limit::directions`]). Those that a step would leave by are taken out of
+//! it, the step is computed anew, and what it still oversteps, to second order, is put back to the
+//! border.
 //!
-//! Everything runs over matrices, not over angles: `J` is right under parents with uneven scale, too, where a turn is no rigid motion in the world.
+//! Everything runs over matrices, not over angles: `J` is right under parents with uneven scale,
+//! too, where a turn is no rigid motion in the world.
 
 use super::ROUNDING;
 use super::limits::{Direction, Limit, angle_of};
@@ -37,7 +44,8 @@ const SLOW: f64 = 0.8;
 /// Rates of the distance below this are none, relative to the distance.
 const LEVEL: f64 = 1e-10;
 
-/// Second derivatives are for chains of up to this many directions: their system grows with the cube.
+/// Second derivatives are for chains of up to this many directions: their system grows with the
+/// cube.
 const MOST_FOR_CURVATURE: usize = 240;
 
 /// By how much a straight chain is bent in all to get it going, in radians.
@@ -221,7 +229,8 @@ impl Tree {
         link.local.matrix3 = DMat3::from_quat(turn.normalize()) * link.local.matrix3;
     }
 
-    /// Brings the ends to their targets, or as near as they get from here. Returns how many steps it took.
+    /// Brings the ends to their targets, or as near as they get from here. Returns how many steps
+    /// it took.
     pub(super) fn solve(&mut self, effort: Effort) -> usize {
         let mut damping = FIRST_DAMPING;
         let mut error = self.missing_squared();
@@ -276,7 +285,9 @@ impl Tree {
 
     /// The derivatives of what is missing, by one walk from each end to the top.
     ///
-    /// A joint with the turn ω in its parent's axes carries what is at `v` from it to `v + ω × v`; its parent's frame takes that to the world. Of two joints the upper one turns what the lower one has moved.
+    /// A joint with the turn ω in its parent's axes carries what is at `v` from it to `v + ω × v`;
+    /// its parent's frame takes that to the world. Of two joints the upper one turns what the lower
+    /// one has moved.
     fn rates(&self, with_curvature: bool) -> Rates {
         let world = self.world_from_link();
         let mut directions = Vec::new();
@@ -300,7 +311,8 @@ impl Tree {
             // Seen from the link's parent.
             let mut seen = self.links[end.link].local.translation / self.span;
             let mut above = self.links[end.link].above;
-            // What the joints passed so far do to it, by direction; kept for second derivatives only.
+            // What the joints passed so far do to it, by direction; kept for second derivatives
+            // only.
             let mut moved: Vec<(usize, DVec3)> = Vec::new();
             while let Above::Link(index) = above {
                 let link = &self.links[index];
@@ -348,7 +360,8 @@ impl Tree {
         rates
     }
 
-    /// A joint that slides along the border of its cone is put back onto it: what leaning farther would gain is lost again, by the square of the way.
+    /// A joint that slides along the border of its cone is put back onto it: what leaning farther
+    /// would gain is lost again, by the square of the way.
     fn add_borders(&self, rates: &mut Rates) {
         let count = rates.directions.len();
         for around in 2..count {
@@ -362,7 +375,8 @@ impl Tree {
         }
     }
 
-    /// Bends a straight chain a little, all joints alike, so that it can go on bending; the first one turns back by half of it.
+    /// Bends a straight chain a little, all joints alike, so that it can go on bending; the first
+    /// one turns back by half of it.
     pub(super) fn bend(&mut self, nodes: &[usize], axis: DVec3) {
         let share = FIRST_BEND / nodes.len().max(1) as f64;
         let turned: HashSet<usize> = nodes.iter().copied().collect();
@@ -380,7 +394,8 @@ impl Tree {
     }
 }
 
-/// An axis of the world that things turn about, in the frame of a parent: exact unless that has uneven scale.
+/// An axis of the world that things turn about, in the frame of a parent: exact unless that has
+/// uneven scale.
 pub(super) fn axis_in_parent(world_from_parent: DMat3, axis: DVec3) -> DVec3 {
     let seen = (world_from_parent.transpose() * axis).normalize_or_zero();
     // A mirror turns the sense of rotations around.
@@ -430,7 +445,8 @@ impl Rates {
         steepest <= LEVEL * error.sqrt()
     }
 
-    /// A damped step that no limit bars; none where the system has no solution with so little damping.
+    /// A damped step that no limit bars; none where the system has no solution with so little
+    /// damping.
     fn step(&self, damping: f64) -> Option<Vec<f64>> {
         let count = self.directions.len();
         let bars = |direction: usize, step: f64| self.directions[direction].1.blocked.bars(step);
@@ -503,7 +519,8 @@ impl Rates {
     }
 }
 
-/// Solves `(A + μ I) x = b` in place by Cholesky's decomposition, from the lower half of `A`; none where that is not positive definite.
+/// Solves `(A + μ I) x = b` in place by Cholesky's decomposition, from the lower half of `A`; none
+/// where that is not positive definite.
 fn solve_positive(matrix: &mut [f64], damping: f64, right: &mut [f64]) -> Option<()> {
     let size = right.len();
     for row in 0..size {

@@ -1,11 +1,14 @@
 //! Two bones in closed form: the law of cosines.
 //!
-//! A shoulder at `a`, an elbow at `b`, a hand at `c`, bones of lengths `l₁` and `l₂`, a target at the distance `d` from the shoulder. The triangle with these three sides is known,
+//! A shoulder at `a`, an elbow at `b`, a hand at `c`, bones of lengths `l₁` and `l₂`, a target at
+//! the distance `d` from the shoulder. The triangle with these three sides is known,
 //!
 //! `cos α = (l₁² + d² − l₂²) / (2 l₁ d)` at the shoulder,
 //!
-//! and all that is left to choose is its plane, which contains the shoulder and the target: the elbow may lie anywhere on a circle. The plane is the one of the pose as it is, carried along
-//! by the shortest turn of the line from shoulder to hand, so that a small step of the target is a small step of the pose; or the one in which a *pole* lies.
+//! and all that is left to choose is its plane, which contains the shoulder and the target: the
+//! elbow may lie anywhere on a circle. The plane is the one of the pose as it is, carried along
+//! by the shortest turn of the line from shoulder to hand, so that a small step of the target is a
+//! small step of the pose; or the one in which a *pole* lies.
 
 use glam::{DMat3, DQuat, DVec3};
 
@@ -31,16 +34,20 @@ pub struct Bend {
     pub end: DVec3,
 }
 
-/// A chain is straight where the sine of its bend is below this: what is left is the rounding of files, and tells no side.
+/// A chain is straight where the sine of its bend is below this: what is left is the rounding of
+/// files, and tells no side.
 pub(super) const STRAIGHT: f64 = 1e-3;
 
 /// Lengths below this share of the chain's count as none.
 const NOTHING: f64 = 1e-9;
 
 impl TwoBone {
-    /// The turns that bring the end to a target. A target that is too far is pointed at by the stretched chain, one that is too near by the folded one.
+    /// The turns that bring the end to a target. A target that is too far is pointed at by the
+    /// stretched chain, one that is too near by the folded one.
     ///
-    /// The middle bends toward `pole`, where one is given and not on the line to the target; else to the side that it bends to now; where it is straight, toward the direction `when_straight`.
+    /// The middle bends toward `pole`, where one is given and not on the line to the target; else
+    /// to the side that it bends to now; where it is straight, toward the direction
+    /// `when_straight`.
     ///
     /// None where a bone has no length, or where numbers are not finite.
     pub fn reach(&self, target: DVec3, pole: Option<DVec3>, when_straight: DVec3) -> Option<Bend> {
@@ -96,7 +103,8 @@ impl TwoBone {
         })
     }
 
-    /// What the bend turns about: with the root at the left and the end at the right, the middle is up where this points at the viewer's back.
+    /// What the bend turns about: with the root at the left and the end at the right, the middle is
+    /// up where this points at the viewer's back.
     fn normal(&self, upper: DVec3, lower: DVec3, when_straight: DVec3) -> DVec3 {
         let bend = upper.cross(lower);
         if bend.length() > STRAIGHT {
@@ -122,7 +130,8 @@ fn direction(vector: DVec3, size: f64) -> Option<DVec3> {
     (length > NOTHING * size && length.is_finite()).then(|| vector / length)
 }
 
-/// A normal of the line `from`, carried along by its shortest turn to `to`. Of the ways half around, it takes the one in the plane.
+/// A normal of the line `from`, carried along by its shortest turn to `to`. Of the ways half
+/// around, it takes the one in the plane.
 fn carried(normal: DVec3, from: DVec3, to: DVec3) -> DVec3 {
     let axis = from.cross(to);
     let turned = match direction(axis, 1.0) {

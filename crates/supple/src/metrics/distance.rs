@@ -3,11 +3,13 @@
 use crate::mesh::Bounds;
 use glam::Vec3;
 
-/// Root-mean-square distance between two results over frames and vertices: a method against a reference.
+/// Root-mean-square distance between two results over frames and vertices: a method against a
+/// reference.
 ///
-/// `arap-point-handles.txt`, eq. (5). There the root is printed under the fraction alone, `Σ‖b − p‖² / √(3NF)`, which grows with the
-/// number of vertices and is an area; meant is the root of the whole, `√(Σ‖b − p‖² / 3NF)`, and that is computed here. `3NF` counts
-/// coordinates, so the mean is one per coordinate: √3 times smaller than the RMS distance of points.
+/// `arap-point-handles.txt`, eq. (5). There the root is printed under the fraction alone, `Σ‖b −
+/// p‖² / √(3NF)`, which grows with the number of vertices and is an area; meant is the root of the
+/// whole, `√(Σ‖b − p‖² / 3NF)`, and that is computed here. `3NF` counts coordinates, so the mean is
+/// one per coordinate: √3 times smaller than the RMS distance of points.
 #[derive(Clone, Debug, Default)]
 pub struct RmsDistance {
     sum_of_squares: f64,
@@ -33,7 +35,8 @@ impl RmsDistance {
         RmsDistance::default()
     }
 
-    /// Adds a frame of both results, of the same vertices (those that only one of them has do not count).
+    /// Adds a frame of both results, of the same vertices (those that only one of them has do not
+    /// count).
     pub fn add(&mut self, a: &[Vec3], b: &[Vec3]) {
         for (vertex, (a, b)) in a.iter().zip(b).enumerate() {
             let square = a.as_dvec3().distance_squared(b.as_dvec3());
@@ -59,7 +62,8 @@ impl RmsDistance {
         (self.sum_of_squares / (3.0 * self.vertices as f64)).sqrt()
     }
 
-    /// The same with the rest surface resized to fit a unit cube, as in the paper: comparable between characters.
+    /// The same with the rest surface resized to fit a unit cube, as in the paper: comparable
+    /// between characters.
     pub fn value_in_unit_cube(&self, rest: &Bounds) -> f64 {
         let side = f64::from((rest.max - rest.min).max_element());
         if side > 0.0 { self.value() / side } else { 0.0 }

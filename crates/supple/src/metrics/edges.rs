@@ -3,7 +3,8 @@
 use super::surface::Surface;
 use glam::DVec3;
 
-/// Relative change of the lengths of edges, each edge of the welded surface counted once; 0.1 is ten per cent longer.
+/// Relative change of the lengths of edges, each edge of the welded surface counted once; 0.1 is
+/// ten per cent longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EdgeChange {
     /// Root of the mean square.
@@ -12,7 +13,8 @@ pub struct EdgeChange {
     pub mean: f64,
     /// Of the edge that has grown most (below zero where all have shrunk).
     pub largest: f64,
-    /// Of the edge that has shrunk most; −1 is an edge of no length (above zero where all have grown).
+    /// Of the edge that has shrunk most; −1 is an edge of no length (above zero where all have
+    /// grown).
     pub least: f64,
 }
 

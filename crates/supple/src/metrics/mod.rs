@@ -1,4 +1,5 @@
-//! Measures of a deformed surface: what a method does to volume, area, shape, thickness, normals, and over time.
+//! Measures of a deformed surface: what a method does to volume, area, shape, thickness, normals,
+//! and over time.
 //!
 //! ```
 //! use supple::characters::{self, Character};
@@ -50,10 +51,11 @@ use volume::Lids;
 /// Less volume than this share of area^(3/2) is none, as in a sheet; a ball has 0.094.
 const LEAST_VOLUME: f64 = 1e-6;
 
-/// All that can be known about a rig's surface before it moves: made once, then measures any pose of it.
+/// All that can be known about a rig's surface before it moves: made once, then measures any pose
+/// of it.
 ///
-/// Vertices along seams are welded first. Every `positions` and `normals` has one entry per vertex of the rig, every palette one map per
-/// joint; what is missing counts as unmoved.
+/// Vertices along seams are welded first. Every `positions` and `normals` has one entry per vertex
+/// of the rig, every palette one map per joint; what is missing counts as unmoved.
 #[derive(Clone, Debug)]
 pub struct Gauge {
     surface: Surface,
@@ -69,7 +71,8 @@ pub struct Gauge {
 /// What one frame looks like, in numbers; of a rigid motion all changes are zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameMetrics {
-    /// Posed volume over rest volume, less one: −0.1 has lost a tenth. `None` where there is no volume, as in a sheet.
+    /// Posed volume over rest volume, less one: −0.1 has lost a tenth. `None` where there is no
+    /// volume, as in a sheet.
     pub volume_change: Option<f64>,
     /// Posed area over rest area, less one.
     pub area_change: f64,
@@ -135,9 +138,11 @@ impl Gauge {
         }
     }
 
-    /// The signed volume, each hole closed by a fan around the mean of its rim; negative for a surface turned inside out.
+    /// The signed volume, each hole closed by a fan around the mean of its rim; negative for a
+    /// surface turned inside out.
     ///
-    /// Where triangles face different ways, or more than two share an edge, what is left open between them counts as a hole.
+    /// Where triangles face different ways, or more than two share an edge, what is left open
+    /// between them counts as a hole.
     pub fn volume(&self, positions: &[Vec3]) -> f64 {
         let points = self.surface.posed(positions);
         self.lids.volume(&self.surface, &points)
@@ -183,22 +188,25 @@ impl Gauge {
         stretch::summary(&self.surface, &self.stretch(positions))
     }
 
-    /// The triangles of the strongest distortion, strongest first, each at least a twentieth of the character's size from those before: places,
-    /// not neighbours. Triangles that have kept their shape are not listed.
+    /// The triangles of the strongest distortion, strongest first, each at least a twentieth of the
+    /// character's size from those before: places, not neighbours. Triangles that have kept
+    /// their shape are not listed.
     pub fn worst_places(&self, positions: &[Vec3], most: usize) -> Vec<WorstTriangle> {
         stretch::worst_places(&self.surface, &self.stretch(positions), most)
     }
 
-    /// Compression and stretch as one number per vertex, for colours: how many times the area around it has doubled. −1 is half of the area,
-    /// 0 unchanged, 1 twice; never beyond ±4.
+    /// Compression and stretch as one number per vertex, for colours: how many times the area
+    /// around it has doubled. −1 is half of the area, 0 unchanged, 1 twice; never beyond ±4.
     ///
-    /// Areas rather than lengths, because their sign is clear: shear stretches one direction and compresses the other by
-    /// the same factor, and which one is the larger would be up to rounding. For shear see [`Gauge::vertex_distortion`].
+    /// Areas rather than lengths, because their sign is clear: shear stretches one direction and
+    /// compresses the other by the same factor, and which one is the larger would be up to
+    /// rounding. For shear see [`Gauge::vertex_distortion`].
     pub fn vertex_stretch(&self, positions: &[Vec3]) -> Vec<f32> {
         stretch::vertex_stretch(&self.surface, &self.stretch(positions))
     }
 
-    /// Mean [`Stretch::distortion`] around each vertex: 0 where the surface has kept its shape, shear included.
+    /// Mean [`Stretch::distortion`] around each vertex: 0 where the surface has kept its shape,
+    /// shear included.
     pub fn vertex_distortion(&self, positions: &[Vec3]) -> Vec<f32> {
         let distortion: Vec<f64> = self
             .stretch(positions)
@@ -213,10 +221,12 @@ impl Gauge {
         edges::edge_change(&self.surface, &self.surface.posed(positions))
     }
 
-    /// As-rigid-as-possible energy: how far the surroundings of points are from having merely been turned.
+    /// As-rigid-as-possible energy: how far the surroundings of points are from having merely been
+    /// turned.
     ///
-    /// `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with clamped cotangent weights, over `Σ_i Σ_j c_ij |p_i − p_j|²`: without
-    /// units, zero for a rigid motion, `s²` for scaling by `1 + s`.
+    /// `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with clamped cotangent weights, over
+    /// `Σ_i Σ_j c_ij |p_i − p_j|²`: without units, zero for a rigid motion, `s²` for scaling by
+    /// `1 + s`.
     pub fn rigid_energy(&self, positions: &[Vec3]) -> f64 {
         let points = self.surface.posed(positions);
         self.springs.energy(&self.surface, &points)
@@ -224,7 +234,8 @@ impl Gauge {
 
     /// The thickness around every joint that blends with its parent, in the order of joints.
     ///
-    /// Left out are joints whose region no plane across the bones cuts, for want of edges or of bones with a length.
+    /// Left out are joints whose region no plane across the bones cuts, for want of edges or of
+    /// bones with a length.
     pub fn radii(&self, positions: &[Vec3], palette: &Palette) -> Vec<JointRadius> {
         let points = self.surface.posed(positions);
         self.sections
@@ -233,12 +244,13 @@ impl Gauge {
             .collect()
     }
 
-    /// The angle between a method's normals and those of the posed triangles, by area and corner angle as in
-    /// [`crate::normals::vertex_normals`].
+    /// The angle between a method's normals and those of the posed triangles, by area and corner
+    /// angle as in [`crate::normals::vertex_normals`].
     ///
-    /// Along hard edges each vertex is compared with the triangles on its own side only: those of vertices at the same point whose rest
-    /// normals agree within 2°. Vertices without area are skipped. Nothing is subtracted for the rest pose: a file whose own
-    /// normals do not follow its triangles has an error there too. Triangles that a pose mirrors count as
+    /// Along hard edges each vertex is compared with the triangles on its own side only: those of
+    /// vertices at the same point whose rest normals agree within 2°. Vertices without area are
+    /// skipped. Nothing is subtracted for the rest pose: a file whose own normals do not follow
+    /// its triangles has an error there too. Triangles that a pose mirrors count as
     /// turned around.
     pub fn normal_error(
         &self,
@@ -254,7 +266,8 @@ impl Gauge {
         &self.regions
     }
 
-    /// The surroundings of one joint; `None` for a root, or a joint that shares no vertex with its parent.
+    /// The surroundings of one joint; `None` for a root, or a joint that shares no vertex with its
+    /// parent.
     pub fn region_of_joint(&self, joint: usize) -> Option<&Region> {
         let found = self.regions.binary_search_by_key(&joint, |r| r.joint);
         found.ok().map(|index| &self.regions[index])

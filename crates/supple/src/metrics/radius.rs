@@ -1,7 +1,9 @@
-//! How thick the surface is around a joint, compared with rest: does the elbow collapse, does it bulge?
+//! How thick the surface is around a joint, compared with rest: does the elbow collapse, does it
+//! bulge?
 //!
-//! The thickness is the distance to the bones that meet at the joint, drawn as two rays from it: back along the parent's bone, and
-//! on along the joint's own. In a pose each ray goes with its own joint, as the artist sees the bones.
+//! The thickness is the distance to the bones that meet at the joint, drawn as two rays from it:
+//! back along the parent's bone, and on along the joint's own. In a pose each ray goes with its own
+//! joint, as the artist sees the bones.
 
 use super::region::Region;
 use super::surface::Surface;
@@ -10,25 +12,30 @@ use crate::skeleton::BindBone;
 use crate::transform::Affine;
 use glam::DVec3;
 
-/// Closer to the bone than this share of the region's radius, as where a collar bone lies under the skin, the bone is not inside the flesh, and
-/// a small move makes a large ratio that says nothing about thickness.
+/// Closer to the bone than this share of the region's radius, as where a collar bone lies under the
+/// skin, the bone is not inside the flesh, and a small move makes a large ratio that says nothing
+/// about thickness.
 const LEAST_DISTANCE: f64 = 0.25;
 
 /// A region shorter than this share of the extent cannot be cut into stations.
 const LEAST_LENGTH: f64 = 1e-6;
 
-/// The thickness around one joint in one pose, as ratios posed / rest: 1 is as at rest, below it thinner, above it thicker.
+/// The thickness around one joint in one pose, as ratios posed / rest: 1 is as at rest, below it
+/// thinner, above it thicker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointRadius {
     /// The joint.
     pub joint: usize,
     /// Mean distance from the bones at rest over the region's points, in the rig's units.
     pub rest_radius: f64,
-    /// Cuts through the region along the bones, in rising order of [`Station::along`]. Never empty.
+    /// Cuts through the region along the bones, in rising order of [`Station::along`]. Never
+    /// empty.
     pub stations: Vec<Station>,
-    /// The least mean ratio of a station: 0.26 says that at its thinnest the limb has lost three quarters of its radius.
+    /// The least mean ratio of a station: 0.26 says that at its thinnest the limb has lost three
+    /// quarters of its radius.
     pub collapse: f64,
-    /// The largest ratio of any point of the region: 1.2 says that some point stands out by a fifth.
+    /// The largest ratio of any point of the region: 1.2 says that some point stands out by a
+    /// fifth.
     pub bulge: f64,
     /// The mean ratio of the station nearest to the joint's own plane.
     pub at_joint: f64,
@@ -36,12 +43,13 @@ pub struct JointRadius {
 
 /// A plane cut through the rest surface, and the same line on the posed surface.
 ///
-/// It runs over the triangles, not from vertex to vertex, and so shows what is drawn: between two rings of vertices turned by `α` against each other
-/// the flat triangles lie inside, by a factor of down to `cos(α/2)`, also where every vertex has kept its distance.
+/// It runs over the triangles, not from vertex to vertex, and so shows what is drawn: between two
+/// rings of vertices turned by `α` against each other the flat triangles lie inside, by a factor of
+/// down to `cos(α/2)`, also where every vertex has kept its distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Station {
-    /// Where the cut is: the distance from the joint along its axis (the middle direction of the two bones) in the rig's units at
-    /// rest; negative on the parent's side.
+    /// Where the cut is: the distance from the joint along its axis (the middle direction of the
+    /// two bones) in the rig's units at rest; negative on the parent's side.
     pub along: f64,
     /// The least ratio on the cut.
     pub least: f64,
@@ -115,7 +123,8 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    /// `None` where no plane cuts the region: no bone has a length there, or no edge is wholly inside.
+    /// `None` where no plane cuts the region: no bone has a length there, or no edge is wholly
+    /// inside.
     pub(super) fn new(surface: &Surface, region: &Region, bones: &[BindBone]) -> Option<Sections> {
         let own_bone = *bones.get(region.joint)?;
         let parent_bone = *bones.get(region.parent)?;
@@ -155,7 +164,8 @@ impl Sections {
         if !(length.is_finite() && length > LEAST_LENGTH * surface.extent) {
             return None;
         }
-        // Two cuts per radius, the joint's own plane among them; but neither a handful nor hundreds.
+        // Two cuts per radius, the joint's own plane among them; but neither a handful nor
+        // hundreds.
         let spacing = (0.5 * rest_radius).clamp(length / 30.0, length / 4.0);
         let first = (low / spacing).ceil();
         let count = ((high / spacing).floor() - first + 1.0) as usize;
@@ -233,7 +243,8 @@ impl Sections {
     }
 }
 
-/// The distance of a point from `start + t direction`, `0 ≤ t ≤ last`; from `start` where there is no direction.
+/// The distance of a point from `start + t direction`, `0 ≤ t ≤ last`; from `start` where there is
+/// no direction.
 fn distance_to_line(point: DVec3, start: DVec3, direction: DVec3, last: f64) -> f64 {
     let length_squared = direction.length_squared();
     let t = if length_squared > 0.0 {

@@ -4,16 +4,16 @@ use super::surface::Surface;
 use crate::rig::Rig;
 use crate::weights::Influence;
 
-/// A joint's hold counts from here on. Weights from diffusion leave traces everywhere, which nobody sees and which would make the
-/// whole body part of every joint's region.
+/// A joint's hold counts from here on. Weights from diffusion leave traces everywhere, which nobody
+/// sees and which would make the whole body part of every joint's region.
 const LEAST_WEIGHT: f32 = 0.01;
 
-/// What the joint and its parent must hold together. A vertex that mostly follows others belongs to another joint: the armpit moves with the arm,
-/// whatever it has of collar bone and spine.
+/// What the joint and its parent must hold together. A vertex that mostly follows others belongs to
+/// another joint: the armpit moves with the arm, whatever it has of collar bone and spine.
 const LEAST_SUM: f32 = 0.5;
 
-/// The surface around one joint: all that follows both the joint and its parent, each by a weight of at least one per cent and both together by
-/// at least a half.
+/// The surface around one joint: all that follows both the joint and its parent, each by a weight
+/// of at least one per cent and both together by at least a half.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The joint.

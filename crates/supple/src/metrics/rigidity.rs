@@ -1,18 +1,22 @@
-//! As-rigid-as-possible energy: how far each point's surroundings are from having merely been turned.
+//! As-rigid-as-possible energy: how far each point's surroundings are from having merely been
+//! turned.
 //!
-//! Sorkine and Alexa 2007, eq. (3): `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with the best rotation `R_i` per point.
+//! Sorkine and Alexa 2007, eq. (3): `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with the
+//! best rotation `R_i` per point.
 
 use super::surface::{Surface, corners};
 use crate::polar::{Polar, outer};
 use glam::{DMat3, DQuat, DVec3};
 
-/// The cotangent of 3°: corners sharper than that weigh no more, or a single sliver would outweigh the rest of the surface.
+/// The cotangent of 3°: corners sharper than that weigh no more, or a single sliver would outweigh
+/// the rest of the surface.
 const STEEPEST: f64 = 19.08;
 
 /// Edges with their cotangent weights.
 #[derive(Clone, Debug)]
 pub(super) struct Springs {
-    /// Half the sum of the cotangents opposite each edge, never negative; in the order of the surface's edges.
+    /// Half the sum of the cotangents opposite each edge, never negative; in the order of the
+    /// surface's edges.
     stiffness: Vec<f64>,
     /// Σ_i Σ_j c_ij |p_i − p_j|².
     scale: f64,
@@ -46,7 +50,8 @@ impl Springs {
         }
     }
 
-    /// The energy over Σ_i Σ_j c_ij |p_i − p_j|², so that it knows no units: scaling by 1 + s gives s².
+    /// The energy over Σ_i Σ_j c_ij |p_i − p_j|², so that it knows no units: scaling by 1 + s gives
+    /// s².
     pub(super) fn energy(&self, surface: &Surface, points: &[DVec3]) -> f64 {
         let springs = || surface.edges.iter().zip(&self.stiffness);
         let edge = |[a, b]: [usize; 2]| (surface.rest[b] - surface.rest[a], points[b] - points[a]);
@@ -93,7 +98,8 @@ mod tests {
 
     #[test]
     fn no_edge_pushes_and_no_sliver_outweighs_the_rest() {
-        // Two obtuse triangles across an edge, of cotangents −0.75 each; and one of which f32 can hardly tell that it has a height.
+        // Two obtuse triangles across an edge, of cotangents −0.75 each; and one of which f32 can
+        // hardly tell that it has a height.
         let positions = vec![
             Vec3::new(-1.0, 0.0, 0.0),
             Vec3::new(1.0, 0.0, 0.0),

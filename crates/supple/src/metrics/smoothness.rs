@@ -4,11 +4,13 @@ use crate::mesh::Bounds;
 use glam::{DVec3, Vec3};
 use std::collections::VecDeque;
 
-/// A jump smaller than this share of the extent is not seen: half a pixel where the character is a thousand tall.
+/// A jump smaller than this share of the extent is not seen: half a pixel where the character is a
+/// thousand tall.
 const LEAST_JUMP: f64 = 5e-4;
 
-/// A step pops when it strays from its neighbours by more than this many times their length. A smooth motion stays far below 1, a sudden
-/// start comes to 1, a spike to 3, a jump out of stillness to infinity.
+/// A step pops when it strays from its neighbours by more than this many times their length. A
+/// smooth motion stays far below 1, a sudden start comes to 1, a spike to 3, a jump out of
+/// stillness to infinity.
 const OUT_OF_STEP: f64 = 2.0;
 
 /// Frames of one surface, fed in order at an even rate.
@@ -31,7 +33,8 @@ pub struct Pop {
     pub frame: usize,
     /// Which vertex.
     pub vertex: usize,
-    /// How far it moved beyond what the steps before and after would have it do, in the rig's units.
+    /// How far it moved beyond what the steps before and after would have it do, in the rig's
+    /// units.
     pub size: f64,
     /// The mean length of those two steps, for comparison.
     pub usual_step: f64,
@@ -43,7 +46,8 @@ impl TimeSmoothness {
         TimeSmoothness::default()
     }
 
-    /// Adds the next frame. For a clip that repeats, feed its first three frames again at the end, so that the seam is looked at too.
+    /// Adds the next frame. For a clip that repeats, feed its first three frames again at the end,
+    /// so that the seam is looked at too.
     pub fn add(&mut self, positions: &[Vec3]) {
         if self.frames == 0 {
             let bounds = Bounds::around(positions.iter().copied());
@@ -67,10 +71,12 @@ impl TimeSmoothness {
         self.frames
     }
 
-    /// Root mean square over vertices and frames of the acceleration, `|p₊ − 2p + p₋| / dt²`, in units per second squared.
+    /// Root mean square over vertices and frames of the acceleration, `|p₊ − 2p + p₋| / dt²`, in
+    /// units per second squared.
     ///
-    /// `seconds_per_frame` is the time between frames. Zero before the third frame. The motion itself accelerates: compare two
-    /// methods on the same clip, the lower one moves more smoothly.
+    /// `seconds_per_frame` is the time between frames. Zero before the third frame. The motion
+    /// itself accelerates: compare two methods on the same clip, the lower one moves more
+    /// smoothly.
     pub fn rms_acceleration(&self, seconds_per_frame: f64) -> f64 {
         if self.accelerations == 0 || seconds_per_frame <= 0.0 {
             return 0.0;
@@ -79,8 +85,8 @@ impl TimeSmoothness {
         mean.sqrt() / (seconds_per_frame * seconds_per_frame)
     }
 
-    /// The farthest jump; `None` says that nothing pops. Needs four frames; the first and the last step of all have only one neighbour
-    /// and are not judged.
+    /// The farthest jump; `None` says that nothing pops. Needs four frames; the first and the last
+    /// step of all have only one neighbour and are not judged.
     pub fn worst_pop(&self) -> Option<Pop> {
         self.worst
     }
@@ -101,7 +107,8 @@ impl TimeSmoothness {
         }
     }
 
-    /// Judges the middle one of the last three steps: it should be about the mean of its neighbours.
+    /// Judges the middle one of the last three steps: it should be about the mean of its
+    /// neighbours.
     fn look_for_pops(&mut self) {
         let [a, b, c, d] = match self.recent.make_contiguous() {
             [a, b, c, d] => [a, b, c, d].map(|frame| frame.as_slice()),

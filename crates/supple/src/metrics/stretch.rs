@@ -6,7 +6,8 @@ use glam::DVec3;
 /// Doublings at which colours end: a triangle crushed to nothing has no finite logarithm.
 const MOST_DOUBLINGS: f64 = 4.0;
 
-/// The singular values of a triangle's deformation: by how much lengths grow, at most and at least, over all directions in it.
+/// The singular values of a triangle's deformation: by how much lengths grow, at most and at least,
+/// over all directions in it.
 ///
 /// A triangle of no rest area has (1, 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +25,8 @@ impl Stretch {
         least: 1.0,
     };
 
-    /// How far the deformation is from the nearest rigid one: `√((σ₁−1)² + (σ₂−1)²)`, the Frobenius norm of `F − R`.
+    /// How far the deformation is from the nearest rigid one: `√((σ₁−1)² + (σ₂−1)²)`, the Frobenius
+    /// norm of `F − R`.
     ///
     /// Zero only for a rigid motion, and finite also for a crushed triangle.
     pub fn distortion(&self) -> f64 {
@@ -38,8 +40,9 @@ impl Stretch {
 
     /// From the rest shape in its plane (x of b, x of c, y of c) and the posed corners.
     ///
-    /// `F` takes the plane to space. Its columns are the images of the two axes; the largest singular value is the root of the
-    /// larger eigenvalue of `FᵀF`, the other follows from the area, which keeps its digits where it is small.
+    /// `F` takes the plane to space. Its columns are the images of the two axes; the largest
+    /// singular value is the root of the larger eigenvalue of `FᵀF`, the other follows from the
+    /// area, which keeps its digits where it is small.
     fn between([bx, cx, cy]: [f64; 3], [a, b, c]: [DVec3; 3]) -> Stretch {
         let x_axis = (b - a) / bx;
         let y_axis = (c - a - x_axis * cx) / cy;
@@ -55,8 +58,8 @@ impl Stretch {
     }
 }
 
-/// The stretch of a whole surface in a few numbers. All shares and means are by rest area, so that they do not depend on how
-/// finely the surface is cut into triangles.
+/// The stretch of a whole surface in a few numbers. All shares and means are by rest area, so that
+/// they do not depend on how finely the surface is cut into triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StretchSummary {
     /// Mean of [`Stretch::distortion`].

@@ -4,7 +4,8 @@ use crate::adjacency::{Weld, weld_bound};
 use crate::rig::Rig;
 use glam::{DVec3, Vec3};
 
-/// A triangle lower than this share of the extent has no shape that `f32` positions could tell (they round at 6e-8).
+/// A triangle lower than this share of the extent has no shape that `f32` positions could tell
+/// (they round at 6e-8).
 const LEAST_HEIGHT: f64 = 1e-6;
 
 /// Points, triangles and edges of a rig's surface, vertices along seams welded.
@@ -12,7 +13,8 @@ const LEAST_HEIGHT: f64 = 1e-6;
 pub(super) struct Surface {
     pub(super) weld: Weld,
     pub(super) vertex_count: usize,
-    /// The first vertex of every point, which stands for it: vertices of one point have the same weights and move as one.
+    /// The first vertex of every point, which stands for it: vertices of one point have the same
+    /// weights and move as one.
     first_vertex: Vec<usize>,
     /// Rest position of every point.
     pub(super) rest: Vec<DVec3>,
@@ -82,8 +84,8 @@ impl Surface {
             .sum()
     }
 
-    /// The rest shape of a triangle in its own plane, first corner at the origin and second on the X axis, as
-    /// (x of b, x of c, y of c); `None` for one too flat to have a shape.
+    /// The rest shape of a triangle in its own plane, first corner at the origin and second on the
+    /// X axis, as (x of b, x of c, y of c); `None` for one too flat to have a shape.
     pub(super) fn flattened(&self, triangle: usize) -> Option<[f64; 3]> {
         let [a, b, c] = corners(&self.rest, self.triangles[triangle]);
         let longest = (b - a).length().max((c - b).length()).max((a - c).length());
@@ -99,7 +101,8 @@ impl Surface {
         ])
     }
 
-    /// Area-weighted means over the triangles around each point, handed to every vertex; zero where there is no area.
+    /// Area-weighted means over the triangles around each point, handed to every vertex; zero where
+    /// there is no area.
     pub(super) fn spread_to_vertices(&self, of_triangle: &[f64]) -> Vec<f32> {
         let mut sums = vec![(0.0, 0.0); self.rest.len()];
         for ((corners, &area), &value) in self.triangles.iter().zip(&self.areas).zip(of_triangle) {

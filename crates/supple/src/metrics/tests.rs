@@ -223,7 +223,8 @@ fn shear_has_the_singular_values_of_the_textbook() {
 
 #[test]
 fn percentiles_go_by_area() {
-    // A large square at rest, and a hundred small triangles that double: less than 1 % of the area, 98 % of the triangles.
+    // A large square at rest, and a hundred small triangles that double: less than 1 % of the area,
+    // 98 % of the triangles.
     let mut positions = vec![Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Y, Vec3::Y];
     let mut triangles = vec![[0, 1, 2], [0, 2, 3]];
     for small in 0..100 {
@@ -298,7 +299,8 @@ fn normals_of_a_turned_ball_fit_and_tilted_ones_are_told_by_their_angle() {
     let normals: Vec<Vec3> = rig.mesh().normals().iter().map(|&n| turn * n).collect();
     let error = gauge.normal_error(&positions, &normals, &Palette::default());
     assert!(error.largest_degrees < 0.01, "{error:?}");
-    // On a ball around the origin the normal is the position, but for the unevenness of the triangles.
+    // On a ball around the origin the normal is the position, but for the unevenness of the
+    // triangles.
     let error = gauge.normal_error(&positions, &positions, &Palette::default());
     assert!(
         error.mean_degrees < 0.5 && error.largest_degrees < 1.5,
@@ -328,7 +330,8 @@ fn hard_edges_are_no_error_and_shear_without_new_normals_is() {
     let normals = rig.mesh().normals();
     let error = gauge.normal_error(rig.mesh().positions(), normals, &Palette::default());
     assert_eq!((error.mean_degrees, error.largest_degrees), (0.0, 0.0));
-    // Sheared by 45°, the two faces across X lean by that much, the other four stay in their planes.
+    // Sheared by 45°, the two faces across X lean by that much, the other four stay in their
+    // planes.
     let shear = Mat3::from_cols(Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Z);
     let sheared = moved(&rig, |p| shear * p);
     let error = gauge.normal_error(&sheared, normals, &Palette::default());
@@ -358,7 +361,8 @@ fn bar_radius(asset: &Asset, positions: &[Vec3], palette: &Palette) -> JointRadi
     radii[0].clone()
 }
 
-/// Every vertex turned about the bar's joint, which is at the origin, by its share of an angle: what rotations do that are blended as such.
+/// Every vertex turned about the bar's joint, which is at the origin, by its share of an angle:
+/// what rotations do that are blended as such.
 fn turned_by_share(asset: &Asset, turn: impl Fn(f32) -> Quat) -> Vec<Vec3> {
     let share = |vertex: usize| {
         let of_second = asset.rig.weights().of(vertex).find(|i| i.joint == 1);
@@ -395,7 +399,8 @@ fn a_linear_twist_collapses_to_the_cosine_of_half_its_angle() {
         near(radius.collapse, expected, 0.005);
         assert!(radius.bulge <= 1.0 + 1e-4, "{radius:?}");
     }
-    // Turning each vertex by its share keeps the radius instead; only the flat triangles between two turned rings cut a little inside.
+    // Turning each vertex by its share keeps the radius instead; only the flat triangles between
+    // two turned rings cut a little inside.
     let (palette, _) = extreme(&asset, "twist-150", Method::Linear);
     let turned = turned_by_share(&asset, |share| {
         Quat::from_rotation_x(share * 150f32.to_radians())
@@ -509,7 +514,8 @@ fn odd_surfaces_give_numbers() {
             assert!(colours.iter().all(|c| (-4.0..=4.0).contains(c)));
         }
     }
-    // Nothing follows the figure's root, and what follows a shoulder blade mostly follows the arm; all else can be measured.
+    // Nothing follows the figure's root, and what follows a shoulder blade mostly follows the arm;
+    // all else can be measured.
     let [.., figure] = &rigs;
     let gauge = Gauge::new(figure);
     let joints = 0..figure.skeleton().joints().len();

@@ -4,7 +4,8 @@ use super::surface::{Surface, corners};
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// The loops around the holes of a surface, each as points in the order in which a lid would run along them.
+/// The loops around the holes of a surface, each as points in the order in which a lid would run
+/// along them.
 #[derive(Clone, Debug)]
 pub(super) struct Lids {
     loops: Vec<Vec<usize>>,
@@ -13,10 +14,11 @@ pub(super) struct Lids {
 impl Lids {
     /// Walks the half-edges that nothing runs against.
     ///
-    /// The boundary of any heap of triangles has as many half-edges into a point as out of it (the boundary of a boundary
-    /// is empty), also where edges are crowded or triangles turned around: so the walk always comes back to where it has
-    /// been, and every half-edge ends in one loop. Loops are cut off wherever the walk meets itself, so that two holes
-    /// that touch in a point get two lids.
+    /// The boundary of any heap of triangles has as many half-edges into a point as out of it (the
+    /// boundary of a boundary is empty), also where edges are crowded or triangles turned
+    /// around: so the walk always comes back to where it has been, and every half-edge ends in
+    /// one loop. Loops are cut off wherever the walk meets itself, so that two holes that touch
+    /// in a point get two lids.
     pub(super) fn find(surface: &Surface) -> Lids {
         let mut surplus: HashMap<[usize; 2], i64> = HashMap::new();
         for &[a, b, c] in &surface.triangles {
@@ -26,7 +28,8 @@ impl Lids {
             }
         }
         let mut onwards: Vec<Vec<usize>> = vec![Vec::new(); surface.rest.len()];
-        // In the order of the edges, not of the map, so that the same surface always gives the same loops.
+        // In the order of the edges, not of the map, so that the same surface always gives the same
+        // loops.
         for &[low, high] in &surface.edges {
             let surplus = surplus.get(&[low, high]).copied().unwrap_or(0);
             // A lid runs against the surface.
@@ -102,7 +105,8 @@ mod tests {
 
     #[test]
     fn holes_that_touch_in_a_point_get_a_lid_each() {
-        // Two tetrahedra tip to tip, two of the three faces at the tip missing from each: two rims of four edges that share the tip.
+        // Two tetrahedra tip to tip, two of the three faces at the tip missing from each: two rims
+        // of four edges that share the tip.
         let positions = vec![
             Vec3::ZERO,
             Vec3::new(1.0, 0.0, 1.0),

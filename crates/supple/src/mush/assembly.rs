@@ -214,19 +214,23 @@ impl Row {
             .fold(DMat3::ZERO, |sum, held| sum + held.moments)
     }
 
-    /// Leaves out joints that matter so little that all of them together cannot move the vertex by more than `error`, a share of the extent, while no joint carries it farther
+    /// Leaves out joints that matter so little that all of them together cannot move the vertex by
+    /// more than `error`, a share of the extent, while no joint carries it farther
     /// than one extent from where another does, and the patch keeps about its shape.
     ///
-    /// Without joint `j` the middle of the patch goes astray by at most its share times an extent. The rotation does by at most what is missing in `Σ M_j Ω_ij`, twice its moments for a
-    /// rotation and its lever times an extent for a shift, over the sum of the two lesser variances of the patch; it moves the vertex by that times its distance
-    /// from the middle. The skinning weights are judged apart, so that they have no say in rotations (Appendix C).
+    /// Without joint `j` the middle of the patch goes astray by at most its share times an extent.
+    /// The rotation does by at most what is missing in `Σ M_j Ω_ij`, twice its moments for a
+    /// rotation and its lever times an extent for a shift, over the sum of the two lesser variances
+    /// of the patch; it moves the vertex by that times its distance from the middle. The
+    /// skinning weights are judged apart, so that they have no say in rotations (Appendix C).
     fn prune(&mut self, error: f64, place: DVec3, extent: f64) {
         let gap = lesser_spread(&self.covariance()).max(f64::MIN_POSITIVE);
         let arm = place.distance(self.center);
         let allowed = 0.5 * error * extent;
         let cheap = self.cheapest(allowed, |held| {
             let missing = 2.0 * trace(&held.moments) + held.lever.length() * extent;
-            // No rotation is farther off than half a turn; and rounding may leave a patch that is a point with moments below zero.
+            // No rotation is farther off than half a turn; and rounding may leave a patch that is a
+            // point with moments below zero.
             held.rotation * extent + arm * (missing / gap).clamp(0.0, 2.0)
         });
         let unused = self.cheapest(allowed, |held| held.skinning * extent);
@@ -260,7 +264,8 @@ impl Row {
         cheap
     }
 
-    /// Leaves at most `most` joints, continuously: what the next heavier joint has is subtracted from all, so that a joint fades to nothing before it drops out.
+    /// Leaves at most `most` joints, continuously: what the next heavier joint has is subtracted
+    /// from all, so that a joint fades to nothing before it drops out.
     fn limit(&mut self, most: Option<usize>) {
         let Some(most) = most.filter(|&most| most < self.held.len()) else {
             return;
@@ -282,7 +287,8 @@ impl Row {
         self.settle();
     }
 
-    /// Makes shares sum to one again, and moments to be about the middle again, after some of the patch was left out.
+    /// Makes shares sum to one again, and moments to be about the middle again, after some of the
+    /// patch was left out.
     fn settle(&mut self) {
         let rotation: f64 = self.held.iter().map(|held| held.rotation).sum();
         if rotation <= 0.0 {
@@ -311,7 +317,8 @@ impl Row {
         self.center += shift;
     }
 
-    /// Thickens the points of a patch that is a line or a single point to tiny balls: its joints' rotations then decide what its shape cannot tell.
+    /// Thickens the points of a patch that is a line or a single point to tiny balls: its joints'
+    /// rotations then decide what its shape cannot tell.
     fn thicken(&mut self, surface_spread: f64) {
         let ball = missing_thickness(&self.covariance(), surface_spread);
         for held in &mut self.held {
@@ -320,7 +327,8 @@ impl Row {
     }
 }
 
-/// The sum of the two lesser variances of a patch, or somewhat less: the sum of its principal minors over its trace. Nothing for a patch that is a point.
+/// The sum of the two lesser variances of a patch, or somewhat less: the sum of its principal
+/// minors over its trace. Nothing for a patch that is a point.
 fn lesser_spread(covariance: &DMat3) -> f64 {
     let whole = trace(covariance);
     let spread = minors(covariance) / whole;
@@ -331,9 +339,9 @@ fn lesser_spread(covariance: &DMat3) -> f64 {
     }
 }
 
-/// The variance by which the points of a patch are thickened to balls, each turned by its own joint,
-/// where the shape of the patch hardly determines a rotation: a line or a single point. Direct delta
-/// mush bakes it, and delta mush with best-fit frames adds the same in every frame.
+/// The variance by which the points of a patch are thickened to balls, each turned by its own
+/// joint, where the shape of the patch hardly determines a rotation: a line or a single point.
+/// Direct delta mush bakes it, and delta mush with best-fit frames adds the same in every frame.
 ///
 /// `surface_spread` is [`MushSurface::spread`].
 pub(crate) fn missing_thickness(covariance: &DMat3, surface_spread: f64) -> f64 {
@@ -343,10 +351,11 @@ pub(crate) fn missing_thickness(covariance: &DMat3, surface_spread: f64) -> f64 
     (least - lesser_spread(covariance)).max(0.0)
 }
 
-/// A patch whose lesser variances are below this share of its spread is a line, to the accuracy that `f32` has left for turning it.
+/// A patch whose lesser variances are below this share of its spread is a line, to the accuracy
+/// that `f32` has left for turning it.
 const LINE: f64 = 1e-4;
-/// A patch whose lesser variances are below this share of the surface's is a single point. Smoothing
-/// is accurate to 1e-10, so a hundredth of it is what is left of a point.
+/// A patch whose lesser variances are below this share of the surface's is a single point.
+/// Smoothing is accurate to 1e-10, so a hundredth of it is what is left of a point.
 const POINT: f64 = 1e-8;
 
 /// Two steps of the grid that weights lie on.
@@ -357,7 +366,8 @@ impl Row {
     fn shipped(&self) -> PointRow {
         let share = |held: &Held| {
             let share = (1.0 - self.alpha) * held.rotation + self.alpha * held.skinning;
-            // Also a joint that only turns must not be lost to rounding: its part would be missing in the rotation.
+            // Also a joint that only turns must not be lost to rounding: its part would be missing
+            // in the rotation.
             share.max(held.rotation.min(LEAST_SHARE))
         };
         let held = self.held.iter();

@@ -1,8 +1,9 @@
 //! The channels of one joint, smoothed where they live.
 //!
-//! `Ψ_ij` for all `i` is the smoothing of ten channels (§3.4): at the points that joint `j` holds, its weight, its weight times the place, and times the place's products. All
-//! of it dies off away from those points, so a part of the surface is enough: as far as smoothing carries what matters, by how a sum of steps spreads, and farther if
-//! something is still there at the border.
+//! `Ψ_ij` for all `i` is the smoothing of ten channels (§3.4): at the points that joint `j` holds,
+//! its weight, its weight times the place, and times the place's products. All of it dies off away
+//! from those points, so a part of the surface is enough: as far as smoothing carries what matters,
+//! by how a sum of steps spreads, and farther if something is still there at the border.
 
 use super::{MushOptions, MushSurface};
 use crate::smoothing::{Domain, Scratch, Smoothing, Steps, Values};
@@ -222,10 +223,13 @@ impl<'s> Part<'s> {
     }
 }
 
-/// How many edges smoothing of some strength carries a share of `border`: what an edge is long, as a share of that.
+/// How many edges smoothing of some strength carries a share of `border`: what an edge is long, as
+/// a share of that.
 ///
-/// A step along a surface goes outwards about as often as inwards or along, one neighbour in three each. With `c = ⅔(cosh θ − 1)` the exponential moment of what a step does is `1/(1 − s·c)` for an
-/// implicit one of strength `s` and `1 + s·c` for an explicit one. Chernoff's bound on the tail after all steps, at its best `θ`, gives the distance. What it misses shows at the border.
+/// A step along a surface goes outwards about as often as inwards or along, one neighbour in three
+/// each. With `c = ⅔(cosh θ − 1)` the exponential moment of what a step does is `1/(1 − s·c)` for
+/// an implicit one of strength `s` and `1 + s·c` for an explicit one. Chernoff's bound on the tail
+/// after all steps, at its best `θ`, gives the distance. What it misses shows at the border.
 struct EdgeLengths {
     lengths: Vec<f64>,
 }

@@ -1,13 +1,18 @@
-//! Direct delta mush, the slow part: what smoothing does to a bound surface, as a few numbers per vertex and joint.
+//! Direct delta mush, the slow part: what smoothing does to a bound surface, as a few numbers per
+//! vertex and joint.
 //!
-//! `direct-delta-mush.txt`, §3.2 to §3.4. `Ψ_ij = Σ_k B_ki w_kj u_k u_kᵀ` (eq. 6b) is what joint `j` holds of the patch that smoothing gathers at vertex `i`: its share, its place, its
+//! `direct-delta-mush.txt`, §3.2 to §3.4. `Ψ_ij = Σ_k B_ki w_kj u_k u_kᵀ` (eq. 6b) is what joint
+//! `j` holds of the patch that smoothing gathers at vertex `i`: its share, its place, its
 //! second moments. Of `Ω_ij` (eq. 11) the run time of every variant is made.
 //!
-//! **About the middle of the patch.** All moments are kept about `p_i`, the smoothed place of the vertex, instead of the origin. In these coordinates `Σ_j Ω_ij` is the covariance that
-//! eq. (8) wants, with nothing to subtract, so that `f32` and 16 bits are enough wherever the character stands and however small the patch is; and the second term of eq. (11) has a
+//! **About the middle of the patch.** All moments are kept about `p_i`, the smoothed place of the
+//! vertex, instead of the origin. In these coordinates `Σ_j Ω_ij` is the covariance that
+//! eq. (8) wants, with nothing to subtract, so that `f32` and 16 bits are enough wherever the
+//! character stands and however small the patch is; and the second term of eq. (11) has a
 //! single entry, the share, so that it plainly cannot turn anything (Appendix C).
 //!
-//! **Where it is solved.** All channels of a joint are smoothed at once (`smoothing.rs`), and only where the joint matters (`channels.rs`).
+//! **Where it is solved.** All channels of a joint are smoothed at once (`smoothing.rs`), and only
+//! where the joint matters (`channels.rs`).
 
 mod assembly;
 mod channels;
@@ -34,7 +39,8 @@ pub struct MushOptions {
     pub iterations: u32,
     /// `λ`: the size of a step for rotations, and for all that delta mush does.
     pub lambda: f64,
-    /// `κ`: the size of a step for the skinning weights that translations are mixed with (eq. 12); below `λ`.
+    /// `κ`: the size of a step for the skinning weights that translations are mixed with (eq. 12);
+    /// below `λ`.
     pub kappa: f64,
     /// `α`: how much of those is mixed in (eq. 11), from 0 up to but not including 1.
     pub alpha: f64,
@@ -42,16 +48,18 @@ pub struct MushOptions {
     pub edge_weights: EdgeWeights,
     /// How a step is taken.
     pub steps: Steps,
-    /// Makes `D_λ` and `D_κ` from the distance to the bones (§4.0.1), so that smoothing reaches as far as a limb is thick, however fine the mesh. Without, they are one.
+    /// Makes `D_λ` and `D_κ` from the distance to the bones (§4.0.1), so that smoothing reaches as
+    /// far as a limb is thick, however fine the mesh. Without, they are one.
     pub radius_from_bones: bool,
     /// Binds each vertex to its heaviest joint alone first.
     pub rigid: bool,
     /// At most so many joints per vertex.
     pub max_influences: Option<usize>,
-    /// What leaving out joints may cost: how far a vertex may be off, as a share of the extent, while its joints carry it no farther apart than one extent and its patch keeps its shape.
+    /// What leaving out joints may cost: how far a vertex may be off, as a share of the extent,
+    /// while its joints carry it no farther apart than one extent and its patch keeps its shape.
     pub prune: f64,
-    /// `D_α` at the vertices of some joints (§4.0.3), spread as their weights are; one at all others. The last counts where a joint
-    /// is given twice.
+    /// `D_α` at the vertices of some joints (§4.0.3), spread as their weights are; one at all
+    /// others. The last counts where a joint is given twice.
     pub alpha_at_joints: Vec<(usize, f64)>,
 }
 
@@ -212,10 +220,12 @@ pub enum MushError {
     },
 }
 
-/// What direct delta mush knows about a character: for every vertex the middle of its patch, and for each of its joints an `Ω`.
+/// What direct delta mush knows about a character: for every vertex the middle of its patch, and
+/// for each of its joints an `Ω`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mush {
-    /// `ω`, the last entry of `Ω`: also the skinning weights of variant v5. Their rows say which joints a vertex has.
+    /// `ω`, the last entry of `Ω`: also the skinning weights of variant v5. Their rows say which
+    /// joints a vertex has.
     weights: Weights,
     /// What goes with each influence, in the order of the weights' rows.
     parts: Vec<PatchPart>,
@@ -230,7 +240,8 @@ pub struct PatchPart {
     pub rotation_weight: f32,
     /// `χ − ω p`: its share times where it lies from the middle of the patch; they sum to zero.
     pub lever: Vec3,
-    /// Second moments about the middle of the patch: xx, xy, xz, yy, yz, zz. They sum to the covariance of the patch, times `1 − α`.
+    /// Second moments about the middle of the patch: xx, xy, xz, yy, yz, zz. They sum to the
+    /// covariance of the patch, times `1 − α`.
     pub moments: [f32; 6],
 }
 
@@ -250,7 +261,8 @@ impl Mush {
         })
     }
 
-    /// Takes numbers that were baked before, such as a file's. The weights' rows name the joints; `parts` follow them.
+    /// Takes numbers that were baked before, such as a file's. The weights' rows name the joints;
+    /// `parts` follow them.
     ///
     /// # Errors
     ///

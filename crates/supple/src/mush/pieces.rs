@@ -1,4 +1,5 @@
-//! Models of several pieces: close points of different pieces that are bound to the same joint become neighbours (Fig. 6), so that smoothing does not stop between them.
+//! Models of several pieces: close points of different pieces that are bound to the same joint
+//! become neighbours (Fig. 6), so that smoothing does not stop between them.
 
 use super::{MushError, MushOptions, MushSurface};
 use crate::laplacian::Edges;
@@ -28,7 +29,8 @@ impl Connections {
     }
 }
 
-/// Makes neighbours of each point and the nearest one of another piece that has the same heaviest joint, if that is no farther than the point's own neighbours are.
+/// Makes neighbours of each point and the nearest one of another piece that has the same heaviest
+/// joint, if that is no farther than the point's own neighbours are.
 pub(super) fn connect(edges: &mut Edges, heaviest: impl Fn(usize) -> u16) -> Connections {
     let pieces = edges.pieces();
     let reach = edges.mean_lengths();
@@ -60,7 +62,8 @@ pub(super) fn connect(edges: &mut Edges, heaviest: impl Fn(usize) -> u16) -> Con
     connections
 }
 
-/// Links each of some points to the nearest one of another piece within its reach, the first of several.
+/// Links each of some points to the nearest one of another piece within its reach, the first of
+/// several.
 fn link_nearest(
     places: &[DVec3],
     pieces: &[u32],

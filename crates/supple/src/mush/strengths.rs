@@ -1,8 +1,11 @@
 //! How strongly each point is smoothed: `λ·D_λ`, `κ·D_κ` and `α·D_α` (§3.3).
 //!
-//! By themselves (§4.0.1) the strengths follow the thickness of the limb, which the distance to the bone tells. A step of strength `s` spreads a point by `s/2` squared edges (for the mean of
-//! neighbours on a surface), and spreads add up, so `p` steps of `2(c·r/h)²/p` at edges of length `h` reach `c` times the radius `r`: as far on a fine mesh as on a coarse one. The
-//! paper takes strengths in proportion to the distance and leaves the scale to the artist; this is its idea with the scale known.
+//! By themselves (§4.0.1) the strengths follow the thickness of the limb, which the distance to the
+//! bone tells. A step of strength `s` spreads a point by `s/2` squared edges (for the mean of
+//! neighbours on a surface), and spreads add up, so `p` steps of `2(c·r/h)²/p` at edges of length
+//! `h` reach `c` times the radius `r`: as far on a fine mesh as on a coarse one. The paper takes
+//! strengths in proportion to the distance and leaves the scale to the artist; this is its idea
+//! with the scale known.
 
 use super::{MushError, MushOptions, MushSurface};
 use crate::rig::Rig;
@@ -21,10 +24,12 @@ const REACH: f64 = 0.9;
 /// All steps together reach at least about one edge (a spread of one squared edge) …
 const LEAST_SPREAD: f64 = 1.0;
 
-/// … and at most about twenty edges: the price of a bake grows with the reach in edges, and only the trunk of a very fine mesh asks for more.
+/// … and at most about twenty edges: the price of a bake grows with the reach in edges, and only
+/// the trunk of a very fine mesh asks for more.
 const LARGEST_SPREAD: f64 = 400.0;
 
-/// The most that all steps together may do: a spread of three hundred edges, more than any limb has. Beyond, a series of products would be longer than a life.
+/// The most that all steps together may do: a spread of three hundred edges, more than any limb
+/// has. Beyond, a series of products would be longer than a life.
 const MOST_SMOOTHING: f64 = 2e5;
 
 pub(super) fn set(
@@ -124,7 +129,8 @@ fn from_bones(surface: &MushSurface, rig: &Rig, options: &MushOptions) -> Vec<f6
         count,
         &mut Scratch::default(),
     );
-    // The sum of all steps, to be divided: those of rotations, or if there are none, of translations.
+    // The sum of all steps, to be divided: those of rotations, or if there are none, of
+    // translations.
     let sizes = [options.lambda, options.kappa].into_iter();
     let size = sizes.into_iter().find(|&size| size > 0.0).unwrap_or(1.0);
     let whole = size * f64::from(options.iterations.max(1));

@@ -1,8 +1,10 @@
 //! The shape diameter function: how thick a body is behind every place of its skin.
 //!
 //! Shapira et al. 2008, "Consistent mesh partitioning and skeletonisation using the shape diameter function", which `arap-point-handles.txt`, §3.3, builds on: rays into the body in a cone of 120°
-//! about the inverse normal. Rays that meet a surface facing the same way as the one that they set out from are dropped; of the others those count that are within one standard deviation of their
-//! median, by the inverse of their angle to the normal. In this way a leg has the diameter of a leg all along it, whatever bumps there are and however it is bent.
+//! about the inverse normal. Rays that meet a surface facing the same way as the one that they set
+//! out from are dropped; of the others those count that are within one standard deviation of their
+//! median, by the inverse of their angle to the normal. In this way a leg has the diameter of a leg
+//! all along it, whatever bumps there are and however it is bent.
 
 use super::facets::Facets;
 use crate::exec;
@@ -20,7 +22,8 @@ pub struct ShapeDiameter {
 }
 
 impl ShapeDiameter {
-    /// Measures a mesh. Winding, doubled faces, seams and the unit do not matter. Where rays run out through openings, the diameter is filled in from around.
+    /// Measures a mesh. Winding, doubled faces, seams and the unit do not matter. Where rays run
+    /// out through openings, the diameter is filled in from around.
     pub fn of(mesh: &Mesh) -> ShapeDiameter {
         let shape = Shape::of(mesh);
         let facets = Facets::of(&shape);
@@ -52,12 +55,14 @@ impl ShapeDiameter {
         }
     }
 
-    /// The diameter behind every vertex: the mean over the triangles around it, by area. None on pieces that have no inside, and at vertices without triangles.
+    /// The diameter behind every vertex: the mean over the triangles around it, by area. None on
+    /// pieces that have no inside, and at vertices without triangles.
     pub fn of_vertices(&self) -> &[Option<f64>] {
         &self.of_vertices
     }
 
-    /// The diameter behind every triangle. None on pieces that have no inside, and for triangles without area.
+    /// The diameter behind every triangle. None on pieces that have no inside, and for triangles
+    /// without area.
     pub fn of_triangles(&self) -> &[Option<f64>] {
         &self.of_triangles
     }
@@ -89,7 +94,8 @@ const HALF_OPENING: f64 = PI / 3.0;
 /// As many rays must meet the other side at least.
 const LEAST_RAYS: usize = RAYS / 4;
 
-/// The golden angle: rays in a sunflower's pattern are spread evenly over the cone, and no direction around it is preferred.
+/// The golden angle: rays in a sunflower's pattern are spread evenly over the cone, and no
+/// direction around it is preferred.
 const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
 
 /// The diameter behind every facet, in units of the shape; none where too few rays met anything.
@@ -145,7 +151,8 @@ fn cast(
     }
 }
 
-/// The weighted mean of the lengths that are within a standard deviation of the median; none of too few.
+/// The weighted mean of the lengths that are within a standard deviation of the median; none of too
+/// few.
 fn robust_mean(lengths: &mut [(f64, f64)]) -> Option<f64> {
     if lengths.len() < LEAST_RAYS {
         return None;
@@ -171,7 +178,8 @@ fn robust_mean(lengths: &mut [(f64, f64)]) -> Option<f64> {
     (weights > 0.0 && sum > 0.0).then(|| sum / weights)
 }
 
-/// Fills in what has no diameter from its neighbours, ring by ring. Pieces without any stay without.
+/// Fills in what has no diameter from its neighbours, ring by ring. Pieces without any stay
+/// without.
 pub(super) fn filled(facets: &Facets, mut diameters: Vec<Option<f64>>) -> Vec<Option<f64>> {
     let has_known = |diameters: &[Option<f64>], facet: usize| {
         let mut around = facets.around(facet).iter();
@@ -207,10 +215,12 @@ pub(super) fn filled(facets: &Facets, mut diameters: Vec<Option<f64>>) -> Vec<Op
     diameters
 }
 
-/// Logarithms of diameters that differ by about this much are taken for the same thickness with noise: a fifth.
+/// Logarithms of diameters that differ by about this much are taken for the same thickness with
+/// noise: a fifth.
 const SAME_THICKNESS: f64 = 0.2;
 
-/// Smooths logarithms of diameters over the surface and keeps steps: neighbours count by how much they agree (a bilateral filter). As many rounds as facets on a circle around a limb ask for.
+/// Smooths logarithms of diameters over the surface and keeps steps: neighbours count by how much
+/// they agree (a bilateral filter). As many rounds as facets on a circle around a limb ask for.
 pub(super) fn smoothed(facets: &Facets, mut logarithms: Vec<f64>) -> Vec<f64> {
     let rounds = (facets.len() / 1000).clamp(2, 40);
     for _ in 0..rounds {

@@ -1,7 +1,9 @@
 //! Where limbs end: the fingertips, the top of the head, the toes.
 //!
-//! Along the surface, distances from the middle of the body have a top at the end of every limb. A top counts by how far one has to come down from it to get to a higher one (its persistence in the
-//! merge tree of the distances): a limb ends where that is longer than the limb is thick. So noses, knuckles and the corners of a box do not count, on a mesh of any resolution.
+//! Along the surface, distances from the middle of the body have a top at the end of every limb. A
+//! top counts by how far one has to come down from it to get to a higher one (its persistence in
+//! the merge tree of the distances): a limb ends where that is longer than the limb is thick. So
+//! noses, knuckles and the corners of a box do not count, on a mesh of any resolution.
 
 use crate::adjacency::DisjointSets;
 use crate::weights::bind::shape::{Piece, Shape};
@@ -107,7 +109,8 @@ pub(super) fn ends(shape: &Shape, rings: &Rings, piece: &Piece, thickness: &[f64
     order.sort_by(|&a, &b| away(b).total_cmp(&away(a)).then(a.cmp(&b)));
     let mut sets = DisjointSets::new(shape.points.len());
     let mut seen = vec![false; shape.points.len()];
-    // By the first point of each set: its top, and the area and the thickness of all that hangs on it.
+    // By the first point of each set: its top, and the area and the thickness of all that hangs on
+    // it.
     let mut limbs: Vec<Option<Limb>> = vec![None; shape.points.len()];
     let mut tops: Vec<(u32, f64)> = Vec::new();
     for &point in &order {

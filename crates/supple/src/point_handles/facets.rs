@@ -80,7 +80,8 @@ impl Facets {
         &self.across[self.starts[facet] as usize..self.starts[facet + 1] as usize]
     }
 
-    /// A value per point from one per facet: the mean over those around it, by area. Zero at points without any.
+    /// A value per point from one per facet: the mean over those around it, by area. Zero at points
+    /// without any.
     pub(super) fn at_points(&self, shape: &Shape, values: &[f64]) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); shape.points.len()];
         for (facet, corners) in shape.triangles.iter().enumerate() {

@@ -7,7 +7,8 @@ use crate::symmetry::MirrorPlane;
 /// A handle nearer to the plane than this share of the thickness is on it.
 const ON_PLANE: f64 = 0.3;
 
-/// Handles are a pair if one is nearer to the mirror image of the other than this share of the thickness.
+/// Handles are a pair if one is nearer to the mirror image of the other than this share of the
+/// thickness.
 const PAIR: f64 = 1.0;
 
 /// Two sides of a body.
@@ -18,7 +19,8 @@ pub(super) struct Mirror<'a> {
 }
 
 impl Mirror<'_> {
-    /// The handle on the other side; none of what is on the plane, or where the other side has no body.
+    /// The handle on the other side; none of what is on the plane, or where the other side has no
+    /// body.
     pub(super) fn image(&self, handle: &Placed) -> Option<Placed> {
         let image = Placed {
             place: self.plane.mirrored(handle.place),
@@ -43,7 +45,8 @@ impl Mirror<'_> {
         self.plane.side(handle.place).abs() < ON_PLANE * handle.thickness
     }
 
-    /// Brings handles near the plane onto it, and each two that nearly mirror each other to where they do. Tells who is whose image, and is as itself on the plane.
+    /// Brings handles near the plane onto it, and each two that nearly mirror each other to where
+    /// they do. Tells who is whose image, and is as itself on the plane.
     pub(super) fn pair(&self, placed: &mut [Placed]) -> Vec<Option<usize>> {
         let mut partners = vec![None; placed.len()];
         for (index, handle) in placed.iter_mut().enumerate() {

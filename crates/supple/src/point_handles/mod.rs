@@ -1,7 +1,9 @@
 //! Point handles: a character posed by points inside of it instead of bones.
 //!
-//! Luo, Veltkamp and Egges, "As-Rigid-As-Possible Character Deformation Using Point Handles" (`arap-point-handles.txt`). [`place_handles`] is §3.3: the thickness of the body
-//! ([`ShapeDiameter`]), parts of one thickness ([`Segments`]), a handle between each two of them, and pseudo-edges between handles (§3.2). [`PlacedHandles::bind`] gives their weights.
+//! Luo, Veltkamp and Egges, "As-Rigid-As-Possible Character Deformation Using Point Handles"
+//! (`arap-point-handles.txt`). [`place_handles`] is §3.3: the thickness of the body
+//! ([`ShapeDiameter`]), parts of one thickness ([`Segments`]), a handle between each two of them,
+//! and pseudo-edges between handles (§3.2). [`PlacedHandles::bind`] gives their weights.
 
 mod diameter;
 mod ends;
@@ -93,7 +95,8 @@ pub enum HandleError {
         /// How far away the surface is.
         distance: f64,
     },
-    /// Two handles in one place, or so near to each other that each would have to hold all that the other holds.
+    /// Two handles in one place, or so near to each other that each would have to hold all that the
+    /// other holds.
     #[error("handles {first} and {second} are at the same place: {} apart in a body of {}", measure(*distance), measure(*extent))]
     SamePlace {
         /// One.
@@ -176,13 +179,17 @@ pub struct HandleReport {
 /// Voxels for distances inside of the body.
 const VOXELS: usize = 20_000;
 
-/// Two handles no farther apart than this are in one place, the extent of the model being one: no method of weights tells them apart, and a turn that is read off an edge as short as that is noise.
+/// Two handles no farther apart than this are in one place, the extent of the model being one: no
+/// method of weights tells them apart, and a turn that is read off an edge as short as that is
+/// noise.
 const SAME_PLACE: f64 = 1e-3;
 
-/// Of handles that were found, a limb has no two that are no farther apart than this share of its thickness.
+/// Of handles that were found, a limb has no two that are no farther apart than this share of its
+/// thickness.
 const SAME_PLACE_IN_LIMB: f64 = 0.1;
 
-/// What is thinner than this, eyelids, cloth and plates, counts as this thick, the extent of the model being one: there are no limbs as thin as that.
+/// What is thinner than this, eyelids, cloth and plates, counts as this thick, the extent of the
+/// model being one: there are no limbs as thin as that.
 const THIN: f64 = 0.006;
 
 /// As many handles are placed along long parts at most, where no number is asked for.
@@ -195,8 +202,8 @@ const MOST: usize = 1000;
 ///
 /// # Errors
 ///
-/// If the mesh has no surface, there is no handle to place, or a given one is not finite or outside of
-/// the body.
+/// If the mesh has no surface, there is no handle to place, or a given one is not finite or outside
+/// of the body.
 pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandles, HandleError> {
     options.check()?;
     let shape = Shape::of(mesh);
@@ -293,7 +300,8 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
 }
 
 impl PlacedHandles {
-    /// The weights of all handles, one joint for each in their order: point weights, which vary all the way from one handle to the next.
+    /// The weights of all handles, one joint for each in their order: point weights, which vary all
+    /// the way from one handle to the next.
     ///
     /// # Errors
     ///
@@ -350,7 +358,8 @@ struct Thickness {
 
 impl Thickness {
     fn of(shape: &Shape, facets: &Facets, raw: &[Option<f64>]) -> Thickness {
-        // A sheet has no inside to measure: it is as thick as a sixth of its width, so that it has some handles and not too many, on its surface.
+        // A sheet has no inside to measure: it is as thick as a sixth of its width, so that it has
+        // some handles and not too many, on its surface.
         let mut area_of_piece = vec![0.0; shape.pieces.len()];
         for (facet, area) in facets.areas.iter().enumerate() {
             area_of_piece[shape.piece_of_triangle(facet as u32) as usize] += area;
@@ -453,7 +462,8 @@ fn find(
     found
 }
 
-/// Leaves out handles that were found and are not in the body: those of fins and capes may be beside them, where they would hold nothing. Tells how many. One is left where all are outside.
+/// Leaves out handles that were found and are not in the body: those of fins and capes may be
+/// beside them, where they would hold nothing. Tells how many. One is left where all are outside.
 fn drop_outside(placed: &mut Vec<Placed>, given: usize, room: &Room) -> usize {
     let before = placed.len();
     let mut kept: Vec<Placed> = placed[..given].to_vec();
@@ -471,7 +481,8 @@ fn is_same_place(place: DVec3, handle: &Placed) -> bool {
     place.distance(handle.place) <= SAME_PLACE.max(SAME_PLACE_IN_LIMB * handle.thickness)
 }
 
-/// Of handles that came to the same place as they were moved inside, to the middle of a limb or onto a plane, the first stays: true if any was dropped. Given ones all stay.
+/// Of handles that came to the same place as they were moved inside, to the middle of a limb or
+/// onto a plane, the first stays: true if any was dropped. Given ones all stay.
 fn drop_coinciding(placed: &mut Vec<Placed>, given: usize) -> bool {
     let before = placed.len();
     let mut kept: Vec<Placed> = Vec::with_capacity(before);
@@ -485,7 +496,8 @@ fn drop_coinciding(placed: &mut Vec<Placed>, given: usize) -> bool {
     placed.len() < before
 }
 
-/// Handles as the tree sees them. Those that were found are paired; those that are given stay where they are, and belong to no side.
+/// Handles as the tree sees them. Those that were found are paired; those that are given stay where
+/// they are, and belong to no side.
 fn nodes(body: &Body, placed: &mut [Placed], given: usize) -> Vec<Node> {
     let mut partners = vec![None; given];
     let mirror = body.mirror.as_ref();

@@ -1,8 +1,11 @@
 //! Where handles go: `arap-point-handles.txt`, §3.3.
 //!
-//! Between segments, as the paper has it: from every vertex at which two segments meet, half of the diameter along the inverse normal; the middle of what lies together is a handle. Two things are added,
-//! without which a character could not be posed. A handle at the end of every limb: a hand or a head has nothing beyond it, so no border would ever give a handle to move it by. And
-//! a handle in the middle of whatever is long and of one thickness, which has no border either: an arm like a tube still gets an elbow, and a bar a middle.
+//! Between segments, as the paper has it: from every vertex at which two segments meet, half of the
+//! diameter along the inverse normal; the middle of what lies together is a handle. Two things are
+//! added, without which a character could not be posed. A handle at the end of every limb: a hand
+//! or a head has nothing beyond it, so no border would ever give a handle to move it by. And
+//! a handle in the middle of whatever is long and of one thickness, which has no border either: an
+//! arm like a tube still gets an elbow, and a bar a middle.
 
 use super::ends::{End, Rings, ends};
 use super::facets::Facets;
@@ -50,7 +53,8 @@ impl Placed {
         }
     }
 
-    /// Whether one of the given handles among some others is so near that it does what this one would.
+    /// Whether one of the given handles among some others is so near that it does what this one
+    /// would.
     pub(super) fn is_taken(&self, others: &[Placed]) -> bool {
         let mut given = others
             .iter()
@@ -87,7 +91,8 @@ pub(super) struct Body<'a> {
     pub(super) inside: &'a InsideDistances<'a>,
     /// How thick the body is behind every point.
     pub(super) thickness: Vec<f64>,
-    /// How deep the middle of the body is behind every point: half the thickness; nothing behind a sheet.
+    /// How deep the middle of the body is behind every point: half the thickness; nothing behind a
+    /// sheet.
     pub(super) depth: Vec<f64>,
     /// Which pieces get handles of their own.
     pub(super) holds: Vec<bool>,
@@ -101,10 +106,12 @@ const TAKEN: f64 = 0.5;
 /// Handles nearer than this share of the thickness are one.
 const ONE_HANDLE: f64 = 0.6;
 
-/// The mean of the directions to a border is at most this long if the border goes around: nothing for a full ring, one for a spot.
+/// The mean of the directions to a border is at most this long if the border goes around: nothing
+/// for a full ring, one for a spot.
 const ONE_SIDED: f64 = 0.6;
 
-/// An end that is no farther than this many thicknesses from a border's handle needs none of its own.
+/// An end that is no farther than this many thicknesses from a border's handle needs none of its
+/// own.
 const SHORT_END: f64 = 0.8;
 
 /// No skin is farther from all handles than this many thicknesses.
@@ -116,19 +123,23 @@ const COVERED_TRUNK: f64 = 1.1;
 /// The same in a body of one thickness: a bar has two ends and a middle.
 const COVERED_EVEN: f64 = 1.5;
 
-/// What is thinner than this share of the body is covered as if it were this thick: fingers and ears are moved by their roots and their ends.
+/// What is thinner than this share of the body is covered as if it were this thick: fingers and
+/// ears are moved by their roots and their ends.
 const SLENDER: f64 = 0.03;
 
-/// A plate or a cloth is covered by its width, not by its thickness: this share of the root of its area.
+/// A plate or a cloth is covered by its width, not by its thickness: this share of the root of its
+/// area.
 const PLATE: f64 = 0.3;
 
-/// A border goes around a limb if it is no farther from its middle than this many thicknesses, in the mean: a collar is farther, and parts nothing.
+/// A border goes around a limb if it is no farther from its middle than this many thicknesses, in
+/// the mean: a collar is farther, and parts nothing.
 const RING: f64 = 1.6;
 
 /// Pieces smaller than this share of the body follow what is around them: eyes, buttons.
 const PIECE: f64 = 0.04;
 
-/// A piece of which this share lies close to larger ones, or inside of them, is moved by their handles: clothes, belts, teeth.
+/// A piece of which this share lies close to larger ones, or inside of them, is moved by their
+/// handles: clothes, belts, teeth.
 const CARRIED: f64 = 0.6;
 
 /// What is close, the extent of the model being one.
@@ -137,7 +148,8 @@ const CLOSE: f64 = 0.025;
 /// Rays across a limb, to find its middle.
 const RAYS_ACROSS: usize = 24;
 
-/// No ray counts as longer than this many thicknesses: those that run along a hand into a finger say nothing about the middle of the hand.
+/// No ray counts as longer than this many thicknesses: those that run along a hand into a finger
+/// say nothing about the middle of the hand.
 const LONGEST_RAY: f64 = 1.2;
 
 /// So often handles are moved to the middle of their limb.
@@ -217,7 +229,8 @@ impl Body<'_> {
         }
     }
 
-    /// Handles where two pieces touch, as the limbs of a puppet do: a joint, though no thickness tells of it.
+    /// Handles where two pieces touch, as the limbs of a puppet do: a joint, though no thickness
+    /// tells of it.
     fn where_pieces_touch(&self) -> Vec<Placed> {
         let shape = self.shape;
         let mut contacts: BTreeMap<[u32; 2], Placed> = BTreeMap::new();
@@ -302,7 +315,8 @@ impl Body<'_> {
         }
     }
 
-    /// Whether a ring of edges goes around a place. One that lies to one side of it, as around a nose, parts no limb from another.
+    /// Whether a ring of edges goes around a place. One that lies to one side of it, as around a
+    /// nose, parts no limb from another.
     fn goes_around(&self, ring: &[usize], middle: &Placed) -> bool {
         let (mut towards, mut away, mut length) = (DVec3::ZERO, 0.0, 0.0);
         for &border in ring {
@@ -374,7 +388,9 @@ impl Body<'_> {
         }
     }
 
-    /// Adds handles along what is long, where the skin is farthest from all others, until there are enough or `most` were tried. `reach` is how far skin may be from them in every segment; distances are told as shares of it.
+    /// Adds handles along what is long, where the skin is farthest from all others, until there are
+    /// enough or `most` were tried. `reach` is how far skin may be from them in every segment;
+    /// distances are told as shares of it.
     pub(super) fn add_along(
         &self,
         placed: &mut Vec<Placed>,
@@ -405,7 +421,8 @@ impl Body<'_> {
             if let Some(mirror) = &self.mirror {
                 added = mirror.snapped(added);
             }
-            // What is around it has its handle, also where no way inside leads there, as behind eyelids.
+            // What is around it has its handle, also where no way inside leads there, as behind
+            // eyelids.
             let place = self.shape.points[farthest as usize];
             let near = |point: u32| self.shape.points[point as usize].distance(place);
             open.retain(|&point| near(point) >= added.thickness && point != farthest);
@@ -424,8 +441,9 @@ impl Body<'_> {
         }
     }
 
-    /// Moves handles at ends and along limbs to the middle of the limb, across the way that pseudo-edges take through them. Where edges come from three sides or bend sharply there is no such way;
-    /// the middle of a border is in its place already.
+    /// Moves handles at ends and along limbs to the middle of the limb, across the way that
+    /// pseudo-edges take through them. Where edges come from three sides or bend sharply there is
+    /// no such way; the middle of a border is in its place already.
     pub(super) fn center(&self, placed: &mut [Placed], edges: &[[usize; 2]]) {
         // From nearer to the middle, rays see more of the limb, and edges run more nearly along it.
         for _ in 0..ROUNDS_TO_MIDDLE {
@@ -457,7 +475,8 @@ impl Body<'_> {
     fn middle_across(&self, handle: &Placed, along: DVec3) -> DVec3 {
         let (aside, above) = along.any_orthonormal_pair();
         let longest = LONGEST_RAY * handle.thickness;
-        // A little off in both ways: on the plane of a symmetric body, rays would run along edges of the mesh and slip through between its triangles.
+        // A little off in both ways: on the plane of a symmetric body, rays would run along edges
+        // of the mesh and slip through between its triangles.
         let start = handle.place + along * (0.013 * handle.thickness);
         let ray = |ray: usize| {
             let (sine, cosine) = (TAU * (ray as f64 + 0.37) / RAYS_ACROSS as f64).sin_cos();
@@ -484,7 +503,8 @@ impl Body<'_> {
         }
     }
 
-    /// How far every point may be from all handles, by the mean thickness of its segment: a nose may be as far as the head that it belongs to.
+    /// How far every point may be from all handles, by the mean thickness of its segment: a nose
+    /// may be as far as the head that it belongs to.
     fn reach_at_points(&self, reach: &[f64]) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); self.segments.count];
         let corners = self.shape.triangles.iter();
@@ -526,7 +546,8 @@ impl Body<'_> {
         }
     }
 
-    /// Leaves so many handles: again and again, of the two that are nearest to each other the one that stays is in between.
+    /// Leaves so many handles: again and again, of the two that are nearest to each other the one
+    /// that stays is in between.
     pub(super) fn thin_out(&self, placed: &mut Vec<Placed>, count: usize) {
         if count == 0 {
             placed.clear();
@@ -556,7 +577,8 @@ impl Body<'_> {
         }
     }
 
-    /// Moves handles that came to be outside, as the middle of a curved border may, to the middle of the limb that is nearest, or onto the sheet that is. Tells how many.
+    /// Moves handles that came to be outside, as the middle of a curved border may, to the middle
+    /// of the limb that is nearest, or onto the sheet that is. Tells how many.
     pub(super) fn move_inside(&self, placed: &mut [Placed]) -> usize {
         let mut moved = 0;
         for handle in placed {

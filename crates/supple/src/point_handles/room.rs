@@ -1,11 +1,14 @@
-//! Where handles can be: inside of the body, or on what of it has no inside, as a cloth, a cape or a fin.
+//! Where handles can be: inside of the body, or on what of it has no inside, as a cloth, a cape or
+//! a fin.
 
 use super::facets::Facets;
 use crate::surface_tree::Nearest;
 use crate::weights::bind::shape::Shape;
 use glam::DVec3;
 
-/// A handle is on a sheet if it is no farther from it than this, the extent of the model being one: methods of weights look for the skin of a handle that is outside no farther than about two of their cells.
+/// A handle is on a sheet if it is no farther from it than this, the extent of the model being one:
+/// methods of weights look for the skin of a handle that is outside no farther than about two of
+/// their cells.
 const ON_SHEET: f64 = 0.004;
 
 /// Just below the skin of a solid the surface winds once around a place, below a sheet half a time.
@@ -14,7 +17,8 @@ const SOLID: f64 = 0.75;
 /// What is just below.
 const BELOW: f64 = 1e-4;
 
-/// The surface has an inside around a given handle if it winds around it this often: on the border of half a body, as artists model them before mirroring, it is about a half.
+/// The surface has an inside around a given handle if it winds around it this often: on the border
+/// of half a body, as artists model them before mirroring, it is about a half.
 const AROUND_GIVEN: f64 = 0.3;
 
 /// A body as the room that its handles have.

@@ -1,8 +1,11 @@
-//! Parts of a body that are about equally thick: `arap-point-handles.txt`, §3.3, "a hard-clustering is performed on the raw SDF values".
+//! Parts of a body that are about equally thick: `arap-point-handles.txt`, §3.3, "a hard-clustering
+//! is performed on the raw SDF values".
 //!
-//! Thickness is clustered by its logarithm, so that a finger differs from a hand as a leg does from a trunk. A facet counts by its area over its diameter: a limb then counts by its length, not by its
-//! skin, so that fingers have a say, however finely anything is meshed. The best clusters of numbers on a line can be found exactly (dynamic
-//! programming over a histogram), so that nothing depends on a first guess.
+//! Thickness is clustered by its logarithm, so that a finger differs from a hand as a leg does from
+//! a trunk. A facet counts by its area over its diameter: a limb then counts by its length, not by
+//! its skin, so that fingers have a say, however finely anything is meshed. The best clusters of
+//! numbers on a line can be found exactly (dynamic programming over a histogram), so that nothing
+//! depends on a first guess.
 
 use super::facets::Facets;
 use crate::adjacency::DisjointSets;
@@ -12,7 +15,8 @@ use std::f64::consts::PI;
 /// Parts of a surface, each connected and about equally thick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segments {
-    /// Of every triangle of the mesh, the segment that it belongs to. None for triangles without area.
+    /// Of every triangle of the mesh, the segment that it belongs to. None for triangles without
+    /// area.
     pub of_triangles: Vec<Option<usize>>,
     /// How many segments there are.
     pub count: usize,
@@ -35,10 +39,12 @@ pub(super) struct FacetSegments {
 /// As many clusters at most are chosen by themselves.
 const MOST_CLUSTERS: usize = 6;
 
-/// Clusters are enough once the thickness within them differs by no more than this, in the mean: the root of the mean square of the logarithms.
+/// Clusters are enough once the thickness within them differs by no more than this, in the mean:
+/// the root of the mean square of the logarithms.
 const EVEN_THICKNESS: f64 = 0.16;
 
-/// A segment counts if it is longer than about this share of its thickness; what is shorter belongs to what is beside it.
+/// A segment counts if it is longer than about this share of its thickness; what is shorter belongs
+/// to what is beside it.
 const LEAST_LENGTH: f64 = 0.6;
 
 /// The same as a share of the model's extent: toes, lips and eyelids are no limbs, fingers are.
@@ -151,9 +157,11 @@ fn cluster(values: &[f64], sizes: &[f64], wanted: Option<usize>) -> Vec<f64> {
     means
 }
 
-/// Gives segments that are too short to the neighbour that they share the longest border with, the shortest first; returns the segments of all facets.
+/// Gives segments that are too short to the neighbour that they share the longest border with, the
+/// shortest first; returns the segments of all facets.
 ///
-/// The area of a tube is π times its length and its diameter: that is what `sizes`, areas over squares of diameters, and `lengths`, areas over diameters, are compared with.
+/// The area of a tube is π times its length and its diameter: that is what `sizes`, areas over
+/// squares of diameters, and `lengths`, areas over diameters, are compared with.
 fn merge_small(facets: &Facets, labels: &mut [usize], sizes: &[f64], lengths: &[f64]) -> Vec<u32> {
     loop {
         let mut sets = DisjointSets::new(labels.len());
@@ -205,7 +213,8 @@ fn merge_small(facets: &Facets, labels: &mut [usize], sizes: &[f64], lengths: &[
         let mut order: Vec<u32> = longest.keys().copied().collect();
         let size = |segment: &u32| size_of[*segment as usize];
         order.sort_by(|a, b| size(a).total_cmp(&size(b)).then(a.cmp(b)));
-        // A segment that takes one in is not given away in the same round: it may have become large enough.
+        // A segment that takes one in is not given away in the same round: it may have become large
+        // enough.
         let mut takes = vec![false; size_of.len()];
         let mut into: Vec<u32> = (0..size_of.len() as u32).collect();
         for segment in order {

@@ -1,6 +1,8 @@
-//! Pseudo-edges between handles: `arap-point-handles.txt`, §3.2, reads rotations off the directions from handle to handle, "as long as no one is isolated".
+//! Pseudo-edges between handles: `arap-point-handles.txt`, §3.2, reads rotations off the directions
+//! from handle to handle, "as long as no one is isolated".
 //!
-//! The default is the shortest tree over all handles, by distances through the inside of the body: hands that hang beside the hips are near to them, but far from them along the body.
+//! The default is the shortest tree over all handles, by distances through the inside of the body:
+//! hands that hang beside the hips are near to them, but far from them along the body.
 
 use crate::exec;
 use crate::weights::bind::geodesic::InsideDistances;
@@ -12,7 +14,8 @@ pub(super) struct Tree {
     pub(super) across: Vec<[usize; 2]>,
 }
 
-/// The way between two places, the better first: inside of the body, through the air, and, on a symmetric body, from one side to the other without a handle in between.
+/// The way between two places, the better first: inside of the body, through the air, and, on a
+/// symmetric body, from one side to the other without a handle in between.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Way {
     Inside(f64),
@@ -30,9 +33,11 @@ pub(super) struct Node {
     pub(super) image: usize,
 }
 
-/// The shortest tree over handles, in the coordinates of the shape. What no way inside ties together is tied where it is nearest as the crow flies.
+/// The shortest tree over handles, in the coordinates of the shape. What no way inside ties
+/// together is tied where it is nearest as the crow flies.
 ///
-/// On a symmetric body those on the plane are tied first, and then each side to them: so both sides are tied alike, and not one hip to the other.
+/// On a symmetric body those on the plane are tied first, and then each side to them: so both sides
+/// are tied alike, and not one hip to the other.
 pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
     let rows = exec::map(nodes.len(), |from| {
         let distances = inside.away_from(&[nodes[from].place]);
@@ -59,7 +64,8 @@ pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
         across: Vec::new(),
     };
     let first = nodes.iter().position(|node| node.side == 0.0).unwrap_or(0);
-    // As Prim has it: again and again the nearest that is not in the tree yet. Of each: where in the tree it would be tied, and by which way.
+    // As Prim has it: again and again the nearest that is not in the tree yet. Of each: where in
+    // the tree it would be tied, and by which way.
     let mut waiting: Vec<(usize, usize, Way)> = (0..nodes.len())
         .filter(|&to| to != first)
         .map(|to| (to, first, way(first, to)))

@@ -78,7 +78,8 @@ impl Fields {
         &self.rows[self.starts[point]..self.starts[point + 1]]
     }
 
-    /// What `look` finds out about every joint, in order. It is handed an array of one number per point, all of them zero, which it must leave that way.
+    /// What `look` finds out about every joint, in order. It is handed an array of one number per
+    /// point, all of them zero, which it must leave that way.
     pub(super) fn map_joints<T: Send>(
         &self,
         look: impl Fn(usize, &[(u32, f64)], &mut [f64]) -> T + Sync,

@@ -7,24 +7,30 @@ use crate::exec;
 use crate::merging::merge_by_key;
 use crate::skeleton::BindBone;
 
-/// A joint's hold counts from here on where it is asked which skin is connected: weights from diffusion leave traces everywhere.
+/// A joint's hold counts from here on where it is asked which skin is connected: weights from
+/// diffusion leave traces everywhere.
 const LEAST_WEIGHT: f64 = 0.01;
 
 /// Joints that hold less of the surface than this share are too small to be named.
 const LEAST_SHARE: f64 = 1e-3;
 
-/// No more distances between points and bones than this are taken; of a larger character evenly picked points are looked at.
+/// No more distances between points and bones than this are taken; of a larger character evenly
+/// picked points are looked at.
 const MOST_DISTANCES: usize = 100_000_000;
 
 /// How local weights are.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Locality {
-    /// How far the bones are that hold the skin, against the nearest ones: `∫ Σ_j w_j d_j dA / ∫ min_j d_j dA`, with `d_j` the distance to the bone of joint `j` and the least one taken over
-    /// the joints that hold any skin. 1 where the nearest bone holds everything; 1 also where the skin lies on the bones.
+    /// How far the bones are that hold the skin, against the nearest ones: `∫ Σ_j w_j d_j dA / ∫
+    /// min_j d_j dA`, with `d_j` the distance to the bone of joint `j` and the least one taken
+    /// over the joints that hold any skin. 1 where the nearest bone holds everything; 1 also
+    /// where the skin lies on the bones.
     pub reach: f64,
-    /// The joint with the farthest reach of its own, of those that hold at least a thousandth of the surface and reach beyond 1.
+    /// The joint with the farthest reach of its own, of those that hold at least a thousandth of
+    /// the surface and reach beyond 1.
     pub farthest: Option<FarJoint>,
-    /// The share of all weight, by area, that lies apart from where its joint holds most: on the same connected piece of the surface, but with skin in between that the joint does not hold
+    /// The share of all weight, by area, that lies apart from where its joint holds most: on the
+    /// same connected piece of the surface, but with skin in between that the joint does not hold
     /// (by a hundredth at least).
     pub stray: f64,
     /// The joint with the most of it.
@@ -169,7 +175,8 @@ struct Island {
     heaviest: (u32, f64),
 }
 
-/// All weight of a joint, and what of it lies on islands beside the largest one of each piece, with the heaviest vertex there.
+/// All weight of a joint, and what of it lies on islands beside the largest one of each piece, with
+/// the heaviest vertex there.
 fn islands(
     surface: &Surface,
     joint: usize,

@@ -5,13 +5,16 @@ use super::surface::Surface;
 use crate::adjacency::DisjointSets;
 use std::collections::HashMap;
 
-/// A maximum counts if one has to go down at least this far before one can climb higher: less is the rounding of painted weights.
+/// A maximum counts if one has to go down at least this far before one can climb higher: less is
+/// the rounding of painted weights.
 const LEAST_PERSISTENCE: f64 = 0.02;
 
 /// How often weights rise where they should fall.
 ///
-/// On each connected piece of the surface a joint's weight should have one top, a point or a plateau. Any other maximum is spurious if it *persists*: the way from it to a
-/// higher place leads down by at least 0.02. Skin that the joint does not hold has the weight 0, so that an island of influence is a maximum as high as it is heavy.
+/// On each connected piece of the surface a joint's weight should have one top, a point or a
+/// plateau. Any other maximum is spurious if it *persists*: the way from it to a higher place leads
+/// down by at least 0.02. Skin that the joint does not hold has the weight 0, so that an island of
+/// influence is a maximum as high as it is heavy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Monotonicity {
     /// The number of spurious maxima of all joints.
@@ -47,7 +50,8 @@ impl Monotonicity {
     }
 }
 
-/// The spurious maxima of one joint, by the merge tree of its weight: points are added from the heaviest on, and where two tops meet, the lower one ends.
+/// The spurious maxima of one joint, by the merge tree of its weight: points are added from the
+/// heaviest on, and where two tops meet, the lower one ends.
 fn spurious(
     surface: &Surface,
     joint: usize,
@@ -87,7 +91,8 @@ fn spurious(
     for &(point, _) in held {
         order_of_point[point as usize] = 0.0;
     }
-    // What is left only meets where the joint holds nothing. The highest top of each piece, which comes first, never ends.
+    // What is left only meets where the joint holds nothing. The highest top of each piece, which
+    // comes first, never ends.
     let mut top_of_piece: HashMap<u32, usize> = HashMap::new();
     for order in (0..falling.len()).filter(|&order| sets.find(order) == order) {
         let piece = surface.piece(falling[order].0 as usize);

@@ -1,7 +1,9 @@
-//! How good weights are, in numbers: smooth, local, without stray maxima, symmetric, summing to one.
+//! How good weights are, in numbers: smooth, local, without stray maxima, symmetric, summing to
+//! one.
 //!
-//! Every figure is independent of the model's size, of how finely its surface is cut into triangles, and of where a file splits vertices: all are taken over the
-//! welded surface and weighted by area. Where there is no area at all, every point counts alike.
+//! Every figure is independent of the model's size, of how finely its surface is cut into
+//! triangles, and of where a file splits vertices: all are taken over the welded surface and
+//! weighted by area. Where there is no area at all, every point counts alike.
 
 mod field;
 mod locality;
@@ -31,7 +33,8 @@ pub struct WeightQuality {
     pub locality: Locality,
     /// Whether weights rise to a single top.
     pub monotonicity: Monotonicity,
-    /// How much the two sides of a symmetric character differ; nothing for one that is not symmetric.
+    /// How much the two sides of a symmetric character differ; nothing for one that is not
+    /// symmetric.
     pub asymmetry: Option<Asymmetry>,
     /// How far the numbers as they were given are from summing to one.
     pub partition: PartitionError,
@@ -39,8 +42,9 @@ pub struct WeightQuality {
 
 /// How much the weights of the two sides of a symmetric character differ.
 ///
-/// At a point `p` with the partner `q`, and with `σ` taking joints to their partners, `½ Σ_j |w_j(p) − w_σ(j)(q)|`: the share of the weight that is held by other
-/// joints than on the other side, from 0 to 1. A joint without partner counts as its own.
+/// At a point `p` with the partner `q`, and with `σ` taking joints to their partners, `½ Σ_j
+/// |w_j(p) − w_σ(j)(q)|`: the share of the weight that is held by other joints than on the other
+/// side, from 0 to 1. A joint without partner counts as its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asymmetry {
     /// The mean over the area of all points that have a partner.
@@ -58,7 +62,8 @@ pub struct Asymmetry {
 /// How far weights are from summing to one before they were normalised.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PartitionError {
-    /// The largest `|Σ_j w_j − 1|` of a vertex with weights, beyond what rounding to `f32` leaves. Negative weights count as zero.
+    /// The largest `|Σ_j w_j − 1|` of a vertex with weights, beyond what rounding to `f32` leaves.
+    /// Negative weights count as zero.
     pub most: f64,
     /// How many vertices are that far from one, or farther than rounding.
     pub vertices: usize,
@@ -79,8 +84,8 @@ impl PartitionError {
 }
 
 impl WeightQuality {
-    /// The quality of a rig's weights. They sum to one by construction: where it is known what they were before that, add it by
-    /// [`WeightQuality::as_found`].
+    /// The quality of a rig's weights. They sum to one by construction: where it is known what they
+    /// were before that, add it by [`WeightQuality::as_found`].
     pub fn of(rig: &Rig) -> WeightQuality {
         WeightQuality::over(rig.mesh(), rig.skeleton(), rig.weights())
     }
@@ -93,8 +98,9 @@ impl WeightQuality {
         }
     }
 
-    /// The quality of rows of (joint, weight), one per vertex, not yet normalised. The sums are judged as given, all else as
-    /// [`WeightsBuilder`] mends it; a vertex without weight follows the first joint.
+    /// The quality of rows of (joint, weight), one per vertex, not yet normalised. The sums are
+    /// judged as given, all else as [`WeightsBuilder`] mends it; a vertex without weight
+    /// follows the first joint.
     ///
     /// # Errors
     ///

@@ -5,15 +5,19 @@ use super::surface::Surface;
 
 /// How smooth weights are.
 ///
-/// A joint's weight bends by `b_j = ∫ |Δw_j| dA` over the surface, with `Δ` the Laplacian of the surface, by cotangents. That is a plain number: where a limb of girth `g` goes over from one joint
-/// to the next within a length `l`, each of the two bends by about `3 g/l`; where it jumps from point to point at a distance `h`, by `2 g/h`. At open edges the weight counts as going on
+/// A joint's weight bends by `b_j = ∫ |Δw_j| dA` over the surface, with `Δ` the Laplacian of the
+/// surface, by cotangents. That is a plain number: where a limb of girth `g` goes over from one
+/// joint to the next within a length `l`, each of the two bends by about `3 g/l`; where it jumps
+/// from point to point at a distance `h`, by `2 g/h`. At open edges the weight counts as going on
 /// unchanged beyond.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Smoothness {
-    /// The mean of `b_j` over the joints, each by the area `∫ w_j dA` that it holds. 0 where weights are the same everywhere; 5 to 20 is smooth.
+    /// The mean of `b_j` over the joints, each by the area `∫ w_j dA` that it holds. 0 where
+    /// weights are the same everywhere; 5 to 20 is smooth.
     pub roughness: f64,
-    /// What that would be if every point followed its heaviest joint alone: about as rough as weights get on this mesh. Unlike the roughness of smooth
-    /// weights, it grows as the mesh gets finer.
+    /// What that would be if every point followed its heaviest joint alone: about as rough as
+    /// weights get on this mesh. Unlike the roughness of smooth weights, it grows as the mesh
+    /// gets finer.
     pub rigid_roughness: f64,
     /// The place where a weight is least like those around it, if any differs.
     pub worst: Option<Kink>,
@@ -26,12 +30,14 @@ pub struct Kink {
     pub vertex: usize,
     /// Whose weight.
     pub joint: usize,
-    /// The weight less the mean of those of its neighbours, by the cotangent weights of the edges between.
+    /// The weight less the mean of those of its neighbours, by the cotangent weights of the edges
+    /// between.
     pub size: f64,
 }
 
 impl Smoothness {
-    /// In a word, for people. On a coarse mesh any weights are rough, so the comparison with rigid ones decides.
+    /// In a word, for people. On a coarse mesh any weights are rough, so the comparison with rigid
+    /// ones decides.
     pub fn word(&self) -> &'static str {
         let share = self.roughness / self.rigid_roughness.max(f64::MIN_POSITIVE);
         match share {
@@ -73,8 +79,9 @@ fn bends(surface: &Surface, fields: &Fields) -> Vec<Bend> {
     fields.map_joints(|joint, held, weights| bend(surface, joint, held, weights))
 }
 
-/// The Laplacian at a point, times the area around it, is `Σ c (w' − w)` over the neighbours with their cotangent weights `c`. It differs from zero only where
-/// the joint holds something, and right beside.
+/// The Laplacian at a point, times the area around it, is `Σ c (w' − w)` over the neighbours with
+/// their cotangent weights `c`. It differs from zero only where the joint holds something, and
+/// right beside.
 fn bend(surface: &Surface, joint: usize, held: &[(u32, f64)], weights: &mut [f64]) -> Bend {
     let mut found = Bend {
         held_area: 0.0,

@@ -6,7 +6,8 @@ use crate::merging::merge_by_key;
 use crate::mesh::Mesh;
 use glam::DVec3;
 
-/// Cotangents are cut off here, at an angle of about six degrees: in slivers they would make much of the rounding of weights.
+/// Cotangents are cut off here, at an angle of about six degrees: in slivers they would make much
+/// of the rounding of weights.
 const MOST_COTANGENT: f64 = 10.0;
 
 /// Points, their areas and their neighbours.

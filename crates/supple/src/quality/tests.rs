@@ -55,7 +55,8 @@ fn the_same_weights_everywhere_are_perfect() {
 
 #[test]
 fn roughness_is_the_integral_of_the_laplacian() {
-    // w = x², along n cells of width h = 1/n, and nothing beyond the edges: the slope between columns k and k+1 is (2k+1)h. It goes up from nothing to h in the first column,
+    // w = x², along n cells of width h = 1/n, and nothing beyond the edges: the slope between
+    // columns k and k+1 is (2k+1)h. It goes up from nothing to h in the first column,
     // by 2h in each of the n − 1 columns between, and down from 2 − h to nothing in the last.
     let side = 16;
     let h = 1.0 / side as f64;
@@ -67,14 +68,16 @@ fn roughness_is_the_integral_of_the_laplacian() {
         (roughness - bend).abs() < 1e-5,
         "{roughness} against {bend}"
     );
-    // Rigid: x² < ½ up to column 11, so that one jump runs down the whole side, seen from both sides of it.
+    // Rigid: x² < ½ up to column 11, so that one jump runs down the whole side, seen from both
+    // sides of it.
     let rigid = found.smoothness.rigid_roughness;
     assert!((rigid - 2.0 * side as f64).abs() < 1e-5, "{rigid}");
 }
 
 #[test]
 fn a_lone_weight_is_found_and_so_far_above_its_neighbours() {
-    // The middle of a square of 2 × 2 cells: its cotangent weights are 1 along the sides, 0 along diagonals.
+    // The middle of a square of 2 × 2 cells: its cotangent weights are 1 along the sides, 0 along
+    // diagonals.
     let middle = |place: Vec3| {
         let is_middle = place == Vec3::new(0.5, 0.5, 0.0);
         if is_middle { 0.75 } else { 0.25 }
@@ -212,7 +215,8 @@ fn the_two_sides_of_a_square_are_compared_joint_by_joint() {
         .unwrap();
     assert_eq!((even.plane.normal, even.plane.offset), (DVec3::X, 0.5));
     assert!(even.most < 1e-6 && even.matched == 1.0);
-    // One corner too heavy by 0.2; its area is that of one triangle of its two, a third: 1/16 · 1/2 · 2/3 or 1/3.
+    // One corner too heavy by 0.2; its area is that of one triangle of its two, a third: 1/16 · 1/2
+    // · 2/3 or 1/3.
     let corner = 4;
     let place = mesh.positions()[corner];
     let odd = shared(&mesh, &heads, |at| {

@@ -1,10 +1,10 @@
-//! Trees over triangles that the usual builder is slow on: many in one place, or long thin ones whose
-//! boxes overlap.
+//! Trees over triangles that the usual builder is slow on: many in one place, or long thin ones
+//! whose boxes overlap.
 //!
-//! The usual builder joins boxes that are each other's best neighbours. Where boxes are all alike, or
-//! steadily grow, only one pair agrees in each pass, and both the time and the depth of the tree get
-//! out of hand. Such triangles are halved by number instead: any triangles make a tree of logarithmic
-//! depth. Thin triangles are cut into pieces first, since their boxes are mostly empty.
+//! The usual builder joins boxes that are each other's best neighbours. Where boxes are all alike,
+//! or steadily grow, only one pair agrees in each pass, and both the time and the depth of the tree
+//! get out of hand. Such triangles are halved by number instead: any triangles make a tree of
+//! logarithmic depth. Thin triangles are cut into pieces first, since their boxes are mostly empty.
 
 use glam::Vec3A;
 use obvhs::aabb::Aabb;
@@ -32,7 +32,8 @@ const MOST_CUTS: u32 = 4;
 /// A triangle is thin if its box is this many times as large as itself.
 const THIN: f32 = 4.0;
 
-/// Whether triangles are such that the usual builder, or a tree over whole triangles, would be slow.
+/// Whether triangles are such that the usual builder, or a tree over whole triangles, would be
+/// slow.
 pub(super) fn is_hostile(triangles: &[Triangle]) -> bool {
     if triangles.len() < FEW {
         return false;
@@ -48,8 +49,8 @@ fn around(boxes: &[Aabb]) -> Aabb {
     boxes.iter().fold(Aabb::empty(), union)
 }
 
-/// Whether joining boxes that are each other's best neighbours makes one of all of them in few passes:
-/// the passes of `obvhs` without the tree.
+/// Whether joining boxes that are each other's best neighbours makes one of all of them in few
+/// passes: the passes of `obvhs` without the tree.
 fn clusters_soon(boxes: Vec<Aabb>, all: &Aabb) -> bool {
     let most = MOST_LOOKS * boxes.len();
     let scale = 1.0 / all.diagonal().as_dvec3();

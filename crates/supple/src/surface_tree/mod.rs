@@ -1,4 +1,5 @@
-//! A tree over the triangles of a surface: what lies between two points, what is nearest, what is inside.
+//! A tree over the triangles of a surface: what lies between two points, what is nearest, what is
+//! inside.
 //!
 //! Built by `obvhs`; all questions walk the same tree.
 
@@ -54,8 +55,8 @@ pub(crate) struct WayOut {
     pub(crate) distance: f32,
 }
 
-/// A branch counts as one dipole from this many times its radius: then winding numbers are right to a few hundredths (Barill et al. 2018, "Fast winding numbers for soups
-/// and clouds", use 2).
+/// A branch counts as one dipole from this many times its radius: then winding numbers are right to
+/// a few hundredths (Barill et al. 2018, "Fast winding numbers for soups and clouds", use 2).
 const FAR: f32 = 2.2;
 
 impl SurfaceTree {
@@ -116,7 +117,8 @@ impl SurfaceTree {
         self.triangles.is_empty()
     }
 
-    /// Whether a triangle that counts lies between two points. Within `margin` of either, as a share of the way, nothing counts.
+    /// Whether a triangle that counts lies between two points. Within `margin` of either, as a
+    /// share of the way, nothing counts.
     pub(crate) fn blocked(
         &self,
         from: Vec3,
@@ -139,7 +141,8 @@ impl SurfaceTree {
         })
     }
 
-    /// Where a ray that runs inside of the body leaves it: the first triangle that counts and that the ray meets from behind, and how far that is in lengths of `direction`.
+    /// Where a ray that runs inside of the body leaves it: the first triangle that counts and that
+    /// the ray meets from behind, and how far that is in lengths of `direction`.
     pub(crate) fn way_out(
         &self,
         from: Vec3,
@@ -233,7 +236,8 @@ impl SurfaceTree {
         }
     }
 
-    /// How often the surface winds around a place: one inside of a closed surface that faces outwards, zero outside, in between near an opening.
+    /// How often the surface winds around a place: one inside of a closed surface that faces
+    /// outwards, zero outside, in between near an opening.
     pub(crate) fn winding(&self, place: DVec3) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -303,7 +307,8 @@ impl SurfaceTree {
     }
 }
 
-/// The solid angle under which a triangle is seen, positive from behind (van Oosterom and Strackee 1983).
+/// The solid angle under which a triangle is seen, positive from behind (van Oosterom and Strackee
+/// 1983).
 fn solid_angle_of(place: Vec3A, triangle: &Triangle) -> f64 {
     let [a, b, c] = [triangle.v0, triangle.v1, triangle.v2].map(|corner| corner - place);
     let (la, lb, lc) = (a.length(), b.length(), c.length());
@@ -312,7 +317,8 @@ fn solid_angle_of(place: Vec3A, triangle: &Triangle) -> f64 {
     2.0 * f64::from(determinant).atan2(f64::from(denominator))
 }
 
-/// The nearest point of a triangle, and the shares of its corners in it: the inside if the place is above it, else the nearest point of an edge.
+/// The nearest point of a triangle, and the shares of its corners in it: the inside if the place is
+/// above it, else the nearest point of an edge.
 fn nearest_on_triangle(place: Vec3A, triangle: &Triangle) -> (Vec3A, [f32; 3]) {
     let [a, b, c] = [triangle.v0, triangle.v1, triangle.v2];
     let (u, v, w) = (b - a, c - a, place - a);

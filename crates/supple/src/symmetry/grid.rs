@@ -6,7 +6,8 @@ use std::collections::HashMap;
 /// A cell is so many tolerances wide: most balls of that radius then lie in one cell.
 const CELL_WIDTH: f64 = 8.0;
 
-/// Of a crowd of points in one cell no more than this many are looked at, so that no arrangement of points takes long.
+/// Of a crowd of points in one cell no more than this many are looked at, so that no arrangement of
+/// points takes long.
 const MOST_PER_CELL: usize = 256;
 
 /// Points by the cells of a regular grid, to find those within a tolerance.

@@ -1,6 +1,8 @@
-//! Mirror symmetry of a character: the plane, and which vertices and joints are each other's mirror image.
+//! Mirror symmetry of a character: the plane, and which vertices and joints are each other's mirror
+//! image.
 //!
-//! Joints whose names say that they are partners (`.L` and `.R`, `Left` and `Right`: `names.rs`) are; all others by their places. Points are partners by their places.
+//! Joints whose names say that they are partners (`.L` and `.R`, `Left` and `Right`: `names.rs`)
+//! are; all others by their places. Points are partners by their places.
 
 mod grid;
 mod names;
@@ -11,13 +13,15 @@ use crate::skeleton::{BindBone, Skeleton};
 use glam::DVec3;
 use grid::Grid;
 
-/// Points are partners if one lies this near to the mirror image of the other, as a share of the extent: what modelling tools and files round.
+/// Points are partners if one lies this near to the mirror image of the other, as a share of the
+/// extent: what modelling tools and files round.
 const POINT_TOLERANCE: f64 = 5e-4;
 
 /// Joints are placed less exactly than the surface is mirrored.
 const JOINT_TOLERANCE: f64 = 1e-2;
 
-/// A character is symmetric if at least this share of its points have a partner, and this share of its joints.
+/// A character is symmetric if at least this share of its points have a partner, and this share of
+/// its joints.
 const LEAST_MATCHED: f64 = 0.75;
 
 /// A plane that is tried later must match so much more to be preferred.
@@ -62,7 +66,8 @@ impl MirrorPlane {
 
 /// Who is whose mirror image.
 ///
-/// Partners are mutual: a point that no point mirrors back has none. What lies on the plane is its own partner.
+/// Partners are mutual: a point that no point mirrors back has none. What lies on the plane is its
+/// own partner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symmetry {
     plane: MirrorPlane,
@@ -74,10 +79,13 @@ pub struct Symmetry {
 }
 
 impl Symmetry {
-    /// The symmetry of a character, if it has one: at least three quarters of its distinct points and of its joints have partners in the mirrored place.
+    /// The symmetry of a character, if it has one: at least three quarters of its distinct points
+    /// and of its joints have partners in the mirrored place.
     ///
-    /// Tried are planes across X, then Z, then Y, through the middle of the bounding box, the origin, the middle of the joints and that of the joints paired by name (a sword in one
-    /// hand moves the first, not the others). The first wins unless a later one matches clearly more.
+    /// Tried are planes across X, then Z, then Y, through the middle of the bounding box, the
+    /// origin, the middle of the joints and that of the joints paired by name (a sword in one
+    /// hand moves the first, not the others). The first wins unless a later one matches clearly
+    /// more.
     pub fn of(mesh: &Mesh, skeleton: &Skeleton) -> Option<Symmetry> {
         let character = Places::of(mesh, skeleton);
         let plane = character.best_plane(&[DVec3::X, DVec3::Z, DVec3::Y])?;
@@ -85,14 +93,17 @@ impl Symmetry {
         (found.matched_points >= LEAST_MATCHED).then_some(found)
     }
 
-    /// The plane of a surface that is symmetric by itself, whatever moves it: found as by [`Symmetry::of`].
+    /// The plane of a surface that is symmetric by itself, whatever moves it: found as by
+    /// [`Symmetry::of`].
     pub(crate) fn plane_of_surface(mesh: &Mesh) -> Option<MirrorPlane> {
         let surface = Places::new(mesh, Vec::new(), &[]);
         surface.best_plane(&[DVec3::X, DVec3::Z, DVec3::Y])
     }
 
-    /// The partners across a direction of unit length, however few: for characters that are not quite symmetric. The plane is the one that [`Symmetry::of`] would find there, else it
-    /// goes through the middle of the joints that are paired by name, or of the surface. Nothing without a surface.
+    /// The partners across a direction of unit length, however few: for characters that are not
+    /// quite symmetric. The plane is the one that [`Symmetry::of`] would find there, else it
+    /// goes through the middle of the joints that are paired by name, or of the surface. Nothing
+    /// without a surface.
     pub fn along(mesh: &Mesh, skeleton: &Skeleton, normal: DVec3) -> Option<Symmetry> {
         let character = Places::of(mesh, skeleton);
         let middle = character.middle_of_named.or(character.middle)?;
@@ -110,13 +121,15 @@ impl Symmetry {
         self.plane
     }
 
-    /// The first vertex at the mirror image of a vertex; nothing where there is none, or no such vertex.
+    /// The first vertex at the mirror image of a vertex; nothing where there is none, or no such
+    /// vertex.
     pub fn vertex_partner(&self, vertex: usize) -> Option<usize> {
         let partner = self.vertex_partners.get(vertex).copied().flatten()?;
         Some(partner as usize)
     }
 
-    /// The joint whose name says that it is a joint's mirror image (`arm.L` and `arm.R`), else the one that is there.
+    /// The joint whose name says that it is a joint's mirror image (`arm.L` and `arm.R`), else the
+    /// one that is there.
     pub fn joint_partner(&self, joint: usize) -> Option<usize> {
         let partner = self.joint_partners.get(joint).copied().flatten()?;
         Some(partner as usize)
@@ -182,7 +195,8 @@ impl Places {
         }
     }
 
-    /// The plane across one of some directions that matches most of the character, if it matches enough.
+    /// The plane across one of some directions that matches most of the character, if it matches
+    /// enough.
     fn best_plane(&self, normals: &[DVec3]) -> Option<MirrorPlane> {
         let joints = middle_of(&self.heads);
         let through = [self.middle?, DVec3::ZERO, joints];
@@ -257,7 +271,8 @@ impl Places {
         named.map(|(named, by_place)| named.or(by_place)).collect()
     }
 
-    /// Of the joints that no name pairs, the one at the mirror image of a joint. In one place a joint is its own partner, else the one whose bone ends in the mirrored place.
+    /// Of the joints that no name pairs, the one at the mirror image of a joint. In one place a
+    /// joint is its own partner, else the one whose bone ends in the mirrored place.
     fn joint_at_image(&self, plane: &MirrorPlane, joint: usize) -> Option<u32> {
         let head = plane.mirrored(self.bones[joint].head);
         let tail = plane.mirrored(self.bones[joint].tail);

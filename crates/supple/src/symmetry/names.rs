@@ -1,4 +1,5 @@
-//! Joints that are partners by their names: `.L` and `.R`, `_l` and `_r`, `Left` and `Right`, in any case and at any place of the name.
+//! Joints that are partners by their names: `.L` and `.R`, `_l` and `_r`, `Left` and `Right`, in
+//! any case and at any place of the name.
 
 use super::mutual;
 use std::collections::HashMap;
@@ -25,8 +26,8 @@ pub(super) fn partners(names: &[&str]) -> Vec<Option<u32>> {
     mutual(names.iter().enumerate().map(partner).collect())
 }
 
-/// Of a name with more marks of a side than this, only the first are turned one by one: each makes a
-/// name as long as the whole.
+/// Of a name with more marks of a side than this, only the first are turned one by one: each makes
+/// a name as long as the whole.
 const MOST_MARKS: usize = 8;
 
 /// A letter in lower case, where that is one letter.
@@ -38,7 +39,8 @@ fn in_lower_case(letter: char) -> char {
     }
 }
 
-/// Names that the counterpart may have, in lower case: every mark of a side turned to the other side, then each one alone.
+/// Names that the counterpart may have, in lower case: every mark of a side turned to the other
+/// side, then each one alone.
 ///
 /// Any name may be tried, since only one that exists counts: "bright" finds no "bleft".
 fn names_of_other_side(name: &str) -> Vec<String> {
@@ -94,7 +96,8 @@ fn starts_with(letters: &[char], word: &str) -> bool {
     letters.len() >= word.len() && word.chars().zip(letters).all(|(a, &b)| a == b)
 }
 
-/// A letter that is a word: nothing but signs and digits around it, or a change of case (`LArm`, `armL`).
+/// A letter that is a word: nothing but signs and digits around it, or a change of case (`LArm`,
+/// `armL`).
 fn stands_alone(letters: &[char], at: usize) -> bool {
     let letter = letters[at];
     let before = at.checked_sub(1).map(|before| letters[before]);

@@ -1,21 +1,31 @@
 //! Twist joints: a bone split in its middle by one more joint, so that a twist is spread along it.
 //!
-//! `centers-of-rotation.txt`, §4, Fig. 4 and 5. With smooth weights a wrist's twist happens within a finger's breadth of the wrist, where in life it runs down the whole
-//! forearm. So the bone gets a second joint, and what the bone holds of a vertex, `w`, is divided between them,
+//! `centers-of-rotation.txt`, §4, Fig. 4 and 5. With smooth weights a wrist's twist happens within
+//! a finger's breadth of the wrist, where in life it runs down the whole forearm. So the bone gets
+//! a second joint, and what the bone holds of a vertex, `w`, is divided between them,
 //!
-//! `w' = w · e` and `w ← w − w'`, with `e` the place of the vertex along the bone, 0 at the joint and 1 at its end (eq. 8 of Jacobson and Sorkine 2011, clamped).
+//! `w' = w · e` and `w ← w − w'`, with `e` the place of the vertex along the bone, 0 at the joint
+//! and 1 at its end (eq. 8 of Jacobson and Sorkine 2011, clamped).
 //!
-//! The ramp is linear over the whole bone, as in the paper, though the new joint sits in the middle: there the two halves hold the skin alike, as any two bones do at
-//! the joint between them, and the twist grows evenly from one end to the other. A steeper ramp would only move the wringing from the wrist to the middle of the bone.
+//! The ramp is linear over the whole bone, as in the paper, though the new joint sits in the
+//! middle: there the two halves hold the skin alike, as any two bones do at the joint between them,
+//! and the twist grows evenly from one end to the other. A steeper ramp would only move the
+//! wringing from the wrist to the middle of the bone.
 //!
-//! The new joint is a child of the split one, rests where the split one carries it, and turns about nothing but the bone, so that a pose without twist looks as before. Nothing hangs
-//! on it: the child at the bone's end keeps its parent and with it its motion, to the bit. What it turns by depends on which twist is to be spread ([`TwistOf`]):
+//! The new joint is a child of the split one, rests where the split one carries it, and turns about
+//! nothing but the bone, so that a pose without twist looks as before. Nothing hangs on it: the
+//! child at the bone's end keeps its parent and with it its motion, to the bit. What it turns by
+//! depends on which twist is to be spread ([`TwistOf`]):
 //!
-//! - **the child's** (a wrist, on the forearm): half of it. The skin turns by 0 at the elbow, a half at the wrist, all in the hand. `w' = w e`.
-//! - **the joint's own** (a shoulder that rolls, on the upper arm): half of it backwards, since the joint itself has all of it and must keep it for what hangs on it. The skin
-//!   near the shoulder follows the new joint, `w' = w (1 − e)`: nothing in the trunk, a half at the shoulder, all at the elbow.
+//! - **the child's** (a wrist, on the forearm): half of it. The skin turns by 0 at the elbow, a
+//!   half at the wrist, all in the hand. `w' = w e`.
+//! - **the joint's own** (a shoulder that rolls, on the upper arm): half of it backwards, since the
+//!   joint itself has all of it and must keep it for what hangs on it. The skin near the shoulder
+//!   follows the new joint, `w' = w (1 − e)`: nothing in the trunk, a half at the shoulder, all at
+//!   the elbow.
 //!
-//! Of `rotation = swing · twist`, both relative to rest, the angle of the twist is the same in whichever order the two come.
+//! Of `rotation = swing · twist`, both relative to rest, the angle of the twist is the same in
+//! whichever order the two come.
 
 mod over_time;
 
@@ -33,7 +43,8 @@ use thiserror::Error;
 /// What the new joint takes of a twist: half of it.
 const SHARE: f64 = 0.5;
 
-/// A joint that turns by no more than this in radians, a tenth of a degree, does not turn: files round rotations, to 16 bits or fewer where they are small, and no eye sees it.
+/// A joint that turns by no more than this in radians, a tenth of a degree, does not turn: files
+/// round rotations, to 16 bits or fewer where they are small, and no eye sees it.
 const LEAST_TURN: f64 = 0.1 * std::f64::consts::PI / 180.0;
 
 /// Which twist a split bone spreads.
@@ -41,16 +52,19 @@ const LEAST_TURN: f64 = 0.1 * std::f64::consts::PI / 180.0;
 pub enum TwistOf {
     /// That of the joint at the bone's end, as of a wrist over the forearm.
     Child,
-    /// That of the split joint itself against the one above it, as of a shoulder over the upper arm.
+    /// That of the split joint itself against the one above it, as of a shoulder over the upper
+    /// arm.
     Joint,
 }
 
 /// How to split a bone. By default all is found out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwistOptions {
-    /// The joint at which the bone ends, one right below the split one. By default the bone is the one that runs nearest to the skin that the joint holds.
+    /// The joint at which the bone ends, one right below the split one. By default the bone is the
+    /// one that runs nearest to the skin that the joint holds.
     pub toward: Option<usize>,
-    /// Which twist to spread. By default the one that is larger in the clips; the child's where no clip twists either, or both as much but for rounding.
+    /// Which twist to spread. By default the one that is larger in the clips; the child's where no
+    /// clip twists either, or both as much but for rounding.
     pub twist_of: Option<TwistOf>,
     /// The name of the new joint. By default that of the split one with `_twist` after it.
     pub name: Option<String>,
@@ -95,7 +109,8 @@ pub struct TwistDriver {
     pub rest: DQuat,
     /// The direction of the bone in the frame of the split joint, and in that of the new one.
     pub axis: DVec3,
-    /// By which part of the twist the new joint turns; negative where it takes back what it is carried by.
+    /// By which part of the twist the new joint turns; negative where it takes back what it is
+    /// carried by.
     pub share: f64,
 }
 
@@ -250,7 +265,8 @@ pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twis
 impl TwistDriver {
     /// The twist of a pose against rest, about the bone, in (−π, π].
     ///
-    /// Of a twist by more than half a turn a single pose cannot tell; clips are followed from key to key instead.
+    /// Of a twist by more than half a turn a single pose cannot tell; clips are followed from key
+    /// to key instead.
     pub fn twist(&self, skeleton: &Skeleton, pose: &Pose) -> f64 {
         let rotation = rotation_between(skeleton, pose, self.against, self.source);
         // Seen from the split joint, which is above the one and is the other.
@@ -284,7 +300,8 @@ struct Bone {
     joints: Vec<usize>,
     /// The node of the joint at its end.
     toward: usize,
-    /// From its head to its end in the frame of its node, where both rest. That is the same for all skins, in whatever pose they were bound.
+    /// From its head to its end in the frame of its node, where both rest. That is the same for
+    /// all skins, in whatever pose they were bound.
     along: DVec3,
     held: Vec<HeldSkin>,
 }
@@ -348,7 +365,8 @@ impl Bone {
                 toward
             }
             None => {
-                // Of two joints in one direction, as a helper on the way to the wrist, the farther one is nearer to all of the skin.
+                // Of two joints in one direction, as a helper on the way to the wrist, the farther
+                // one is nearer to all of the skin.
                 let distance = |toward: usize| {
                     let along = place_in(skeleton, node, toward);
                     let bone = from_origin(along);
@@ -561,7 +579,8 @@ struct Numbering {
 }
 
 impl Numbering {
-    /// The new node comes last of all that is below the split one, as if a file had listed it there.
+    /// The new node comes last of all that is below the split one, as if a file had listed it
+    /// there.
     fn new(skeleton: &Skeleton, bone: &Bone, new_joints: usize) -> Numbering {
         let mut is_below = vec![false; skeleton.nodes().len()];
         let mut last = bone.node;
@@ -612,8 +631,9 @@ impl Numbering {
         name: String,
         divided: &[usize],
     ) -> Result<Skeleton, SkeletonError> {
-        // `joint_from_bind` of the new joint is that of the split one, seen from the middle of the bone. Files round it, so the middle is moved by as much: then at rest
-        // both joints carry the skin alike, whatever the rounding.
+        // `joint_from_bind` of the new joint is that of the split one, seen from the middle of the
+        // bone. Files round it, so the middle is moved by as much: then at rest both joints
+        // carry the skin alike, whatever the rounding.
         let bind_of = |joint: usize| old.joints()[joint].joint_from_bind;
         let seen_from = |middle: DVec3, bind: DAffine3| {
             let exact = DAffine3::from_translation(-middle) * bind;

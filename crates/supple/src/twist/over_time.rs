@@ -7,10 +7,12 @@ use crate::skeleton::Skeleton;
 use glam::{DQuat, DVec3};
 use std::f64::consts::{PI, TAU};
 
-/// How far the written twist may be from the true one between its keys: 0.15°. The joint turns by half of it, and stays within a tenth of a degree with room to spare.
+/// How far the written twist may be from the true one between its keys: 0.15°. The joint turns by
+/// half of it, and stays within a tenth of a degree with room to spare.
 const TOLERANCE: f64 = 0.15 * PI / 180.0;
 
-/// How often the time between two keys is halved at most. Where a swing comes near to half a turn, its twist is no smooth function.
+/// How often the time between two keys is halved at most. Where a swing comes near to half a turn,
+/// its twist is no smooth function.
 const HALVINGS: u32 = 8;
 
 /// The twist of a clip at its keys, straight from one to the next, or in steps.
@@ -21,8 +23,8 @@ pub(super) struct Turning {
 
 /// The twist that a clip gives to the source of a driver; none if it does not turn it.
 ///
-/// The twist of an interpolated rotation is no interpolation of twists, so keys are added until it is one. It is followed in time: whoever turns by 350° has
-/// turned by 350°, not by −10°.
+/// The twist of an interpolated rotation is no interpolation of twists, so keys are added until it
+/// is one. It is followed in time: whoever turns by 350° has turned by 350°, not by −10°.
 pub(super) fn turning(skeleton: &Skeleton, clip: &Clip, driver: &TwistDriver) -> Option<Turning> {
     let path: Vec<usize> = path_up(skeleton, driver.against, driver.source).collect();
     let turns = |track: &&Track| matches!(track.channel, Channel::Rotation { node } if path.contains(&node));
@@ -90,7 +92,8 @@ impl Follower<'_> {
         self.keys.push((time, twist));
     }
 
-    /// Adds what is needed up to a key of the clip. There a curve may jump, so that the moment before is looked at too, and kept if it differs.
+    /// Adds what is needed up to a key of the clip. There a curve may jump, so that the moment
+    /// before is looked at too, and kept if it differs.
     fn follow_until(&mut self, key: f32) {
         let (start, _) = self.last();
         let before = key.next_down();

@@ -10,7 +10,8 @@ const SHOULDER: usize = 1;
 const ELBOW: usize = 2;
 const WRIST: usize = 3;
 
-/// Nodes of an arm along +X, a metre from joint to joint, whose frames are all turned, some with a scale: a plain node on top, then shoulder, elbow, wrist, and a node of a watch.
+/// Nodes of an arm along +X, a metre from joint to joint, whose frames are all turned, some with a
+/// scale: a plain node on top, then shoulder, elbow, wrist, and a node of a watch.
 fn nodes() -> Vec<Node> {
     let turned = |angle: f64| DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), angle);
     let node = |name: &str, parent, translation: DVec3, rotation, scale: f64| Node {
@@ -108,7 +109,8 @@ fn rotation_of(matrix: DMat3) -> DQuat {
     DQuat::from_mat3(&DMat3::from_cols_array_2d(&columns.map(|c| c.to_array())))
 }
 
-/// A clip that turns nodes as (twist about the arm, then swing about another axis) at evenly spaced keys.
+/// A clip that turns nodes as (twist about the arm, then swing about another axis) at evenly spaced
+/// keys.
 fn clip(node: usize, interpolation: Interpolation, turns: &[(f64, f64)]) -> Clip {
     let rest = nodes()[node].rest.to_trs().rotation;
     let axis = axis_in(node);
@@ -166,8 +168,9 @@ fn assert_same_places(found: &[Vec3], expected: &[Vec3]) {
     assert!(worst < 1e-6 * extent, "{worst}");
 }
 
-/// What must hold whatever was split: nothing old moves otherwise, the rest pose is the same, and the new joint turns by its share of the twist, which is followed here in tiny
-/// steps from world transforms alone.
+/// What must hold whatever was split: nothing old moves otherwise, the rest pose is the same, and
+/// the new joint turns by its share of the twist, which is followed here in tiny steps from world
+/// transforms alone.
 #[track_caller]
 fn assert_spreads(old: &Asset, twisted: &Twisted) {
     let (new, added) = (&twisted.asset, &twisted.added);
@@ -302,7 +305,8 @@ fn a_shoulder_that_rolls_is_held_back_where_it_begins() {
 
 #[test]
 fn rounding_does_not_choose_which_twist_is_spread() {
-    // Swings without twist, whose twist is what rounding to f32 makes of it; and both twisted alike.
+    // Swings without twist, whose twist is what rounding to f32 makes of it; and both twisted
+    // alike.
     let swings = [degrees(0.0, 0.0), degrees(0.0, 50.0), degrees(0.0, 80.0)];
     let twists = [degrees(0.0, 0.0), degrees(60.0, 0.0), degrees(40.0, 0.0)];
     for (of_elbow, of_wrist, turns) in [
@@ -389,7 +393,8 @@ fn what_comes_behind_the_new_joint_is_renumbered() {
 
 #[test]
 fn nodes_that_are_no_joints_may_lie_between() {
-    // The elbow is no joint here: the bone is that from the shoulder to the wrist, and both nodes turn its end.
+    // The elbow is no joint here: the bone is that from the shoulder to the wrist, and both nodes
+    // turn its end.
     let turns = [degrees(0.0, 0.0), degrees(80.0, 10.0)];
     let mut both = clip(ELBOW, Interpolation::Linear, &turns);
     both.tracks.extend(

@@ -19,8 +19,8 @@ const GRID: f64 = (1u32 << 24) as f64;
 
 /// The influences of every vertex.
 ///
-/// Within a vertex they are ordered by falling weight, ties by joint index; every weight is positive; their sum is
-/// exactly one. No vertex is without influence.
+/// Within a vertex they are ordered by falling weight, ties by joint index; every weight is
+/// positive; their sum is exactly one. No vertex is without influence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
     /// Where each vertex's row starts; one entry more than vertices.
@@ -208,7 +208,8 @@ impl WeightsBuilder {
         self.finish_row(&[])
     }
 
-    /// Adds the influences of the next vertex from computed shares: no joint twice, none negative, at least one positive. They are normalised.
+    /// Adds the influences of the next vertex from computed shares: no joint twice, none negative,
+    /// at least one positive. They are normalised.
     pub(crate) fn push_shares(
         &mut self,
         shares: impl IntoIterator<Item = (u16, f64)>,
@@ -216,8 +217,9 @@ impl WeightsBuilder {
         self.push_shares_around(&[], shares)
     }
 
-    /// Adds the influences of the next vertex: some weights as they are to the bit, and around them the others, in proportion to shares as for
-    /// [`WeightsBuilder::push_shares`]. What is kept lies on the grid, and leaves something to share.
+    /// Adds the influences of the next vertex: some weights as they are to the bit, and around them
+    /// the others, in proportion to shares as for [`WeightsBuilder::push_shares`]. What is kept
+    /// lies on the grid, and leaves something to share.
     fn push_shares_around(
         &mut self,
         kept: &[(u16, f32)],
@@ -232,7 +234,8 @@ impl WeightsBuilder {
         self.finish_row(kept)
     }
 
-    /// Puts the row, which sums to one up to rounding, on the grid, scaled to what is left beside some weights that are kept, and appends both, heaviest first.
+    /// Puts the row, which sums to one up to rounding, on the grid, scaled to what is left beside
+    /// some weights that are kept, and appends both, heaviest first.
     fn finish_row(&mut self, kept: &[(u16, f32)]) -> Result<(), WeightsError> {
         let kept = kept.iter();
         let kept = kept.map(|&(joint, weight)| (joint, (f64::from(weight) * GRID) as i64));
@@ -281,8 +284,9 @@ impl Weights {
     /// The step of weights that fit into 16 bits.
     pub(crate) const SHORT_STEP: f32 = 1.0 / (1 << 15) as f32;
 
-    /// These weights in steps of 2⁻¹⁵: a skin of a rig with such weights keeps each in 16 bits and moves fewer bytes per vertex. They still sum to exactly one; what comes
-    /// to less than a step may be dropped.
+    /// These weights in steps of 2⁻¹⁵: a skin of a rig with such weights keeps each in 16 bits and
+    /// moves fewer bytes per vertex. They still sum to exactly one; what comes to less than a
+    /// step may be dropped.
     #[must_use]
     pub fn in_16_bits(&self) -> Weights {
         let mut short = Weights {
@@ -360,13 +364,15 @@ impl Weights {
         (&self.joints[row.clone()], &self.values[row])
     }
 
-    /// These weights, with some rows taken from others, whose vertices rise. Both have as many vertices.
+    /// These weights, with some rows taken from others, whose vertices rise. Both have as many
+    /// vertices.
     pub(crate) fn with_rows_of(&self, others: &Weights, vertices: &[u32]) -> Weights {
         let same = |&vertex: &u32| (vertex, vertex as usize);
         self.with_replaced(others, vertices.iter().map(same))
     }
 
-    /// These weights, with some rows taken from others: pairs of the vertex here and the row there. The vertices rise.
+    /// These weights, with some rows taken from others: pairs of the vertex here and the row there.
+    /// The vertices rise.
     fn with_replaced(
         &self,
         others: &Weights,
@@ -412,7 +418,9 @@ impl Weights {
         }
     }
 
-    /// At most `most` influences per vertex, continuously: an influence fades to nothing as it comes down to the heaviest one that is left out, so that no crease appears where it drops out.
+    /// At most `most` influences per vertex, continuously: an influence fades to nothing as it
+    /// comes down to the heaviest one that is left out, so that no crease appears where it drops
+    /// out.
     pub fn limited(&self, most: usize) -> Weights {
         let mut limited = WeightsBuilder {
             weights: Weights {
@@ -474,8 +482,10 @@ impl Weights {
 
 /// The heaviest of a row, which is ordered by falling weight; not normalised.
 ///
-/// With `n` the heaviest weight that is left out, `w` becomes `w − n (n / w)⁴`: nothing for `w = n`, and what is twice as heavy is hardly touched. (Taking `n` from all, which is simpler, gives nearly all
-/// to one of several weights that are about the same.) Where even the heaviest is hardly heavier than `n`, there is nothing to fade to, and the first ones are taken as they are.
+/// With `n` the heaviest weight that is left out, `w` becomes `w − n (n / w)⁴`: nothing for `w =
+/// n`, and what is twice as heavy is hardly touched. (Taking `n` from all, which is simpler, gives
+/// nearly all to one of several weights that are about the same.) Where even the heaviest is hardly
+/// heavier than `n`, there is nothing to fade to, and the first ones are taken as they are.
 fn heaviest(row: &[(u16, f64)], most: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
     let most = most.max(1);
     let next = row.get(most).map_or(0.0, |&(_, weight)| weight);

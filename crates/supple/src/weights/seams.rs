@@ -1,6 +1,8 @@
-//! Seams: vertices that a file split along textures or creases, and whose weights differ by a rounding or by a stroke of a brush.
+//! Seams: vertices that a file split along textures or creases, and whose weights differ by a
+//! rounding or by a stroke of a brush.
 //!
-//! Where they are one place of one piece of the surface, they must be one point, or smoothing would have a border there, and a rigid bind could send the two sides to different joints. Two
+//! Where they are one place of one piece of the surface, they must be one point, or smoothing would
+//! have a border there, and a rigid bind could send the two sides to different joints. Two
 //! pieces that lie in the same place stay two.
 
 use super::{Weights, WeightsBuilder, WeightsError};
@@ -37,7 +39,8 @@ mod tests {
 
     #[test]
     fn the_two_sides_of_a_seam_agree_and_two_pieces_do_not() {
-        // Two triangles side by side, split along their edge at one end only; and a third one on top, all for itself.
+        // Two triangles side by side, split along their edge at one end only; and a third one on
+        // top, all for itself.
         let corners = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(1.0, 1.0, 0.0)];
         let at = [0, 1, 2, 1, 3, 0, 1, 2];
         let positions: Vec<Vec3> = at.iter().map(|&corner| corners[corner]).collect();

@@ -1,4 +1,5 @@
-//! Bones that are not where they should be, too few of them, or none; and options that make no sense.
+//! Bones that are not where they should be, too few of them, or none; and options that make no
+//! sense.
 
 use super::scene::{
     Body, Difference, FIGURE, assert_near, bound, chain, difference, held, methods, methods_with,
@@ -188,7 +189,8 @@ fn options_out_of_range_are_refused() {
     }
 }
 
-/// Two bodies of skins that share no joint are bound apart, even where they stand within each other.
+/// Two bodies of skins that share no joint are bound apart, even where they stand within each
+/// other.
 #[test]
 fn groups_do_not_see_each_other() {
     let skeleton = upright(&[0.0, 0.5, 0.5]);
@@ -219,7 +221,8 @@ fn groups_do_not_see_each_other() {
     }
 }
 
-/// Two bones side by side with given radii: within a radius all is held, and nothing beyond the falloff.
+/// Two bones side by side with given radii: within a radius all is held, and nothing beyond the
+/// falloff.
 #[test]
 fn envelopes_hold_within_their_radius_and_fade_beyond_it() {
     let mesh = Body::sheet(2.0, 0.1, 200, 1).mesh();

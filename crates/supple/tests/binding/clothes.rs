@@ -84,7 +84,8 @@ fn a_ball_in_front_of_the_face_follows_the_head() {
     }
 }
 
-/// The torso once more, a little wider, open at the neck, the arms and the waist; and the vertex below each of its own.
+/// The torso once more, a little wider, open at the neck, the arms and the waist; and the vertex
+/// below each of its own.
 fn shirt() -> (Body, Vec<usize>) {
     let mesh = FIGURE.rig.mesh();
     let torso =

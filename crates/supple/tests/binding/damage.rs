@@ -1,4 +1,5 @@
-//! Surfaces as files have them: turned, doubled, open, in pieces. The weights are about those of the surface as it should be.
+//! Surfaces as files have them: turned, doubled, open, in pieces. The weights are about those of
+//! the surface as it should be.
 
 use super::scene::{
     Body, Difference, FIGURE, apart, assert_near, bound, chain, difference, held, methods,
@@ -111,7 +112,8 @@ fn a_body_with_holes_is_bound_as_a_whole_one() {
             vertices().map(|vertex| apart((&found.weights, vertex), (&before.weights, vertex)));
         let mean = each.clone().sum::<f64>() / vertices().count() as f64;
         let most = each.fold(0.0, f64::max);
-        // There is less volume to fill, so that voxels lie otherwise; as coarse as they are here, fingers feel it.
+        // There is less volume to fill, so that voxels lie otherwise; as coarse as they are here,
+        // fingers feel it.
         let in_voxels = matches!(
             method,
             BindMethod::Geodesic(_) | BindMethod::BoundedBiharmonic(_)
@@ -170,7 +172,8 @@ fn a_shell_within_another_does_not_come_between_the_bones_and_the_skin() {
     for (place, normal) in inner.positions.iter_mut().zip(mesh.normals()) {
         *place -= *normal * 0.004;
     }
-    // Envelopes are as wide as both shells are together, and the outer skin, which sees no bone, follows the inner one by heat.
+    // Envelopes are as wide as both shells are together, and the outer skin, which sees no bone,
+    // follows the inner one by heat.
     let allowed = |method: &BindMethod| Difference {
         mean: match method {
             BindMethod::Envelope(_) | BindMethod::Heat(_) => 0.1,
@@ -190,7 +193,8 @@ fn loose_islands_follow_and_disturb_nothing() {
     body.add(&Body::tube(0.3, 0.05, 6, 12, false).mapped(|place| place + Vec3::Z * 0.4));
     let single = body.positions.len();
     body.positions.push(Vec3::new(0.0, 2.0, 0.0));
-    // They widen the extent by which bones are cut at the skin, the box of the voxels, and the envelopes of the bones they are nearest to.
+    // They widen the extent by which bones are cut at the skin, the box of the voxels, and the
+    // envelopes of the bones they are nearest to.
     let allowed = |method: &BindMethod| Difference {
         mean: match method {
             BindMethod::Rigid | BindMethod::Heat(_) => 0.03,

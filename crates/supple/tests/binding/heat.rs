@@ -4,7 +4,8 @@ use super::scene::{Body, bound, chain, held};
 use glam::DVec3;
 use supple::weights::bind::{BindMethod, Handle, HeatOptions};
 
-/// Solves in place by elimination with the largest pivots; columns of the right side become those of the solution.
+/// Solves in place by elimination with the largest pivots; columns of the right side become those
+/// of the solution.
 fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let size = matrix.len();
     for step in 0..size {
@@ -46,7 +47,8 @@ fn linked(body: &Body, a: usize, b: usize) -> bool {
     a != b && body.triangles.iter().any(both)
 }
 
-/// `(L + M H) w = M H p` over a surface every point of which sees its nearest bone. Straight bones only.
+/// `(L + M H) w = M H p` over a surface every point of which sees its nearest bone. Straight bones
+/// only.
 fn plain_heat(body: &Body, bones: &[(DVec3, DVec3)], strength: f64) -> Vec<Vec<f64>> {
     let places: Vec<DVec3> = body
         .positions
@@ -67,7 +69,8 @@ fn plain_heat(body: &Body, bones: &[(DVec3, DVec3)], strength: f64) -> Vec<Vec<f
             areas[apex] += across / 6.0;
         }
     }
-    // Across the diagonal of a rectangle nothing flows, by the formula; a thousandth does, so that all of a surface is connected.
+    // Across the diagonal of a rectangle nothing flows, by the formula; a thousandth does, so that
+    // all of a surface is connected.
     let mut matrix = vec![vec![0.0; count]; count];
     for (a, row) in cotangents.iter().enumerate() {
         for (b, &cotangent) in row.iter().enumerate().filter(|&(b, _)| linked(body, a, b)) {
@@ -89,7 +92,8 @@ fn plain_heat(body: &Body, bones: &[(DVec3, DVec3)], strength: f64) -> Vec<Vec<f
         let least = distances.iter().copied().fold(f64::INFINITY, f64::min);
         let heat = strength * areas[point] / (least * least);
         matrix[point][point] += heat;
-        // Around a joint the next bone is hardly farther away: bones are as near as each other within a ten-thousandth of the square.
+        // Around a joint the next bone is hardly farther away: bones are as near as each other
+        // within a ten-thousandth of the square.
         let tied: Vec<usize> = (0..bones.len())
             .filter(|&bone| distances[bone].powi(2) <= least.powi(2) * (1.0 + 1e-4))
             .collect();

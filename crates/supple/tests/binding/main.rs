@@ -1,4 +1,5 @@
-//! Binding: bodies that are hard to bind, each by every method; methods against their formulas; and what holds for any soup of triangles.
+//! Binding: bodies that are hard to bind, each by every method; methods against their formulas; and
+//! what holds for any soup of triangles.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 

@@ -52,7 +52,8 @@ fn fingers_side_by_side_do_not_hold_each_other() {
     }
 }
 
-/// The same as one body: a palm joins them at one end, so the way from one to the other is long, but there is one.
+/// The same as one body: a palm joins them at one end, so the way from one to the other is long,
+/// but there is one.
 #[test]
 fn fingers_of_one_hand_do_not_hold_each_other_at_their_tips() {
     // A fork as a box of unit squares: two prongs over a palm, cut from blocks.

@@ -1,4 +1,5 @@
-//! Whatever triangles and bones there are: nothing panics, every vertex is held, and threads change no bit.
+//! Whatever triangles and bones there are: nothing panics, every vertex is held, and threads change
+//! no bit.
 
 use super::scene::{Body, assert_complete, methods_with};
 use glam::Vec3;

@@ -10,7 +10,8 @@ use supple::weights::bind::{
 };
 use supple::{Mesh, Rig, Weights};
 
-/// One of each method, with as few voxels as still tell one limb from the next: tests over many bodies are to be quick.
+/// One of each method, with as few voxels as still tell one limb from the next: tests over many
+/// bodies are to be quick.
 pub fn methods() -> [BindMethod; 5] {
     methods_with(4000)
 }
@@ -249,7 +250,8 @@ pub fn assert_complete(weights: &Weights, vertices: usize, what: &str) {
     }
 }
 
-/// What share of a vertex is held by other joints than another vertex: nothing for the same weights, one for nothing in common.
+/// What share of a vertex is held by other joints than another vertex: nothing for the same
+/// weights, one for nothing in common.
 pub fn apart(one: (&Weights, usize), other: (&Weights, usize)) -> f64 {
     let common: f64 = one
         .0

@@ -29,7 +29,8 @@ fn neither_the_unit_nor_the_place_changes_the_weights() {
             topmost: handle.topmost,
         });
         let handles: Vec<Handle> = handles.collect();
-        // A hundred heights away a vertex is rounded to 4 micrometres of 1.7 metres: what decides between two things may decide otherwise.
+        // A hundred heights away a vertex is rounded to 4 micrometres of 1.7 metres: what decides
+        // between two things may decide otherwise.
         let allowed = match lifted {
             0.0 => Difference {
                 mean: 1e-5,

@@ -29,7 +29,8 @@ fn rig(bound: &Bound) -> Rig {
     Rig::new(bound.mesh(), skeleton, bound.weights()).unwrap()
 }
 
-/// A strip whose second weight fades to nothing; beyond, vertices have no center. No step may show where they begin.
+/// A strip whose second weight fades to nothing; beyond, vertices have no center. No step may show
+/// where they begin.
 #[test]
 fn nothing_tears_where_centers_end() {
     const STEPS: usize = 400;
@@ -119,7 +120,8 @@ fn turns(name: &str) -> Vec<f64> {
     sections.into_iter().map(|(_, turn)| turn).collect()
 }
 
-/// Fig. 14: both turn by 150° in all, but rotations fitted to linear blending do most of it in one place.
+/// Fig. 14: both turn by 150° in all, but rotations fitted to linear blending do most of it in one
+/// place.
 #[test]
 fn fitted_rotations_bunch_up_at_the_joint() {
     let steps = |turns: &[f64]| {
@@ -146,8 +148,8 @@ fn ring() -> Rig {
     }))
 }
 
-/// Each joint turned by as much against its parent: where that makes more than half a turn, signs per vertex take the shorter way around, and signs per
-/// joint the way of the chain.
+/// Each joint turned by as much against its parent: where that makes more than half a turn, signs
+/// per vertex take the shorter way around, and signs per joint the way of the chain.
 #[test]
 fn signs_per_joint_follow_the_chain() {
     let rig = ring();
@@ -187,7 +189,8 @@ fn signs_per_joint_are_those_per_vertex_in_mild_poses() {
     }
 }
 
-/// Known centers are used as they are: about a point that no sum would give, the ring turns about that.
+/// Known centers are used as they are: about a point that no sum would give, the ring turns about
+/// that.
 #[test]
 fn known_centers_are_used_and_checked() {
     let rig = ring();

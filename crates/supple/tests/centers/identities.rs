@@ -66,7 +66,8 @@ fn with_joints_reversed(bound: &Bound) -> Bound {
     }
 }
 
-/// Two vertices of a ring have the same weights, so that either of two edges may be cut first: enough to see, not to matter.
+/// Two vertices of a ring have the same weights, so that either of two edges may be cut first:
+/// enough to see, not to matter.
 #[test]
 fn order_does_not_matter() {
     let bound = tube(4, 1.0, 0.6);
@@ -135,7 +136,8 @@ fn components_on_other_joints_do_not_matter() {
     }
 }
 
-/// The same tube twice, the second twice as large: each weight is found in both, four times as much in the larger.
+/// The same tube twice, the second twice as large: each weight is found in both, four times as much
+/// in the larger.
 #[test]
 fn components_with_the_same_weights_share_their_centers() {
     let small = tube(3, 1.0, 0.5);
@@ -219,7 +221,8 @@ fn equal_weights_share_the_middle() {
 fn one_influence_and_pairs_that_no_triangle_carries_have_no_center() {
     let mut bound = tube(3, 6.0, 0.0);
     let first = bound.positions.len();
-    // Points that belong to no triangle. The first pair is found on the tube, the other two are not.
+    // Points that belong to no triangle. The first pair is found on the tube, the other two are
+    // not.
     bound.joints = 5;
     bound.rows.extend([
         vec![(0, 0.4), (1, 0.6)],

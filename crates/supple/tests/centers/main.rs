@@ -1,5 +1,6 @@
-//! Centers of rotation: the precompute against a brute force that shares no code with it (`../formulas/plain/`), what must hold by the formulas
-//! alone, and what the deformations that come of it must look like.
+//! Centers of rotation: the precompute against a brute force that shares no code with it
+//! (`../formulas/plain/`), what must hold by the formulas alone, and what the deformations that
+//! come of it must look like.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -64,7 +64,8 @@ proptest! {
     }
 }
 
-/// The errors of baked centers, as shares of the extent, rising. Of vertices in triangles only: to others, nothing need be similar.
+/// The errors of baked centers, as shares of the extent, rising. Of vertices in triangles only: to
+/// others, nothing need be similar.
 fn errors(mesh: &Mesh, weights: &Weights, options: &CenterOptions) -> Vec<f64> {
     let expected = exact(mesh, weights, options).unwrap();
     let found = Centers::bake(mesh, weights, options).unwrap();
@@ -150,7 +151,8 @@ fn smooth_weights_keep_the_accuracy() {
     }
 }
 
-/// Weights and triangles without any order: nothing averages out, and yet few are off by more than wanted.
+/// Weights and triangles without any order: nothing averages out, and yet few are off by more than
+/// wanted.
 #[test]
 fn rough_weights_miss_the_accuracy_by_little() {
     let mut runner = TestRunner::deterministic();
@@ -174,7 +176,8 @@ fn rough_weights_miss_the_accuracy_by_little() {
     );
 }
 
-/// Vertices and triangles of a few triangles are summed directly, so that any weights are as good as others.
+/// Vertices and triangles of a few triangles are summed directly, so that any weights are as good
+/// as others.
 #[test]
 fn a_few_triangles_are_summed_directly() {
     let mut runner = TestRunner::deterministic();
@@ -202,7 +205,8 @@ fn large_and_small(apart: f64, area: f64, low: f64) -> Bound {
     large.beside(&square(DVec3::X, 0.5 * area.sqrt(), low))
 }
 
-/// What is similar to the small square is little beside what is nearly so, all of it in two places of the space of weights: the worst that there is for a grid.
+/// What is similar to the small square is little beside what is nearly so, all of it in two places
+/// of the space of weights: the worst that there is for a grid.
 #[test]
 fn a_small_piece_has_its_center_too() {
     for apart in [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5] {

@@ -66,7 +66,8 @@ impl Bound {
     }
 }
 
-/// How far two sets of centers are apart at most, as a share of an extent. A center that only one of them has is no small difference.
+/// How far two sets of centers are apart at most, as a share of an extent. A center that only one
+/// of them has is no small difference.
 pub fn apart(a: &[Option<DVec3>], b: &[Option<DVec3>], extent: f64) -> f64 {
     assert_eq!(a.len(), b.len());
     let distances = a.iter().zip(b).map(|pair| match pair {
@@ -77,7 +78,8 @@ pub fn apart(a: &[Option<DVec3>], b: &[Option<DVec3>], extent: f64) -> f64 {
     distances.fold(0.0, f64::max)
 }
 
-/// Points thrown anywhere, rows of 1 to `influences`, and triangles between any of them: some degenerate, some edges crowded, some points unused.
+/// Points thrown anywhere, rows of 1 to `influences`, and triangles between any of them: some
+/// degenerate, some edges crowded, some points unused.
 pub fn soup(
     vertices: usize,
     triangles: RangeInclusive<usize>,
@@ -133,7 +135,8 @@ pub fn sheet(
     }
 }
 
-/// A tube about a bent axis, on joints in a row that hand over to each other; the larger `steep`, the sooner.
+/// A tube about a bent axis, on joints in a row that hand over to each other; the larger `steep`,
+/// the sooner.
 pub fn tube(joints: usize, steep: f64, bend: f64) -> Bound {
     sheet([48, 12], true, joints, |along, around| {
         let angle = TAU * around;

@@ -110,7 +110,8 @@ pub fn posed_rig(largest_angle: f64) -> impl Strategy<Value = (Rig, Vec<DAffine3
     posed_joints(rig(), move || rigid(largest_angle))
 }
 
-/// Joints that stay near their sockets: each is turned against its parent, about itself, and shifted as a motion of its own says.
+/// Joints that stay near their sockets: each is turned against its parent, about itself, and
+/// shifted as a motion of its own says.
 pub fn in_sockets(rig: &Rig, own: &[DAffine3]) -> Vec<DAffine3> {
     let bones = rig.skeleton().bind_bones();
     let mut motions: Vec<DAffine3> = Vec::with_capacity(own.len());
@@ -135,8 +136,9 @@ pub fn rest_palette(rig: &Rig) -> Palette {
     rig.skeleton().palette(&rig.skeleton().rest_pose()).unwrap()
 }
 
-/// Every method, with centers of rotation that are quick to have. What must hold, holds for any centers; and over surfaces as small as these a
-/// grid in the space of weights would be nearly all of the work.
+/// Every method, with centers of rotation that are quick to have. What must hold, holds for any
+/// centers; and over surfaces as small as these a grid in the space of weights would be nearly all
+/// of the work.
 pub static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
     let quick = |method: &Method| match method {
         Method::CentersOfRotation(_) => Method::CentersOfRotation(CentersOfRotation {
@@ -161,8 +163,9 @@ const QUICK: CenterOptions = CenterOptions {
     ..SUMMED_DIRECTLY
 };
 
-/// The methods whose blend does not depend on where the character stands. Log-matrix skinning takes its logarithms at the identity, so it
-/// changes as the character turns: the flaw that the course describes.
+/// The methods whose blend does not depend on where the character stands. Log-matrix skinning takes
+/// its logarithms at the identity, so it changes as the character turns: the flaw that the course
+/// describes.
 pub fn methods_that_follow() -> impl Iterator<Item = &'static Method> {
     let defaults = METHODS.iter();
     let defaults = defaults.filter(|method| **method != Method::LogMatrix);
@@ -194,7 +197,8 @@ pub fn looks_at_joints_around(method: &Method) -> bool {
     matches!(method, Method::StretchTwist(_) | Method::Spline)
 }
 
-/// Delta mush and what is baked from it, where a vertex follows all that smoothing gathers around it; and surfaces that are kept rigid.
+/// Delta mush and what is baked from it, where a vertex follows all that smoothing gathers around
+/// it; and surfaces that are kept rigid.
 pub fn looks_at_surface_around(method: &Method) -> bool {
     matches!(
         method,

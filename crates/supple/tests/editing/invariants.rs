@@ -57,7 +57,8 @@ fn edit() -> impl Strategy<Value = Edit> {
             strength,
             joints
         }),
-        // At the border of the sheet, along which the joints lie, so that every one is its own counterpart.
+        // At the border of the sheet, along which the joints lie, so that every one is its own
+        // counterpart.
         source.prop_map(|source| {
             Edit::Mirror(Mirror {
                 axis: Axis::Y,

@@ -1,4 +1,5 @@
-//! Editing weights: what holds for every edit over random weights, every edit against a plain version of itself, and what mirrors, transfers and brushes must come to.
+//! Editing weights: what holds for every edit over random weights, every edit against a plain
+//! version of itself, and what mirrors, transfers and brushes must come to.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

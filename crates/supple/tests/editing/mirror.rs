@@ -82,7 +82,8 @@ fn the_figure_is_its_own_mirror_image_and_a_stroke_on_one_side_comes_to_both() {
     assert!(largest_difference(&away, rig.weights()) < 1e-4);
 }
 
-/// A strip from x = −2 to 4 with the mirror at 1; the triangles of its two sides are cut differently, and so are the vertices.
+/// A strip from x = −2 to 4 with the mirror at 1; the triangles of its two sides are cut
+/// differently, and so are the vertices.
 fn strip(names: [&str; 3], places: [f64; 3]) -> Rig {
     let columns = [-2.0, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0];
     let positions = columns
@@ -147,7 +148,8 @@ fn a_joint_without_counterpart_is_named_if_it_is_needed() {
 
 #[test]
 fn a_lid_does_not_take_the_weights_of_an_eye_that_it_touches() {
-    // A square over the plane, and two small ones that lie on it, left and right, each held by its own joint.
+    // A square over the plane, and two small ones that lie on it, left and right, each held by its
+    // own joint.
     let square = |x: f32, size: f32, z: f32| {
         [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
             .map(|(across, up)| Vec3::new(x + size * across, size * up, z))

@@ -1,4 +1,5 @@
-//! The edits of single rows and smoothing, written as their definitions say, without locks, over all joints of the sheet.
+//! The edits of single rows and smoothing, written as their definitions say, without locks, over
+//! all joints of the sheet.
 
 use super::sheet::{COLUMNS, JOINTS, ROWS};
 
@@ -34,7 +35,8 @@ pub fn limited(row: Dense, most: usize) -> Dense {
     normalised(kept)
 }
 
-/// A joint at a weight, the others in proportion; alone, its parent (or the root's child) takes the rest.
+/// A joint at a weight, the others in proportion; alone, its parent (or the root's child) takes the
+/// rest.
 pub fn with_weight(row: Dense, joint: usize, weight: f64) -> Dense {
     let weight = weight.clamp(0.0, 1.0);
     let others = 1.0 - row[joint];
@@ -51,7 +53,8 @@ pub fn with_weight(row: Dense, joint: usize, weight: f64) -> Dense {
     painted
 }
 
-/// One step of smoothing on the sheet by cotangents: those of the diagonals are zero, those of outer edges half of those inside.
+/// One step of smoothing on the sheet by cotangents: those of the diagonals are zero, those of
+/// outer edges half of those inside.
 pub fn smoothed(rows: &[Dense], strength: f64) -> Vec<Dense> {
     let at = |column: usize, row: usize| rows[column * ROWS + row];
     let mut result = Vec::new();

@@ -1,4 +1,5 @@
-//! A flat sheet of squares, cut in the middle as along a seam of textures, and held by a chain of joints.
+//! A flat sheet of squares, cut in the middle as along a seam of textures, and held by a chain of
+//! joints.
 
 use glam::{DVec3, Vec3};
 use proptest::prelude::*;
@@ -13,7 +14,8 @@ pub const JOINTS: usize = 5;
 /// The column that is there twice.
 const SEAM: usize = 4;
 
-/// The column and row of every vertex: first those left of the seam, then those right of it, the seam in both.
+/// The column and row of every vertex: first those left of the seam, then those right of it, the
+/// seam in both.
 pub fn places() -> Vec<(usize, usize)> {
     let columns = (0..=SEAM).chain(SEAM..COLUMNS);
     columns

@@ -1,4 +1,5 @@
-//! The method that looks at the whole surface, against its formula: bodies of their own, so that patches tell how they turn.
+//! The method that looks at the whole surface, against its formula: bodies of their own, so that
+//! patches tell how they turn.
 
 use crate::common::{palette, rotation, vector};
 use crate::compare::{Count, compare_scene, config, influences};
@@ -17,10 +18,12 @@ const RINGS: usize = 9;
 const AROUND: usize = 5;
 const JOINTS: usize = 3;
 
-/// The heaviest handle has a say of 2e-6 in each rotation, and every round passes on what the one before came to.
+/// The heaviest handle has a say of 2e-6 in each rotation, and every round passes on what the one
+/// before came to.
 const A_SAY: f64 = 2e-5;
 
-/// A tube along a chain of joints with bumps on it, and a loose patch beside it that no joint holds alone.
+/// A tube along a chain of joints with bumps on it, and a loose patch beside it that no joint holds
+/// alone.
 fn scene(bumps: &[DVec3], shifts: &[f64], joints: &[(glam::DQuat, DVec3, f64)]) -> Scene {
     let mut positions = Vec::new();
     let mut rows = Vec::new();
@@ -169,7 +172,8 @@ fn stretched_arap_is_its_formula() {
     compare_all(scenes(1.6), &with);
 }
 
-/// At rest, where other methods take a short way: eq. (2) to the letter flattens what is near joints, there as anywhere.
+/// At rest, where other methods take a short way: eq. (2) to the letter flattens what is near
+/// joints, there as anywhere.
 #[test]
 fn the_rest_pose_is_that_of_the_formula() {
     let still = (glam::DQuat::IDENTITY, DVec3::ZERO, 1.0);
@@ -184,7 +188,8 @@ fn the_rest_pose_is_that_of_the_formula() {
     }
 }
 
-/// As of a mesh that hangs on a node with an uneven scale: all joints do the same, or the same beside their motions.
+/// As of a mesh that hangs on a node with an uneven scale: all joints do the same, or the same
+/// beside their motions.
 #[test]
 fn an_uneven_scale_of_everything_bends_nothing() {
     use glam::{DAffine3, DQuat, DVec3};

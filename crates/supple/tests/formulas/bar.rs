@@ -118,16 +118,19 @@ fn a_bend_bulges_in_dual_quaternions_most() {
     let bar = bar();
     let of = |method: &Method| bulge(&bar, method, "bend-90");
     assert!(of(&method("dual-quaternion")) > 1.08);
-    // The flanks stand out a little by plain geometry: off the plane of the bend, shrinking towards the joint shifts them sideways.
+    // The flanks stand out a little by plain geometry: off the plane of the bend, shrinking towards
+    // the joint shifts them sideways.
     assert!(of(&Method::Linear) < 1.02);
     let swing_twist = of(&method("swing-twist"));
     assert!(swing_twist < 1.02, "{swing_twist}");
-    // The centers move linearly, and so inwards; about them the outer side keeps its radius, which linear blending takes away.
+    // The centers move linearly, and so inwards; about them the outer side keeps its radius, which
+    // linear blending takes away.
     let centers = of(&method("cor"));
     assert!(centers < 1.08, "{centers}");
 }
 
-/// Both are exact between a joint at rest and another; turned as a whole, logarithms of matrices no longer are.
+/// Both are exact between a joint at rest and another; turned as a whole, logarithms of matrices no
+/// longer are.
 #[test]
 fn log_matrices_depart_once_the_bar_is_turned() {
     let (log_matrix, intrinsic) = (method("log-matrix"), method("dual-quaternion-intrinsic"));
@@ -156,7 +159,8 @@ fn log_matrices_depart_once_the_bar_is_turned() {
     assert!(apart(&turned) > 0.02, "{}", apart(&turned));
 }
 
-/// The surface of the bar on nine joints in a row, of which only the ends hold it, one handing over to the other along its whole length.
+/// The surface of the bar on nine joints in a row, of which only the ends hold it, one handing over
+/// to the other along its whole length.
 fn bar_on_a_chain() -> Rig {
     let mesh = bar().rig.mesh().clone();
     let node = |joint: usize| Node {
@@ -180,7 +184,8 @@ fn bar_on_a_chain() -> Rig {
 #[test]
 fn two_full_turns_stay_in_the_bar_with_differential_blending_and_are_lost_with_dual_quaternions() {
     let rig = bar_on_a_chain();
-    // Each joint a quarter turn beyond the one before: the last has turned twice, and its matrix says nothing of it.
+    // Each joint a quarter turn beyond the one before: the last has turned twice, and its matrix
+    // says nothing of it.
     let quarter = |joint: usize| DAffine3::from_rotation_x(90f64.to_radians() * joint as f64);
     let palette = Palette {
         posed_from_bind: (0..9)
@@ -206,7 +211,8 @@ fn two_full_turns_stay_in_the_bar_with_differential_blending_and_are_lost_with_d
         turn.min(360.0 - turn)
     };
     for (share, angle, thickness) in turned("differential") {
-        // Eight times the blend of none with a quarter turn: nearly even, and exact at the ends and in the middle.
+        // Eight times the blend of none with a quarter turn: nearly even, and exact at the ends and
+        // in the middle.
         let (sine, cosine) = 45f64.to_radians().sin_cos();
         let eighth = 2.0
             * (share * sine)

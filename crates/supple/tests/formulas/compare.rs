@@ -31,7 +31,8 @@ pub fn deform(scene: &Scene, method: &Method, normals: Normals) -> Surface {
     deform_skin(&skin, &scene.palette)
 }
 
-/// What coordinates are at most on the way from a vertex to where it goes: roundings are relative to it.
+/// What coordinates are at most on the way from a vertex to where it goes: roundings are relative
+/// to it.
 fn size(posed: &Posed, position: DVec3) -> f64 {
     let joints = 0..posed.parents.len();
     let sizes = joints.flat_map(|joint| {
@@ -74,7 +75,8 @@ fn add_one(count: &Cell<usize>) {
     count.set(count.get() + 1);
 }
 
-/// Positions and transported normals of one scene against the frame of every vertex. `rounding` is a share of the largest coordinate on the way.
+/// Positions and transported normals of one scene against the frame of every vertex. `rounding` is
+/// a share of the largest coordinate on the way.
 pub fn compare_scene(
     scene: &Scene,
     method: &Method,

@@ -74,7 +74,8 @@ fn dual_quaternion_intrinsic_is_its_formula() {
     compare(name, formula, loose(STRONG_TURN, 2.0), MORE_ROUNDING);
 }
 
-/// Within turns and stretches that keep eigenvalues away from the negative axis, where logarithms jump.
+/// Within turns and stretches that keep eigenvalues away from the negative axis, where logarithms
+/// jump.
 #[test]
 fn log_matrix_is_its_formula() {
     compare("log-matrix", log_matrix, loose(2.0, 1.4), MORE_ROUNDING);
@@ -160,7 +161,8 @@ fn baked_centers_serve_as_well_as_exact_ones() {
     );
 }
 
-/// A point beside the middle one of three bones, held by the other two: its place on the curve is between those.
+/// A point beside the middle one of three bones, held by the other two: its place on the curve is
+/// between those.
 #[test]
 fn splines_leave_no_gap_between_the_bones_that_hold_a_vertex() {
     let skeleton = chain(3, DVec3::Y);

@@ -118,7 +118,8 @@ proptest! {
     }
 }
 
-/// A chain of joints along Y, a point out on X held by the first and the last, in equal or given shares.
+/// A chain of joints along Y, a point out on X held by the first and the last, in equal or given
+/// shares.
 fn shared_point(joints: usize, share: f64) -> supple::Rig {
     let skeleton = chain(joints, DVec3::ZERO);
     points(
@@ -144,7 +145,8 @@ fn blended_turn(share: f64, degrees: f64) -> f64 {
     2.0 * turn.to_degrees()
 }
 
-/// Three joints, each turned by 100° against its parent: between the first and the last lie 200°, or 160° the other way.
+/// Three joints, each turned by 100° against its parent: between the first and the last lie 200°,
+/// or 160° the other way.
 #[test]
 fn signs_per_vertex_take_the_short_way_and_per_joint_the_long_one() {
     let turned = |degrees: f64| {
@@ -190,7 +192,8 @@ fn the_intrinsic_middle_turns_evenly_and_the_linear_one_does_not() {
     assert!(largest_gap > 3.0, "{largest_gap}");
 }
 
-/// Nine joints on one axis, each a quarter turn on: two full turns, which only a blend of differences can see.
+/// Nine joints on one axis, each a quarter turn on: two full turns, which only a blend of
+/// differences can see.
 #[test]
 fn two_full_turns_survive_differential_blending() {
     let differential = method("differential");
@@ -219,7 +222,8 @@ fn two_full_turns_survive_differential_blending() {
     }
 }
 
-/// Where a method takes the origin and the axes, as one map, for points that are held by two joints in equal shares.
+/// Where a method takes the origin and the axes, as one map, for points that are held by two joints
+/// in equal shares.
 fn half_way(method: &Method, transforms: [DAffine3; 2]) -> DAffine3 {
     let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
     let scene = Scene {
@@ -250,12 +254,14 @@ fn log_matrices_depend_on_the_world() {
             .transform_point3(DVec3::X)
             .distance(followed.transform_point3(DVec3::X))
     };
-    // A turn about another axis makes the middle stray; one that takes a joint past the half turn throws it to the other side.
+    // A turn about another axis makes the middle stray; one that takes a joint past the half turn
+    // throws it to the other side.
     let strayed = apart(DAffine3::from_axis_angle(DVec3::new(0.8, 0.6, 0.0), 1.8));
     assert!(strayed > 0.02, "{strayed}");
     let thrown = apart(DAffine3::from_rotation_z(1.6));
     assert!((thrown - 2.0).abs() < 1e-3, "{thrown}");
-    // But only the motion after matters, not the frame in which all is written: C T C⁻¹ makes C v' of C v.
+    // But only the motion after matters, not the frame in which all is written: C T C⁻¹ makes C v'
+    // of C v.
     let frame = DAffine3::from_axis_angle(DVec3::new(0.0, 0.6, 0.8), 2.0)
         * DAffine3::from_translation(DVec3::new(0.5, -1.0, 2.0));
     let found = half_way(&method, bent.map(|motion| frame * motion * frame.inverse()));
@@ -280,7 +286,8 @@ fn log_matrices_live_in_a_mirrored_world() {
     }
 }
 
-/// Half of the logarithm is that of a square root, also at a half turn, where any axis in the plane will do.
+/// Half of the logarithm is that of a square root, also at a half turn, where any axis in the plane
+/// will do.
 #[test]
 fn half_of_a_logarithm_is_a_square_root() {
     let turned = DAffine3::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 0.7);

@@ -1,4 +1,5 @@
-//! Every skinning method against its formula, written again in double precision and as plainly as possible (`plain/`).
+//! Every skinning method against its formula, written again in double precision and as plainly as
+//! possible (`plain/`).
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -1,5 +1,5 @@
-//! Normals: on tubes whose weights are smooth functions that are known, against the true normals of the exact deformed surface; and over
-//! hard edges and seams.
+//! Normals: on tubes whose weights are smooth functions that are known, against the true normals of
+//! the exact deformed surface; and over hard edges and seams.
 
 use crate::common::palette;
 use crate::compare::deform;
@@ -74,7 +74,8 @@ fn tube_skeleton() -> supple::Skeleton {
     supple::Skeleton::new(chain.nodes().to_vec(), joints.collect()).unwrap()
 }
 
-/// The normal of the exact deformed surface, from central differences of the exact map, on the side that the frame says.
+/// The normal of the exact deformed surface, from central differences of the exact map, on the side
+/// that the frame says.
 fn true_normal(posed: &Posed, formula: Formula, angle: f64, y: f64) -> DVec3 {
     let at = |angle: f64, y: f64| {
         let (point, _) = tube_point(angle, y);
@@ -115,8 +116,8 @@ fn scene(upper: DAffine3) -> Scene {
     }
 }
 
-/// Near where a surface has no one normal: a rigid one is torn where the heavier joint changes; along a spline, twist bends in the middle of
-/// bones, and curvature jumps at joints.
+/// Near where a surface has no one normal: a rigid one is torn where the heavier joint changes;
+/// along a spline, twist bends in the middle of bones, and curvature jumps at joints.
 fn creased(method: &Method, y: f64) -> bool {
     let near = |place: f64| (y - place).abs() < 0.06;
     match method.name() {
@@ -254,8 +255,9 @@ fn recomputed_normals_are_those_of_the_exact_surface() {
     }
 }
 
-/// A shifted joint turns no frame, so that transported normals stay as they were while the surface is sheared. (Rigid surfaces are not
-/// sheared; along bones that end in the shifted joint, and along curves, frames do turn.)
+/// A shifted joint turns no frame, so that transported normals stay as they were while the surface
+/// is sheared. (Rigid surfaces are not sheared; along bones that end in the shifted joint, and
+/// along curves, frames do turn.)
 #[test]
 fn transported_normals_miss_a_shift() {
     let turned = ["rigid", "stretch-twist", "spline"];

@@ -1,6 +1,7 @@
 //! Which formula belongs to which method, with its default options.
 //!
-//! Delta mush and direct delta mush have no formula of a point and its weights: they need the whole surface. Theirs are in `../mush/`.
+//! Delta mush and direct delta mush have no formula of a point and its weights: they need the whole
+//! surface. Theirs are in `../mush/`.
 
 use crate::common::looks_at_surface_around;
 use crate::plain::Formula;

@@ -1,4 +1,5 @@
-//! What a bake promises: shares that sum to one, few joints without creases, errors within a bound, the same in any unit, in any place and on any number of threads.
+//! What a bake promises: shares that sum to one, few joints without creases, errors within a bound,
+//! the same in any unit, in any place and on any number of threads.
 
 use crate::common::{palette, rigid, size};
 use crate::plain::Posed;
@@ -69,7 +70,8 @@ proptest! {
     }
 }
 
-/// The motions of a rig's joints, made smaller until no two of them carry a vertex farther apart than the extent of all.
+/// The motions of a rig's joints, made smaller until no two of them carry a vertex farther apart
+/// than the extent of all.
 fn within_an_extent(rig: &Rig, motions: &[DAffine3]) -> Vec<DAffine3> {
     let extent = extent(rig);
     let mut share = 1.0;
@@ -131,7 +133,8 @@ fn curled(angle: f64) -> Vec<DAffine3> {
     motions
 }
 
-/// As smoothing grows, joints overtake each other all over the limb. If one dropped out at once, some step would be as long as ever, however many there are.
+/// As smoothing grows, joints overtake each other all over the limb. If one dropped out at once,
+/// some step would be as long as ever, however many there are.
 #[test]
 fn few_joints_leave_no_creases() {
     let rig = limb(32, 7);
@@ -356,7 +359,8 @@ fn neither_alpha_nor_kappa_changes_what_turns() {
     }
 }
 
-/// Where a patch has so many joints that each of them alone is next to nothing, something must be left.
+/// Where a patch has so many joints that each of them alone is next to nothing, something must be
+/// left.
 #[test]
 fn more_joints_than_pruning_allows_leave_a_patch_its_own() {
     const JOINTS: usize = 1_200;

@@ -1,4 +1,5 @@
-//! Where patches are thin and poses wild: no reflections, no jumps, and inside out only where it is said.
+//! Where patches are thin and poses wild: no reflections, no jumps, and inside out only where it is
+//! said.
 
 use crate::common::{bake, palette};
 use crate::plain::Posed;
@@ -78,7 +79,8 @@ proptest! {
     }
 }
 
-/// A vertex that is smoothed until nothing of itself is left, among others that are not smoothed at all: its patch is one of them, somewhere else, and has no shape to tell a turn by.
+/// A vertex that is smoothed until nothing of itself is left, among others that are not smoothed at
+/// all: its patch is one of them, somewhere else, and has no shape to tell a turn by.
 #[test]
 fn a_patch_without_a_shape_turns_as_its_joints_do() {
     let sheet = Sheet {
@@ -131,7 +133,8 @@ fn a_patch_without_a_shape_turns_as_its_joints_do() {
                 .map(|place| motion.transform_point3(place.as_dvec3()).as_vec3())
                 .collect();
             let apart = apart(&found, &expected);
-            // Two neighbours are a line, about which only the thickness of their balls tells the turn; and what is solved in every frame leaves more of nothing.
+            // Two neighbours are a line, about which only the thickness of their balls tells the
+            // turn; and what is solved in every frame leaves more of nothing.
             let exact = only_neighbour && method != &best_fit;
             let allowed = if exact { 1e-4 } else { 1e-2 };
             assert!(
@@ -215,7 +218,8 @@ fn longest_step(rig: &Rig, mush: &Arc<Mush>, motion: Motion, steps: u32) -> f64 
         .fold(0.0, f64::max)
 }
 
-/// As the smallest singular value passes through zero, and the paper's own solution would flip over to a reflection.
+/// As the smallest singular value passes through zero, and the paper's own solution would flip over
+/// to a reflection.
 #[test]
 fn the_rotation_of_v0_does_not_jump_where_a_patch_is_pressed_flat() {
     let rig = rigid_tube(24, 10, 0.3);
@@ -306,7 +310,8 @@ fn a_joint_that_grows_takes_its_half_along() {
                     .posed_from_bind
                     .iter()
                     .map(|map| map.transform_point(*place));
-                // Away from the joint a vertex is where its own joint takes it, and near it between the two.
+                // Away from the joint a vertex is where its own joint takes it, and near it between
+                // the two.
                 let (low, high) = images.fold(
                     (Vec3::INFINITY, Vec3::NEG_INFINITY),
                     |(low, high), image| (low.min(image), high.max(image)),
@@ -321,7 +326,8 @@ fn a_joint_that_grows_takes_its_half_along() {
     }
 }
 
-/// All joints press the surface flat, or into a line, in a direction in which rounding leaves a little of what is lost: no variant makes much of that.
+/// All joints press the surface flat, or into a line, in a direction in which rounding leaves a
+/// little of what is lost: no variant makes much of that.
 #[test]
 fn joints_that_press_all_flat_send_nothing_away() {
     let rig = rigid_tube(24, 10, 0.3);

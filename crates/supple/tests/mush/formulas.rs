@@ -14,8 +14,8 @@ use supple::{Method, Palette, Rig};
 /// Any turn at all.
 const ANY_TURN: f64 = 3.1;
 
-/// Compares a method with where its formula takes every vertex. `more` is what it may be off by beside
-/// rounding; `None` where that is beyond first order.
+/// Compares a method with where its formula takes every vertex. `more` is what it may be off by
+/// beside rounding; `None` where that is beyond first order.
 fn compare(
     rig: &Rig,
     palette: &Palette,

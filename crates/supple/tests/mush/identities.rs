@@ -1,4 +1,5 @@
-//! What the paper says of the method as a whole: what its variants are equal to, what α and κ cannot change, and that nothing moves by itself.
+//! What the paper says of the method as a whole: what its variants are equal to, what α and κ
+//! cannot change, and that nothing moves by itself.
 
 use crate::common::{palette, rigid, size, vector};
 use crate::plain::Posed;
@@ -40,7 +41,8 @@ fn tangent(smoothing: &MushOptions) -> Method {
     })
 }
 
-/// The same rig with a joint more, which holds nothing and goes elsewhere: then no method can tell at once that all joints move alike.
+/// The same rig with a joint more, which holds nothing and goes elsewhere: then no method can tell
+/// at once that all joints move alike.
 fn with_an_idle_joint(rig: &Rig) -> Rig {
     let skeleton = rig.skeleton();
     let mut nodes = skeleton.nodes().to_vec();
@@ -242,7 +244,8 @@ proptest! {
     }
 }
 
-/// How far a surface may be off that nothing deforms. Where a patch is thin, what is off turns about its longest direction, on which the vertex is.
+/// How far a surface may be off that nothing deforms. Where a patch is thin, what is off turns
+/// about its longest direction, on which the vertex is.
 fn still_tolerance(method: &Method) -> f64 {
     match method.name() {
         // It inverts covariances whose smallest factor is a thousandth of the sum.
@@ -295,7 +298,8 @@ fn implicit_and_explicit_steps_meet_as_steps_shrink() {
     }
 }
 
-/// The hinge of the design: with raw cotangents the covariance was indefinite in 118 of 800, so that even the rest pose did not come back.
+/// The hinge of the design: with raw cotangents the covariance was indefinite in 118 of 800, so
+/// that even the rest pose did not come back.
 #[test]
 fn eight_hundred_hinges_keep_their_rest_pose() {
     use proptest::strategy::ValueTree;

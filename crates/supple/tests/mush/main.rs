@@ -1,5 +1,6 @@
-//! Delta mush and direct delta mush: against their formulas with dense matrices in double precision (`reference/`, no code shared with the library), what must
-//! hold by the formulas alone, what a bake promises, and what must not happen where patches and poses are degenerate.
+//! Delta mush and direct delta mush: against their formulas with dense matrices in double precision
+//! (`reference/`, no code shared with the library), what must hold by the formulas alone, what a
+//! bake promises, and what must not happen where patches and poses are degenerate.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -1,4 +1,5 @@
-//! Gradient normals against those of the deformed surface itself, on a tube fine enough for its triangles to tell them.
+//! Gradient normals against those of the deformed surface itself, on a tube fine enough for its
+//! triangles to tell them.
 
 use crate::common::{deform_skin, palette};
 use crate::surfaces::{baked, rigid_tube, variant};
@@ -54,7 +55,8 @@ fn gradient_normals_are_those_of_the_deformed_surface() {
     }
 }
 
-/// In degrees. Tangent frames twist where the neighbour that they look at does, which no derivative of theirs tells.
+/// In degrees. Tangent frames twist where the neighbour that they look at does, which no derivative
+/// of theirs tells.
 fn largest_angle(method: &Method) -> f32 {
     if method.to_string() == "delta-mush" {
         4.0
@@ -63,7 +65,8 @@ fn largest_angle(method: &Method) -> f32 {
     }
 }
 
-/// Where a shift shears the surface and turns no frame, only gradients see it: the test above can fail.
+/// Where a shift shears the surface and turns no frame, only gradients see it: the test above can
+/// fail.
 #[test]
 fn transported_normals_miss_a_shift() {
     let rig = rigid_tube(ALONG, AROUND, 0.3);

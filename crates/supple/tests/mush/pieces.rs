@@ -84,7 +84,8 @@ fn seams_are_not_gaps() {
     assert_eq!(connections(&rig).pieces, 1);
 }
 
-/// The upper tube ends a little above a bend: without a connection only it is smoothed there, and comes away from the lower one.
+/// The upper tube ends a little above a bend: without a connection only it is smoothed there, and
+/// comes away from the lower one.
 #[test]
 fn a_bend_near_the_gap_does_not_tear_it_open() {
     let gap = 0.5 * EDGE;

@@ -119,7 +119,8 @@ pub fn hinge() -> impl Strategy<Value = Sheet> {
     })
 }
 
-/// A crumpled grid with open borders, in which some vertices were pulled next to the edge between others.
+/// A crumpled grid with open borders, in which some vertices were pulled next to the edge between
+/// others.
 fn crumpled() -> impl Strategy<Value = Sheet> {
     let jitter = prop::collection::vec(vector(0.12), 30);
     let slivers = prop::collection::vec((any::<Index>(), 1e-7..1e-2f64), 0..3);
@@ -147,7 +148,8 @@ fn crumpled() -> impl Strategy<Value = Sheet> {
     )
 }
 
-/// Triangles between any points: edges of three triangles and more, corners used twice, points used by none.
+/// Triangles between any points: edges of three triangles and more, corners used twice, points used
+/// by none.
 fn soup() -> impl Strategy<Value = Sheet> {
     let triangle = prop::array::uniform3(0..12u32);
     let parts = (
@@ -198,7 +200,8 @@ fn paint(most: f32) -> impl Strategy<Value = Option<Vec<Option<f32>>>> {
     prop::option::of(prop::collection::vec(value, 60))
 }
 
-/// Random surfaces on random skeletons, painted or not. Vertices at one place have the same weights, as a seam has.
+/// Random surfaces on random skeletons, painted or not. Vertices at one place have the same
+/// weights, as a seam has.
 pub fn any_rig() -> impl Strategy<Value = Rig> {
     let paints = (paint(2.0), paint(2.0), paint(1.0));
     (skeleton(), any_sheet(), rows(), paints).prop_map(|(skeleton, sheet, rows, paints)| {
@@ -229,8 +232,9 @@ pub fn any_rig() -> impl Strategy<Value = Rig> {
     })
 }
 
-/// How many cases, of which a failing one is not made smaller for long: each step goes through dense
-/// matrices again. Failing cases are kept in `proptest-regressions`, to be committed with the fix.
+/// How many cases, of which a failing one is not made smaller for long: each step goes through
+/// dense matrices again. Failing cases are kept in `proptest-regressions`, to be committed with the
+/// fix.
 pub fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -257,8 +261,8 @@ pub fn check<S: Strategy>(
     tally
 }
 
-/// How many vertices a test compared, and how many it met: a formula doesn't determine every rotation,
-/// and a test that skips most vertices checks nothing.
+/// How many vertices a test compared, and how many it met: a formula doesn't determine every
+/// rotation, and a test that skips most vertices checks nothing.
 #[derive(Debug, Default)]
 pub struct Tally {
     met: Cell<usize>,

@@ -1,7 +1,9 @@
 //! The variants that gather matrices, eight vertices at a time.
 //!
-//! `Σ M_j Ω_ij` is fifty multiply-adds per joint of a vertex, and the nearest rotation a chain of dependent ones, so vertices are put side by side in lanes (`deform/lanes/`): a group goes through the joints of
-//! all of its vertices, each with one matrix for all lanes. A lane that does not have a joint holds zeros for it.
+//! `Σ M_j Ω_ij` is fifty multiply-adds per joint of a vertex, and the nearest rotation a chain of
+//! dependent ones, so vertices are put side by side in lanes (`deform/lanes/`): a group goes
+//! through the joints of all of its vertices, each with one matrix for all lanes. A lane that does
+//! not have a joint holds zeros for it.
 
 use super::{MushSkin, Variant};
 use crate::deform::lanes::{
@@ -17,7 +19,8 @@ use glam::Mat3;
 pub(super) struct LanePatches {
     /// Lever and moments of each slot of the packing.
     omegas: Vec<[Lane; 9]>,
-    /// The middle of the patch of each vertex, and its size: the length in which its levers and moments are measured, so that what is gathered is of about unit norm.
+    /// The middle of the patch of each vertex, and its size: the length in which its levers and
+    /// moments are measured, so that what is gathered is of about unit norm.
     places: Vec<[Lane; 4]>,
 }
 
@@ -64,7 +67,8 @@ impl LanePatches {
         size_of_val(&self.omegas[..]) + size_of_val(&self.places[..])
     }
 
-    /// The frames of two groups whose vertices go through their joints together: the nearest rotations.
+    /// The frames of two groups whose vertices go through their joints together: the nearest
+    /// rotations.
     #[inline(always)]
     pub(super) fn nearest<S: Simd>(
         &self,
@@ -123,7 +127,8 @@ impl LanePatches {
     }
 }
 
-/// The size of a patch in the unit of its parts: its moments in that size make up a matrix of unit norm.
+/// The size of a patch in the unit of its parts: its moments in that size make up a matrix of unit
+/// norm.
 pub(super) fn patch_size(parts: &[[f32; 9]]) -> f32 {
     let [xx, xy, xz, yy, yz, zz] = moment_sums(parts).map(|moment| moment * moment);
     let size = (xx + yy + zz + 2.0 * (xy + xz + yz)).sqrt().sqrt() as f32;
@@ -167,7 +172,9 @@ struct Patches<'a, S: Simd> {
 }
 
 impl<S: Simd> Patches<'_, S> {
-    /// About where the middles go. What is summed is measured from there, which leaves the sums as they are, since the levers of a patch cancel out, and keeps the digits of a character that is far away.
+    /// About where the middles go. What is summed is measured from there, which leaves the sums as
+    /// they are, since the levers of a patch cancel out, and keeps the digits of a character that
+    /// is far away.
     #[inline(always)]
     fn base(&self, simd: S) -> [f32x8<S>; 3] {
         FrameLanes::splat(simd, self.about).transform_points(&self.center)
@@ -290,7 +297,8 @@ impl<S: Simd> Patches<'_, S> {
     }
 }
 
-/// The rotations nearest to the matrices of all lanes of two groups. Each is a long chain of dependent steps; two groups go through it at once, so that one does not wait for the other.
+/// The rotations nearest to the matrices of all lanes of two groups. Each is a long chain of
+/// dependent steps; two groups go through it at once, so that one does not wait for the other.
 #[inline(always)]
 fn nearest<S: Simd>(simd: S, matrices: [&[f32x8<S>; 9]; 2]) -> [[f32x8<S>; 9]; 2] {
     let mut both = [f32x16::splat(simd, 0.0); 9];
@@ -316,7 +324,8 @@ fn nearest<S: Simd>(simd: S, matrices: [&[f32x8<S>; 9]; 2]) -> [[f32x8<S>; 9]; 2
     rotations
 }
 
-/// Rotations that single precision was not enough for, anew in double. The others stay as they would be beside any other vertices.
+/// Rotations that single precision was not enough for, anew in double. The others stay as they
+/// would be beside any other vertices.
 #[inline(always)]
 fn nearest_in_double<S: Simd>(
     simd: S,
@@ -342,7 +351,8 @@ fn nearest_in_double<S: Simd>(
     lanes
 }
 
-/// `Q` row by row and the covariance, in double precision: the quotient of the two keeps only what rounding they share.
+/// `Q` row by row and the covariance, in double precision: the quotient of the two keeps only what
+/// rounding they share.
 struct Wide<S: Simd> {
     matrix: [f64x8<S>; 9],
     covariance: [f64x8<S>; 6],

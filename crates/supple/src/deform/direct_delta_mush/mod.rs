@@ -1,7 +1,10 @@
-//! Direct delta mush and its variants: each vertex follows the rigid motion that fits best what smoothing gathers around it.
+//! Direct delta mush and its variants: each vertex follows the rigid motion that fits best what
+//! smoothing gathers around it.
 //!
-//! `direct-delta-mush.txt`, §3.5. The patch of a vertex comes baked (`mush/`): per joint the matrix `Ω_ij`, kept about the middle `p_i` of the patch. About that middle, and with what the heaviest
-//! joint does to it as the origin of the posed side, eq. (7) reads `[Q q] = Σ_j [R_j δ_j] Ω_ij` with `δ_j = M_j p_i − M_0 p_i`: nothing is left to subtract in eq. (10a), and `f32` does not
+//! `direct-delta-mush.txt`, §3.5. The patch of a vertex comes baked (`mush/`): per joint the matrix
+//! `Ω_ij`, kept about the middle `p_i` of the patch. About that middle, and with what the heaviest
+//! joint does to it as the origin of the posed side, eq. (7) reads `[Q q] = Σ_j [R_j δ_j] Ω_ij`
+//! with `δ_j = M_j p_i − M_0 p_i`: nothing is left to subtract in eq. (10a), and `f32` does not
 //! notice where the character stands. Every variant reads what Table 1 lists, packed for it alone:
 //!
 //! | variant | per joint | per vertex | rotation |
@@ -13,9 +16,11 @@
 //! | v4 | ω, ψ (2) | p | quaternions blended by ψ; the middle moves linearly |
 //! | v5 | ω (1) | | linear blending |
 //!
-//! The covariance that v1 also wants is the sum of its moments, so it is summed on the way instead of being read.
+//! The covariance that v1 also wants is the sum of its moments, so it is summed on the way instead
+//! of being read.
 //!
-//! Of the two forms that the paper gives v3, this is the direct one: the other divides by the determinant, the cube of a length, and blows up as rotations cancel out.
+//! Of the two forms that the paper gives v3, this is the direct one: the other divides by the
+//! determinant, the cube of a length, and blows up as rotations cancel out.
 //!
 //! Under scale and shear (two phases) the patch is stretched as its vertex is.
 
@@ -142,7 +147,8 @@ pub(super) trait Variant: Debug + Send + Sync + 'static {
     /// Numbers per joint of a vertex, beside `ω`.
     const PER_JOINT: usize;
 
-    /// For a variant whose parts are matrices: how they become rotations, so that vertices can go side by side.
+    /// For a variant whose parts are matrices: how they become rotations, so that vertices can go
+    /// side by side.
     const IN_LANES: Option<Rotations> = None;
 
     /// What vertex loops elsewhere call it.
@@ -157,7 +163,8 @@ pub(super) trait Variant: Debug + Send + Sync + 'static {
     /// Packs what a joint holds of it.
     fn keep_part(vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>);
 
-    /// The measures of a vertex and the numbers of its joints, for vertex loops elsewhere; `unit` is the length that levers are packed in.
+    /// The measures of a vertex and the numbers of its joints, for vertex loops elsewhere; `unit`
+    /// is the length that levers are packed in.
     fn stream_parts(parts: &[f32], unit: f32, stream: &mut VertexStream) {
         stream.numbers.push(unit);
         stream.influence_numbers.extend(parts);
@@ -317,7 +324,9 @@ pub(super) struct PosedJoints {
     matrices: Vec<Affine>,
     /// The matrices column by column: a sum of columns needs no dot products.
     columns: Vec<[Vec4; 4]>,
-    /// What the joint does that holds most of the surface: about where everything goes. None if not all numbers are finite: then no weight of zero takes them off, and vertices go one by one.
+    /// What the joint does that holds most of the surface: about where everything goes. None if
+    /// not all numbers are finite: then no weight of zero takes them off, and vertices go one by
+    /// one.
     about: Option<Affine>,
     /// The frame of every vertex where all joints move alike.
     common: Option<Affine>,
@@ -470,7 +479,8 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
     }
 }
 
-/// A stretch whose least factor is below about this share of its largest has lost a dimension: what `f32` entries round to, and a little more. The least is the determinant over the cofactors.
+/// A stretch whose least factor is below about this share of its largest has lost a dimension: what
+/// `f32` entries round to, and a little more. The least is the determinant over the cofactors.
 const FLATTENED: f64 = 1e-6;
 
 /// A vertex with its patch in a pose.
@@ -584,7 +594,8 @@ impl Patch<'_> {
         (matrix, covariance, base + middle.as_vec3() * self.unit)
     }
 
-    /// `q` alone, where each joint's part is a lever and one more number: `Σ M_j (ω_j p + χ_j, ω_j)`.
+    /// `q` alone, where each joint's part is a lever and one more number: `Σ M_j (ω_j p + χ_j,
+    /// ω_j)`.
     #[inline]
     fn gather_middle(&self) -> Vec3 {
         let mut sum = Vec4::ZERO;
@@ -671,7 +682,8 @@ impl Variant for V0 {
 #[derive(Clone, Debug)]
 pub(super) struct V1;
 
-/// A patch flatter than this share of its spread is thickened: inverting its covariance would amplify the rounding of `f32`.
+/// A patch flatter than this share of its spread is thickened: inverting its covariance would
+/// amplify the rounding of `f32`.
 const FLAT: f64 = 1e-4;
 
 impl Variant for V1 {
@@ -701,7 +713,9 @@ impl Variant for V1 {
         stream.influence_numbers.extend(parts);
     }
 
-    /// `R = cof(Q)·P / det P`, with `P` the covariance. Both are summed in double precision from the same numbers, so that what rounding they have cancels out. Where there is nothing to divide by, the rotation of v0.
+    /// `R = cof(Q)·P / det P`, with `P` the covariance. Both are summed in double precision from
+    /// the same numbers, so that what rounding they have cancels out. Where there is nothing to
+    /// divide by, the rotation of v0.
     #[inline]
     fn frame(patch: &Patch<'_>) -> Affine {
         let (matrix, covariance, middle) = patch.gather_wide();
@@ -719,7 +733,8 @@ impl Variant for V1 {
 }
 
 impl V1 {
-    /// What is missing in thickness. The determinant over the sum of minors is the least variance, or up to a third of it.
+    /// What is missing in thickness. The determinant over the sum of minors is the least variance,
+    /// or up to a third of it.
     fn ball(vertex: &PackedVertex<'_>) -> f64 {
         let covariance = vertex.covariance();
         let least = covariance.determinant() / minors(&covariance);
@@ -785,14 +800,16 @@ impl Variant for V3 {
         let delta = Vec3::from_slice(patch.own);
         let delta = patch.stretched(delta);
         let turned = blend.transform_vector(delta);
-        // Without a delta there is nothing to scale, and where rotations cancel out there is no direction left to scale along.
+        // Without a delta there is nothing to scale, and where rotations cancel out there is no
+        // direction left to scale along.
         let factor = delta.length() / turned.length();
         let factor = if factor < CANCELLED { factor } else { 1.0 };
         let even = factor.min(MOST_STRETCHED);
         let [x, y, z] = blend.rows.map(|row| row.truncate() * even);
         let mut rotation = Mat3::from_cols(x, y, z).transpose();
         if factor > even {
-            // Along the delta only: nothing else that the frame carries, such as a morph, must blow up with it.
+            // Along the delta only: nothing else that the frame carries, such as a morph, must blow
+            // up with it.
             let along = delta / delta.length_squared();
             let rest = turned * (factor - even);
             rotation += Mat3::from_cols(rest * along.x, rest * along.y, rest * along.z);

@@ -1,8 +1,12 @@
 //! A patch measured by itself, for loops that have single precision alone.
 //!
-//! v1 (§3.5.2) divides by the covariance of the patch, which for a flat one is ten thousand times less across than along: what single precision rounds off the moments would be magnified as much. So the
-//! division is done here, in double precision and before any pose is known. With `P = Z Λ Zᵀ` (eq. 8), a joint's lever becomes `Λ^−½ Zᵀ l` and its moments become `Λ^−½ Zᵀ C Z Λ^−½`: what points have that are seen along the
-//! axes of the patch, each axis in units of the patch's spread along it. In these units every patch is a ball: the moments of its joints sum to one, none of them is above one, and so sixteen bits suffice for them as well.
+//! v1 (§3.5.2) divides by the covariance of the patch, which for a flat one is ten thousand times
+//! less across than along: what single precision rounds off the moments would be magnified as much.
+//! So the division is done here, in double precision and before any pose is known. With `P = Z Λ
+//! Zᵀ` (eq. 8), a joint's lever becomes `Λ^−½ Zᵀ l` and its moments become `Λ^−½ Zᵀ C Z Λ^−½`: what
+//! points have that are seen along the axes of the patch, each axis in units of the patch's spread
+//! along it. In these units every patch is a ball: the moments of its joints sum to one, none of
+//! them is above one, and so sixteen bits suffice for them as well.
 
 use super::lanes::moment_sums;
 use super::symmetric;
@@ -13,7 +17,8 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 pub(super) struct Whitening {
     /// `Z`.
     axes: DMat3,
-    /// `|Λ|^½` with the signs of `Λ`: numbers of a file may be the moments of nothing, with variances below zero. Zero where a patch has no extent.
+    /// `|Λ|^½` with the signs of `Λ`: numbers of a file may be the moments of nothing, with
+    /// variances below zero. Zero where a patch has no extent.
     spreads: DVec3,
 }
 

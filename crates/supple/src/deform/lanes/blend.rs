@@ -12,8 +12,11 @@ pub(in crate::deform) type Record<const N: usize> = [f32; N];
 
 /// The records of a pose, and which of them each set of joints adds.
 ///
-/// `q` and `−q` are the same rotation, so where records hold a quaternion each joint has two, the second turned around. The rule of the papers (⊕) adds influences by falling weight, each with the sign nearer to the sum so far. If the
-/// joints of a set can be given signs with which no two of them have a negative dot product, then for any weights and any order the rule comes to these signs, all of them perhaps turned around, which changes nothing: so signs are chosen
+/// `q` and `−q` are the same rotation, so where records hold a quaternion each joint has two, the
+/// second turned around. The rule of the papers (⊕) adds influences by falling weight, each with
+/// the sign nearer to the sum so far. If the joints of a set can be given signs with which no two
+/// of them have a negative dot product, then for any weights and any order the rule comes to these
+/// signs, all of them perhaps turned around, which changes nothing: so signs are chosen
 /// once per set. Where they cannot be given, vertices go one by one, by the rule.
 #[derive(Clone, Debug)]
 pub(in crate::deform) struct ChosenRecords<const N: usize> {
@@ -61,7 +64,8 @@ impl<const N: usize> ChosenRecords<N> {
         }
     }
 
-    /// No weight of zero takes off what is not finite: the vertices of a set with such a joint go through their own joints alone, so that the others are spared.
+    /// No weight of zero takes off what is not finite: the vertices of a set with such a joint go
+    /// through their own joints alone, so that the others are spared.
     #[cold]
     fn tear_apart_what_is_not_finite(&mut self, packing: &Packing) {
         let lost = |joint: &u16| {
@@ -128,7 +132,8 @@ impl<const N: usize> ChosenRecords<N> {
         quaternion(&self.records[usize::from(joint)])
     }
 
-    /// For a vertex's influences, heaviest first: which are turned around by the rule, as bits. None where there are more influences than bits.
+    /// For a vertex's influences, heaviest first: which are turned around by the rule, as bits.
+    /// None where there are more influences than bits.
     #[inline]
     fn turned(&self, joints: &[u16], weights: &[f32]) -> Option<u64> {
         if !self.by_vertex {
@@ -221,7 +226,8 @@ pub(in crate::deform) fn blend<S: Simd, const N: usize>(
     sums
 }
 
-/// Adds a record to all lanes. Not a closure, which may stay a function of its own, without the instructions at hand.
+/// Adds a record to all lanes. Not a closure, which may stay a function of its own, without the
+/// instructions at hand.
 #[inline(always)]
 fn add<S: Simd, const N: usize>(
     simd: S,

@@ -1,4 +1,5 @@
-//! The vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the course), tangents along.
+//! The vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the
+//! course), tangents along.
 
 use super::frames::{FrameLanes, loaded};
 use super::packing::{Group, Packing};

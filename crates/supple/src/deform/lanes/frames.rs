@@ -137,7 +137,8 @@ impl<S: Simd> FrameLanes<S> {
         }
     }
 
-    /// `self` where a share is 0, `other` where it is 1; between equal frames the same frame, to the bit.
+    /// `self` where a share is 0, `other` where it is 1; between equal frames the same frame, to
+    /// the bit.
     #[inline(always)]
     #[must_use]
     pub(in crate::deform) fn lerp(&self, other: &FrameLanes<S>, shares: f32x8<S>) -> FrameLanes<S> {
@@ -167,7 +168,8 @@ impl<S: Simd> FrameLanes<S> {
         ([first, cross(&c, &a), cross(&a, &b)], determinant)
     }
 
-    /// Unit normals by the inverse transpose, as of [`Affine::transform_normal`], and which are too large, small or crushed to be told this way.
+    /// Unit normals by the inverse transpose, as of [`Affine::transform_normal`], and which are too
+    /// large, small or crushed to be told this way.
     #[inline(always)]
     pub(super) fn normals(&self, simd: S, rest: &Vec3Lanes<S>) -> ([Lane; 3], u64) {
         let one = f32x8::splat(simd, 1.0);
@@ -185,7 +187,8 @@ impl<S: Simd> FrameLanes<S> {
         (unit, !usual.to_bitmask())
     }
 
-    /// Unit tangents along the surface, as of [`Affine::transform_tangent`], and which cannot be told this way.
+    /// Unit tangents along the surface, as of [`Affine::transform_tangent`], and which cannot be
+    /// told this way.
     #[inline(always)]
     pub(super) fn tangents(&self, simd: S, rest: &[f32x8<S>; 4]) -> ([Lane; 4], u64) {
         let &[x, y, z, sides] = rest;
@@ -193,7 +196,8 @@ impl<S: Simd> FrameLanes<S> {
         let squared = dot(&along, &along);
         let factor = f32x8::splat(simd, 1.0) / squared.sqrt();
         let (cofactors, determinant) = self.cofactors();
-        // The product of the lengths of the rows, up to rounding: a determinant far below it may have the wrong sign.
+        // The product of the lengths of the rows, up to rounding: a determinant far below it may
+        // have the wrong sign.
         let area = dot(&cofactors[0], &cofactors[0]);
         let length = dot(&self.row(0), &self.row(0));
         let turned = f32x8::splat(simd, 1.0).copysign(determinant) * sides;
@@ -206,7 +210,8 @@ impl<S: Simd> FrameLanes<S> {
     }
 }
 
-/// Numbers into registers. By a loop, as all else that is done with arrays of them: what `map` calls may not be compiled for the instructions at hand.
+/// Numbers into registers. By a loop, as all else that is done with arrays of them: what `map`
+/// calls may not be compiled for the instructions at hand.
 #[inline(always)]
 pub(in crate::deform) fn loaded<S: Simd, const N: usize>(
     simd: S,

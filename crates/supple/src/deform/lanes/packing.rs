@@ -6,13 +6,16 @@ use fearless_simd::{Simd, SimdBase, f32x8};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Vertices per block. Within a block vertices may go in any order, so what is written stays in the nearest cache; blocks are what threads share out.
+/// Vertices per block. Within a block vertices may go in any order, so what is written stays in the
+/// nearest cache; blocks are what threads share out.
 pub(in crate::deform) const BLOCK: usize = 1024;
 
-/// Sorting must shorten the work to this share to be worth it, since sorted vertices are read and written here and there.
+/// Sorting must shorten the work to this share to be worth it, since sorted vertices are read and
+/// written here and there.
 const WORTH_SORTING: f64 = 0.85;
 
-/// Eight vertices go through the joints of all of them if these are at most this many times the joints of the richest; else each goes through its own.
+/// Eight vertices go through the joints of all of them if these are at most this many times the
+/// joints of the richest; else each goes through its own.
 const ALIKE: usize = 3;
 
 /// All vertices in groups of [`LANES`], with their weights.
@@ -20,10 +23,12 @@ const ALIKE: usize = 3;
 pub(in crate::deform) struct Packing {
     vertex_count: usize,
     weights: Weights,
-    /// For each vertex, its influences in rising order of their joints, as places in its row. Parallel to the rows of `weights`.
+    /// For each vertex, its influences in rising order of their joints, as places in its row.
+    /// Parallel to the rows of `weights`.
     rising: Vec<u16>,
     blocks: Vec<Block>,
-    /// The vertices of every group, counted from the first of the block; the last of a block is repeated to fill its group.
+    /// The vertices of every group, counted from the first of the block; the last of a block is
+    /// repeated to fill its group.
     locals: Vec<[u16; LANES]>,
     /// The joints that the vertices of a group go through together; none where they go one by one.
     set_of_group: Vec<Option<u32>>,
@@ -151,7 +156,8 @@ impl Packing {
         packing
     }
 
-    /// The groups of a block: as the vertices come, or sorted by their joints where that brings more of the same together.
+    /// The groups of a block: as the vertices come, or sorted by their joints where that brings
+    /// more of the same together.
     fn ordered_block(&self, first_vertex: usize) -> Vec<[u16; LANES]> {
         let count = (self.weights.vertex_count() - first_vertex).min(BLOCK);
         let as_given: Vec<u16> = (0..count as u16).collect();

@@ -1,11 +1,15 @@
-//! Bounded biharmonic weights: the smoothest weights that are in `0…1`, sum to one, and are one on their own bones.
+//! Bounded biharmonic weights: the smoothest weights that are in `0…1`, sum to one, and are one on
+//! their own bones.
 //!
-//! `lecture-skinning.txt` and `arap-point-handles.txt`, §4 (Jacobson et al. 2011): minimise `½ Σ_j w_jᵀ L V⁻¹ L w_j`, where `L` is the Laplacian over the cells and `V` their volumes, with `w_j ≥ 0`,
-//! `Σ_j w_j = 1`, and `w` given on the cells of bones.
+//! `lecture-skinning.txt` and `arap-point-handles.txt`, §4 (Jacobson et al. 2011): minimise `½ Σ_j
+//! w_jᵀ L V⁻¹ L w_j`, where `L` is the Laplacian over the cells and `V` their volumes, with `w_j ≥
+//! 0`, `Σ_j w_j = 1`, and `w` given on the cells of bones.
 //!
-//! All weights of one cell, the others held, have an exact minimum: since every joint has the same quadratic form, it is the projection of one Newton step onto the simplex. So cells are relaxed one
-//! after another, bounds and sums hold at every moment, and no system is ever factorised. What relaxation is slow at, the broad shape, comes from coarser levels, which are solved first: blocks of eight
-//! cells, as far as these are connected.
+//! All weights of one cell, the others held, have an exact minimum: since every joint has the same
+//! quadratic form, it is the projection of one Newton step onto the simplex. So cells are relaxed
+//! one after another, bounds and sums hold at every moment, and no system is ever factorised. What
+//! relaxation is slow at, the broad shape, comes from coarser levels, which are solved first:
+//! blocks of eight cells, as far as these are connected.
 
 use super::cells::{BUMP, Cells, Links, Seed, spread_around};
 use super::{BindError, Rows};
@@ -46,7 +50,8 @@ pub struct Convergence {
     pub sweeps: usize,
     /// The energy at the end.
     pub energy: f64,
-    /// By what share the least there is may be below that: what further sweeps would gain, judged by how the last ones slowed down.
+    /// By what share the least there is may be below that: what further sweeps would gain, judged
+    /// by how the last ones slowed down.
     pub left: f64,
 }
 
@@ -65,14 +70,15 @@ const MOST_SWEEPS: usize = 3000;
 /// Sweeps go this much beyond the minimum of each cell: smooth errors die sooner.
 const OVERSHOOT: f32 = 1.4;
 
-/// After this many sweeps, an even number, the energy is looked at, and the Laplacian of the weights, which is kept up to date change by change, computed anew before rounding adds up.
+/// After this many sweeps, an even number, the energy is looked at, and the Laplacian of the
+/// weights, which is kept up to date change by change, computed anew before rounding adds up.
 const BETWEEN_LOOKS: usize = 12;
 
 /// Joints times cells at most: eight bytes each, over all levels a little more.
 const MOST_WEIGHTS: usize = 200_000_000;
 
-/// The same where nobody asked for so many cells. A character of a thousand joints still gets as many
-/// cells as any.
+/// The same where nobody asked for so many cells. A character of a thousand joints still gets as
+/// many cells as any.
 const MOST_UNASKED: usize = 60_000_000;
 
 /// How many cells are chosen at most for so many joints.
@@ -115,7 +121,8 @@ pub(super) fn cell_rows(
             None => Field::from_seeds(level, seeds.len()),
             Some(coarse) => coarse.refined(&levels[depth + 1], level, &parents[depth]),
         };
-        // Sweeps are cheap over few cells, and what is not right on a coarse level is not made right later.
+        // Sweeps are cheap over few cells, and what is not right on a coarse level is not made
+        // right later.
         let share = level.places.len() as f64 / cells.places.len().max(MANY) as f64;
         convergence = start.settle(level, options.tolerance * share);
         field = Some(start);
@@ -130,14 +137,16 @@ pub(super) fn cell_rows(
 struct Level {
     places: Vec<DVec3>,
     links: Links,
-    /// How well each link conducts, in the order of the links: area over distance, in widths of the finest cells.
+    /// How well each link conducts, in the order of the links: area over distance, in widths of
+    /// the finest cells.
     conductances: Vec<f32>,
     /// The diagonal of the Laplacian: what a cell's links conduct together.
     diagonal: Vec<f32>,
     inverse_volumes: Vec<f32>,
     /// What one cell's own weight adds to the gradient there: the diagonal of `L V⁻¹ L`.
     stiffness: Vec<f32>,
-    /// Weights on the cells of bones, by hold, none in cells without any connection to one; `None` where they are to be found.
+    /// Weights on the cells of bones, by hold, none in cells without any connection to one; `None`
+    /// where they are to be found.
     given: Vec<Option<Vec<(u16, f32)>>>,
     /// The width of a cell.
     size: f64,
@@ -213,7 +222,8 @@ impl Level {
         }
     }
 
-    /// Cells in blocks of at least twice the width, as far as they are connected within, and the block of every cell; wider ones where cells are too far apart for that to gather any.
+    /// Cells in blocks of at least twice the width, as far as they are connected within, and the
+    /// block of every cell; wider ones where cells are too far apart for that to gather any.
     fn coarser(&self) -> Option<(Level, Vec<u32>)> {
         let count = self.places.len();
         let mut size = 2.0 * self.size;
@@ -318,7 +328,8 @@ struct Field {
     stride: usize,
     weights: Vec<f32>,
     laplacian: Vec<f32>,
-    /// Which groups of lanes of a cell may be other than zero, in its weights or their Laplacian; a bit each.
+    /// Which groups of lanes of a cell may be other than zero, in its weights or their Laplacian;
+    /// a bit each.
     live: Vec<u64>,
     /// How many blocks of lanes a bit stands for.
     group: usize,
@@ -582,7 +593,8 @@ fn blocks_of(mut live: u64, width: usize) -> impl Iterator<Item = usize> {
     groups.flat_map(move |group| (group * width..(group + 1) * width).step_by(LANES))
 }
 
-/// What to take off all numbers so that those that stay positive sum to one: the projection onto the simplex. Their sum is one at least.
+/// What to take off all numbers so that those that stay positive sum to one: the projection onto
+/// the simplex. Their sum is one at least.
 #[inline(always)]
 fn threshold(positive: &mut Vec<(u32, f32)>) -> f32 {
     let mut level = 0.0;
@@ -609,7 +621,8 @@ mod tests {
     use clarabel::solver::SupportedConeT::{NonnegativeConeT, ZeroConeT};
     use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus};
 
-    /// The same problem in double precision, as a quadratic programme for a solver that knows nothing of it.
+    /// The same problem in double precision, as a quadratic programme for a solver that knows
+    /// nothing of it.
     struct Plain {
         level: Level,
         holds: usize,
@@ -646,7 +659,8 @@ mod tests {
             cells.filter(|&cell| self.level.given[cell].is_none())
         }
 
-        /// No weights that are allowed have an energy lower by more than this: the energy is convex, so it is nowhere below its tangent.
+        /// No weights that are allowed have an energy lower by more than this: the energy is
+        /// convex, so it is nowhere below its tangent.
         fn most_left(&self, weights: &[f64]) -> f64 {
             let gradient = self.laplacian(&self.laplacian(weights));
             let at_cell = |cell: usize| {
@@ -670,7 +684,8 @@ mod tests {
             weights
         }
 
-        /// The weights of least energy, by an interior point method: least `½ Σ y²` over `w` and `y = L·w`, where `w` of every cell are not negative and sum to one.
+        /// The weights of least energy, by an interior point method: least `½ Σ y²` over `w` and `y
+        /// = L·w`, where `w` of every cell are not negative and sum to one.
         fn solved(&self) -> Vec<f64> {
             let count = self.level.places.len() * self.holds;
             let given = self.given();
@@ -804,7 +819,8 @@ mod tests {
         comes_near_the_least(&Filled::new(&angle, &points(&places), 400), 0.01);
     }
 
-    /// Held by three points only, all of it moves far on little energy: two thousandths of it are weights that differ by 0.08.
+    /// Held by three points only, all of it moves far on little energy: two thousandths of it are
+    /// weights that differ by 0.08.
     fn sheet_on_points() -> Filled {
         let filled = Filled::new(
             &sheet(24, 16),

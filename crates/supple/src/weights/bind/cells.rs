@@ -1,8 +1,12 @@
-//! The body as cells: voxels whose centers are inside, and patches of the surface where it is too thin for one.
+//! The body as cells: voxels whose centers are inside, and patches of the surface where it is too
+//! thin for one.
 //!
-//! `arap-point-handles.txt`, §4, takes voxels instead of tetrahedra, which takes any mesh. Inside is where the surface winds around a place more than half a time, so holes, doubled and crossing shells do
-//! no harm. Two neighbouring voxels are connected unless the way between them leads outside: fingers that nearly touch stay two fingers, however coarse the voxels. Skin that has no voxel
-//! right behind it (cloth, ears, all of an open sheet) is cut into patches of a voxel's size, which are cells too, connected as the surface is.
+//! `arap-point-handles.txt`, §4, takes voxels instead of tetrahedra, which takes any mesh. Inside
+//! is where the surface winds around a place more than half a time, so holes, doubled and crossing
+//! shells do no harm. Two neighbouring voxels are connected unless the way between them leads
+//! outside: fingers that nearly touch stay two fingers, however coarse the voxels. Skin that has no
+//! voxel right behind it (cloth, ears, all of an open sheet) is cut into patches of a voxel's size,
+//! which are cells too, connected as the surface is.
 
 use super::handles::Hold;
 use super::segment_tree::SegmentTree;
@@ -77,14 +81,16 @@ impl Links {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seed {
     pub(crate) cell: u32,
-    /// How much of the bones is in the cell, in widths: where two bones meet, they share the cell by that, so that weights do not jump with the place of the lattice.
+    /// How much of the bones is in the cell, in widths: where two bones meet, they share the cell
+    /// by that, so that weights do not jump with the place of the lattice.
     pub(crate) amount: f64,
 }
 
 /// A bone is looked at this many times on the width of a cell.
 const SAMPLES: f64 = 8.0;
 
-/// A bone outside of a body that has others inside holds it if this share of it runs along the skin.
+/// A bone outside of a body that has others inside holds it if this share of it runs along the
+/// skin.
 const ALONG_SKIN: f64 = 0.35;
 
 /// No voxel.
@@ -105,7 +111,8 @@ struct Lattice {
 }
 
 impl Cells {
-    /// About `wanted` voxels fill the body, or as many as its bones ask for, up to `most`; fewer if its skin alone would need more, or if it is thin in a large box.
+    /// About `wanted` voxels fill the body, or as many as its bones ask for, up to `most`; fewer if
+    /// its skin alone would need more, or if it is thin in a large box.
     pub(crate) fn of(shape: &Shape, holds: &[Hold], wanted: Option<usize>, most: usize) -> Cells {
         let size = choose_size(shape, holds, wanted, most);
         let (lattice, mut places) = Lattice::fill(shape, size);
@@ -118,7 +125,8 @@ impl Cells {
             let patch = a.max(b) as usize >= voxels;
             (a != b && patch).then_some((a, b))
         }));
-        // A part too thin for voxels to go through, between others that are not: the skin still connects them.
+        // A part too thin for voxels to go through, between others that are not: the skin still
+        // connects them.
         let mut sets = DisjointSets::new(places.len());
         for &(a, b) in &pairs {
             sets.join(a as usize, b as usize);
@@ -143,7 +151,8 @@ impl Cells {
         }
     }
 
-    /// The cells that every hold has, each once, and how much of its bones is in each: those that they pass through, or where a bone just outside is nearest to the body. None if it is far
+    /// The cells that every hold has, each once, and how much of its bones is in each: those that
+    /// they pass through, or where a bone just outside is nearest to the body. None if it is far
     /// from it.
     pub(crate) fn seeds(&self, shape: &Shape, holds: &[Hold]) -> Vec<Vec<Seed>> {
         let search = PlaceSearch::over(&self.places, self.size);
@@ -176,13 +185,15 @@ impl Cells {
             let steps = (SAMPLES * segment.length() / self.size)
                 .ceil()
                 .clamp(1.0, 1e4);
-            // In the middle of each step, so that each stands for as much of the bone; a point stands for half a width.
+            // In the middle of each step, so that each stands for as much of the bone; a point
+            // stands for half a width.
             let amount = (segment.length() / (steps * self.size)).max(0.5 / steps);
             samples.extend(
                 (0..steps as usize).map(|step| (segment.at((step as f64 + 0.5) / steps), amount)),
             );
         }
-        // A bone on the border of half a body is some voxels away from its inside, which ends before the border does.
+        // A bone on the border of half a body is some voxels away from its inside, which ends
+        // before the border does.
         for reach in [1, 2, 4, 8].into_iter().filter(|_| hold.inside) {
             let mut seeds = Vec::new();
             for &(sample, amount) in &samples {
@@ -213,7 +224,8 @@ impl Cells {
             .iter()
             .map(|found| found.0)
             .fold(f32::INFINITY, f32::min);
-        // Beside bones that are inside, one that only comes near with its end, as the arm above a glove does, holds nothing.
+        // Beside bones that are inside, one that only comes near with its end, as the arm above a
+        // glove does, holds nothing.
         let beside = near
             .iter()
             .filter(|found| f64::from(found.0) <= 2.0 * self.size);
@@ -224,7 +236,8 @@ impl Cells {
         near.iter().filter(close).map(|found| found.1).collect()
     }
 
-    /// The cells around a place, connected with one of them, and their shares in it: a smooth bump as wide as a few voxels. Weights hardly change across the skin (no weight flows through
+    /// The cells around a place, connected with one of them, and their shares in it: a smooth bump
+    /// as wide as a few voxels. Weights hardly change across the skin (no weight flows through
     /// it), so what lies behind it is all that is needed.
     pub(crate) fn around(&self, place: DVec3, from: u32, around: &mut Vec<(u32, f64)>) {
         spread_around(
@@ -241,7 +254,8 @@ impl Cells {
 /// The radius of the bump by which values at cells become values between them, in widths.
 pub(crate) const BUMP: f64 = 2.3;
 
-/// Cells connected with `from` within a radius of a place, by a bump `(1 − r²)²`; shares sum to one. `from` alone where all are farther.
+/// Cells connected with `from` within a radius of a place, by a bump `(1 − r²)²`; shares sum to
+/// one. `from` alone where all are farther.
 pub(crate) fn spread_around(
     places: &[DVec3],
     links: &Links,
@@ -282,7 +296,8 @@ pub(crate) fn spread_around(
 /// As many voxels as are chosen by themselves at least, and at most.
 const CHOSEN: (f64, f64) = (4_000.0, 60_000.0);
 
-/// As many voxels for every point of the surface at most: a coarse surface does not show what more would tell.
+/// As many voxels for every point of the surface at most: a coarse surface does not show what more
+/// would tell.
 const PER_POINT: f64 = 30.0;
 
 /// As many voxels at least where the surface is fine enough.
@@ -291,7 +306,9 @@ const MIDDLING: f64 = 12_000.0;
 /// As many voxels along a short bone: fewer do not tell one finger bone from the next.
 const ALONG_BONE: f64 = 3.0;
 
-/// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter ones among the bones (the first quarter), or the ways between points where there are no bones, are a few voxels long.
+/// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter
+/// ones among the bones (the first quarter), or the ways between points where there are no bones,
+/// are a few voxels long.
 fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>, at_most: usize) -> f64 {
     let sides = 2.0 * shape.half_sides();
     let at_least = 1e-4;
@@ -337,7 +354,8 @@ fn between_points(holds: &[Hold]) -> Vec<f64> {
 }
 
 impl Lattice {
-    /// Which centers are inside, and where. The lattice lies evenly about the middle of the model, so that a model that is symmetric has symmetric voxels.
+    /// Which centers are inside, and where. The lattice lies evenly about the middle of the model,
+    /// so that a model that is symmetric has symmetric voxels.
     fn fill(shape: &Shape, size: f64) -> (Lattice, Vec<DVec3>) {
         let half = if shape.points.is_empty() {
             IVec3::ZERO
@@ -406,7 +424,8 @@ impl Lattice {
             .nearest(middle.as_vec3(), radius as f32, |_| true)
             .is_none();
         if far {
-            // Away from the surface the winding number changes little; if it is clear here, it is clear all over the block.
+            // Away from the surface the winding number changes little; if it is clear here, it is
+            // clear all over the block.
             let winding = shape.tree.winding(middle);
             if winding < 0.25 {
                 return;
@@ -447,7 +466,8 @@ impl Lattice {
     }
 
     fn place_of(&self, place: DVec3) -> IVec3 {
-        // What is outside of the box stays outside; a point that no triangle has may be farther away than integers reach.
+        // What is outside of the box stays outside; a point that no triangle has may be farther
+        // away than integers reach.
         let beyond = (self.dims + 4).as_dvec3();
         let place = (place / self.size).floor().clamp(-beyond, beyond);
         place.as_ivec3() + self.dims / 2
@@ -501,7 +521,8 @@ fn unravel(index: usize, dims: IVec3) -> IVec3 {
     )
 }
 
-/// Whether one can go straight from a place inside to another without leaving the body. Surfaces inside of it, as of a shell within another, do not matter.
+/// Whether one can go straight from a place inside to another without leaving the body. Surfaces
+/// inside of it, as of a shell within another, do not matter.
 fn joined(shape: &Shape, a: DVec3, b: DVec3) -> bool {
     !shape.tree.blocked(a.as_vec3(), b.as_vec3(), 0.0, |_| true) || all_inside(shape, a, b)
 }
@@ -512,7 +533,8 @@ fn all_inside(shape: &Shape, a: DVec3, b: DVec3) -> bool {
         .all(|&share| shape.is_inside(a.lerp(b, share)))
 }
 
-/// The cell of every point: the voxel behind it, or a patch of neighbouring points without one that lie in the same voxel's place. Adds the patches' middles to the places.
+/// The cell of every point: the voxel behind it, or a patch of neighbouring points without one that
+/// lie in the same voxel's place. Adds the patches' middles to the places.
 fn patches(shape: &Shape, behind: &[u32], size: f64, places: &mut Vec<DVec3>) -> Vec<u32> {
     let place_of = |point: u32| (shape.points[point as usize] / size).floor().as_ivec3();
     let mut sets = DisjointSets::new(shape.points.len());
@@ -563,7 +585,9 @@ impl PlaceSearch {
         PlaceSearch { size, cells }
     }
 
-    /// The nearest cells that fit, no farther than so many widths of a cube: more than one where a place is between them, as the middle of a symmetric body is, so that neither side is preferred.
+    /// The nearest cells that fit, no farther than so many widths of a cube: more than one where a
+    /// place is between them, as the middle of a symmetric body is, so that neither side is
+    /// preferred.
     fn nearest(
         &self,
         places: &[DVec3],
@@ -593,7 +617,8 @@ impl PlaceSearch {
     }
 }
 
-/// Cells count as equally near to a place if their distances differ by no more than this share of a width.
+/// Cells count as equally near to a place if their distances differ by no more than this share of a
+/// width.
 const BETWEEN: f64 = 0.1;
 
 #[cfg(test)]
@@ -621,7 +646,8 @@ mod tests {
         }
     }
 
-    /// A cloth beside a body has no inside, so that it becomes patches, which are connected with each other and not with the body.
+    /// A cloth beside a body has no inside, so that it becomes patches, which are connected with
+    /// each other and not with the body.
     #[test]
     fn what_is_too_thin_for_voxels_becomes_patches() {
         let block = boxes(&[([-9.0, 2.0, -4.0], [-3.0, 8.0, 2.0])]);

@@ -33,7 +33,8 @@ impl EnvelopeOptions {
     }
 }
 
-/// A share of the points nearest to a bone is inside of its fitted capsule: a few far ones (a bag, a collar) must not widen it.
+/// A share of the points nearest to a bone is inside of its fitted capsule: a few far ones (a bag,
+/// a collar) must not widen it.
 const INSIDE: f64 = 0.8;
 
 /// The capsule of one segment: its radius changes evenly from one end to the other.
@@ -49,7 +50,8 @@ impl Capsule {
     }
 }
 
-/// Full weight within a capsule's radius, none beyond the falloff, smoothly between. A point beyond all of them follows the one that it is nearest to, in radii.
+/// Full weight within a capsule's radius, none beyond the falloff, smoothly between. A point beyond
+/// all of them follows the one that it is nearest to, in radii.
 pub(super) fn rows(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Rows {
     let capsules = fit(shape, holds, options);
     let tree = SegmentTree::over(holds);

@@ -1,4 +1,5 @@
-//! Pieces that no bone holds follow the nearest ones that are held: buttons, eyes, a jacket over a body.
+//! Pieces that no bone holds follow the nearest ones that are held: buttons, eyes, a jacket over a
+//! body.
 
 use super::Rows;
 use super::handles::{Hold, Segment};
@@ -10,10 +11,12 @@ use std::collections::HashMap;
 /// A loose piece smaller than this share of the model moves as one: a button does not bend.
 const SMALL: f64 = 0.04;
 
-/// How often what a large piece took over is averaged with its neighbours: the nearest place of a body may jump from an arm to the trunk.
+/// How often what a large piece took over is averaged with its neighbours: the nearest place of a
+/// body may jump from an arm to the trunk.
 const SMOOTHING: usize = 10;
 
-/// Gives rows to all points of pieces that are not bound, from the nearest place on those that are. If none is, from the nearest bone.
+/// Gives rows to all points of pieces that are not bound, from the nearest place on those that are.
+/// If none is, from the nearest bone.
 pub(super) fn follow(shape: &Shape, holds: &[Hold], rows: &mut Rows, bound: &[bool]) {
     let followers: Vec<u32> = (0..shape.points.len() as u32)
         .filter(|&point| !bound[shape.piece_of[point as usize] as usize])
@@ -46,7 +49,8 @@ pub(super) fn follow(shape: &Shape, holds: &[Hold], rows: &mut Rows, bound: &[bo
     );
 }
 
-/// Averages the rows of some points with their neighbours'. All neighbours of such points must have rows.
+/// Averages the rows of some points with their neighbours'. All neighbours of such points must have
+/// rows.
 fn smooth(shape: &Shape, rows: &mut Rows, wanted: impl Fn(usize) -> bool, steps: usize) {
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); shape.points.len()];
     for edge in &shape.edges {

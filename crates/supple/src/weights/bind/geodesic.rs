@@ -1,8 +1,11 @@
 //! Distances through the inside of the body instead of across the gap between two limbs.
 //!
-//! Voxels as in geodesic voxel binding (Dionne and de Lasa 2013): the distance of every cell to every bone, along ways inside. Distances solve the eikonal equation `|∇d| = 1` by fast marching, so
-//! that they do not depend on how the voxels lie as paths from voxel to voxel would. The falloff is not the paper's, which never ends: a bone that is `q` times as far as the nearest one has
-//! the weight `(1 − t)²(1 + 2t)` with `t = (q − 1) / falloff`, so one number says how far weights reach, in radii of the limb, and beyond it there are none.
+//! Voxels as in geodesic voxel binding (Dionne and de Lasa 2013): the distance of every cell to
+//! every bone, along ways inside. Distances solve the eikonal equation `|∇d| = 1` by fast marching,
+//! so that they do not depend on how the voxels lie as paths from voxel to voxel would. The falloff
+//! is not the paper's, which never ends: a bone that is `q` times as far as the nearest one has the
+//! weight `(1 − t)²(1 + 2t)` with `t = (q − 1) / falloff`, so one number says how far weights
+//! reach, in radii of the limb, and beyond it there are none.
 
 use super::cells::{Cells, Seed};
 use super::handles::Hold;
@@ -38,10 +41,12 @@ impl GeodesicOptions {
     }
 }
 
-/// How far a front of distances runs beyond what counts: the way to a cell that counts may lead through some that do not.
+/// How far a front of distances runs beyond what counts: the way to a cell that counts may lead
+/// through some that do not.
 const SLACK: f64 = 1.5;
 
-/// Up to so many widths around a bone, distances are those as the crow flies: a front that sets out from single voxels is no tube around the bone yet, and what it is late there it stays.
+/// Up to so many widths around a bone, distances are those as the crow flies: a front that sets out
+/// from single voxels is no tube around the bone yet, and what it is late there it stays.
 const AS_THE_CROW_FLIES: f64 = 3.0;
 
 /// A cell, and how far it is from a bone.
@@ -152,7 +157,8 @@ impl<'s> InsideDistances<'s> {
     }
 }
 
-/// Where the front around a bone sets out: from the cells that it passes through, and those around them that are straight ahead.
+/// Where the front around a bone sets out: from the cells that it passes through, and those around
+/// them that are straight ahead.
 fn starts(cells: &Cells, hold: &Hold, seeds: &[Seed]) -> Vec<Start> {
     // A bone outside of the body starts where it touches the skin.
     let distance = |cell: u32| match hold.inside {
@@ -197,7 +203,8 @@ fn march(cells: &Cells, starts: &[Start], runs_on: impl Fn(u32, f64) -> bool) ->
     front.distances
 }
 
-/// A front of distances; kept between marches, so that one costs time by what it reaches, not by how many cells there are.
+/// A front of distances; kept between marches, so that one costs time by what it reaches, not by
+/// how many cells there are.
 struct Front {
     /// Infinite where it has not come.
     distances: Vec<f64>,
@@ -262,7 +269,8 @@ impl Front {
     }
 }
 
-/// When a front arrives at a cell from its settled neighbours: the largest root of `Σ_axes ((d − d_axis) / h)² = 1` over as many axes as lie behind it; along straight links that are not
+/// When a front arrives at a cell from its settled neighbours: the largest root of `Σ_axes ((d −
+/// d_axis) / h)² = 1` over as many axes as lie behind it; along straight links that are not
 /// of the lattice by their length.
 fn arrival(cells: &Cells, distances: &[f64], settled: &[bool], cell: u32) -> f64 {
     let here = cells.places[cell as usize];

@@ -41,8 +41,8 @@ impl BindGroup {
 ///
 /// # Errors
 ///
-/// If a vertex is in no group, a group names a vertex or a joint that does not exist or has no joint
-/// to bind to, an option is out of its range, or the method's equations cannot be solved.
+/// If a vertex is in no group, a group names a vertex or a joint that does not exist or has no
+/// joint to bind to, an option is out of its range, or the method's equations cannot be solved.
 pub fn bind_groups(
     mesh: &Mesh,
     skeleton: &Skeleton,

@@ -23,9 +23,11 @@ pub struct Bone {
     pub head: DVec3,
     /// Where the bone ends.
     pub tail: DVec3,
-    /// Nothing is known to be at its end: it was made up, and reaches no farther than the body does.
+    /// Nothing is known to be at its end: it was made up, and reaches no farther than the body
+    /// does.
     pub open_ended: bool,
-    /// Of bones with an open end: nothing else goes on from the joint above, so that it may go on farther than its length, as long as it stays inside.
+    /// Of bones with an open end: nothing else goes on from the joint above, so that it may go on
+    /// farther than its length, as long as it stays inside.
     pub last_of_chain: bool,
 }
 
@@ -45,8 +47,9 @@ impl Handle {
         }
     }
 
-    /// The handles of some joints of a skeleton: a bone to each of the next joints below that are among them. A last joint goes on in the direction of the
-    /// bone above. Joints whose place is not known (a bind matrix that cannot be inverted) are left out.
+    /// The handles of some joints of a skeleton: a bone to each of the next joints below that are
+    /// among them. A last joint goes on in the direction of the bone above. Joints whose place
+    /// is not known (a bind matrix that cannot be inverted) are left out.
     pub fn of_joints(skeleton: &Skeleton, joints: &[usize]) -> Vec<Handle> {
         let all = skeleton.joints();
         let mut chosen = vec![false; all.len()];
@@ -164,15 +167,18 @@ impl Segment {
     }
 }
 
-/// A bone made up for a last joint may go on for this many times the length of the bone above, as long as it stays inside: a short neck carries a large head.
+/// A bone made up for a last joint may go on for this many times the length of the bone above, as
+/// long as it stays inside: a short neck carries a large head.
 const GOES_ON: f64 = 4.0;
 
-/// A topmost joint of whose bones less than this share is inside stands beside the body: on the floor, between the feet.
+/// A topmost joint of whose bones less than this share is inside stands beside the body: on the
+/// floor, between the feet.
 const BESIDE: f64 = 0.35;
 
 impl Hold {
-    /// Holds for a shape. Of a handle that is partly inside of the body, the rest does not count: a bone that comes out at the armpit holds nothing of the arm beside it. A topmost joint beside the
-    /// body holds nothing: its bones only lead there.
+    /// Holds for a shape. Of a handle that is partly inside of the body, the rest does not count: a
+    /// bone that comes out at the armpit holds nothing of the arm beside it. A topmost joint beside
+    /// the body holds nothing: its bones only lead there.
     pub(crate) fn all_of(handles: &[Handle], shape: &Shape) -> Vec<Hold> {
         let holds = crate::exec::map(handles.len(), |index| Hold::of(&handles[index], shape));
         let in_body = |(_, share): &(Hold, f64)| *share >= BESIDE;
@@ -242,10 +248,12 @@ impl Hold {
     }
 }
 
-/// Bones count as inside where the surface winds around them this often: on the border of half a body, as artists model them before mirroring, it is about a half.
+/// Bones count as inside where the surface winds around them this often: on the border of half a
+/// body, as artists model them before mirroring, it is about a half.
 const AROUND_BONE: f64 = 0.3;
 
-/// The shares of a segment between which it is inside of the body, to a hundredth of the model's size.
+/// The shares of a segment between which it is inside of the body, to a hundredth of the model's
+/// size.
 fn runs_inside(segment: &Segment, shape: &Shape) -> Vec<(f64, f64)> {
     let steps = (segment.length() / 0.01).ceil().clamp(1.0, 400.0) as usize;
     let share = |step: usize| step as f64 / steps as f64;
@@ -263,7 +271,8 @@ fn runs_inside(segment: &Segment, shape: &Shape) -> Vec<(f64, f64)> {
     runs
 }
 
-/// Whether a joint's name says that it is there to control others or to carry things, not to hold skin: `IK-foot.L`, `handIK`, `elbow_ctrl`, `pole.R`, `handslot.l`.
+/// Whether a joint's name says that it is there to control others or to carry things, not to hold
+/// skin: `IK-foot.L`, `handIK`, `elbow_ctrl`, `pole.R`, `handslot.l`.
 pub fn is_control_name(name: &str) -> bool {
     let words = words_of_name(name);
     let whole = [

@@ -1,8 +1,11 @@
-//! Bone heat: every point takes the temperature of the nearest bone that it sees, and heat spreads over the surface.
+//! Bone heat: every point takes the temperature of the nearest bone that it sees, and heat spreads
+//! over the surface.
 //!
-//! `lecture-skinning.txt` names it (Baran and Popović 2007): the equilibrium of `−Δw_j + H w_j = H p_j`, where `p_j` is one at the points to which bone `j` is the
-//! nearest visible one, and `H = c / d²` with `d` the distance to it; zero where no bone is seen. With the area matrix `M` and the cotangent Laplacian `L` the system
-//! `(L + M H) w_j = M H p_j` is symmetric, the same for all bones, and takes one factorisation. Its solutions are in `0…1` and sum to one.
+//! `lecture-skinning.txt` names it (Baran and Popović 2007): the equilibrium of `−Δw_j + H w_j = H
+//! p_j`, where `p_j` is one at the points to which bone `j` is the nearest visible one, and `H = c
+//! / d²` with `d` the distance to it; zero where no bone is seen. With the area matrix `M` and the
+//! cotangent Laplacian `L` the system `(L + M H) w_j = M H p_j` is symmetric, the same for all
+//! bones, and takes one factorisation. Its solutions are in `0…1` and sum to one.
 
 use super::handles::Hold;
 use super::segment_tree::{Near, SegmentTree};
@@ -39,7 +42,8 @@ struct Sight {
     square_distance: f64,
 }
 
-/// How many bones are tried, nearest first. One that is hidden behind this many nearer ones is no bone of this point.
+/// How many bones are tried, nearest first. One that is hidden behind this many nearer ones is no
+/// bone of this point.
 const TRIES: usize = 6;
 
 /// Bones farther than this many times the nearest one are not looked for.
@@ -48,10 +52,12 @@ const FARTHEST: f64 = 3.0;
 /// Bones count as equally near within this share of their square distance.
 const TIE: f64 = 1e-4;
 
-/// A piece of which fewer points see a bone than this share does not decide for itself: it lies over something, and follows that.
+/// A piece of which fewer points see a bone than this share does not decide for itself: it lies
+/// over something, and follows that.
 const SEEING: f64 = 0.5;
 
-/// The rows of all points in pieces that see their bones; which pieces those are. If none does, every point is taken to see its nearest bone.
+/// The rows of all points in pieces that see their bones; which pieces those are. If none does,
+/// every point is taken to see its nearest bone.
 pub(super) fn rows(
     shape: &Shape,
     holds: &[Hold],
@@ -118,7 +124,8 @@ impl Sight {
     }
 }
 
-/// The nearest bones that a point sees, through the inside of the body. `near` is scratch: the holds that are near enough to be tried.
+/// The nearest bones that a point sees, through the inside of the body. `near` is scratch: the
+/// holds that are near enough to be tried.
 fn see(shape: &Shape, tree: &SegmentTree, point: u32, near: &mut Vec<Near>) -> Sight {
     let place = shape.points[point as usize];
     let closed = shape.pieces[shape.piece_of[point as usize] as usize].closed;
@@ -142,7 +149,8 @@ fn see(shape: &Shape, tree: &SegmentTree, point: u32, near: &mut Vec<Near>) -> S
         }
         passed = square * (1.0 + TIE);
         let way = target - place;
-        // Away from the inside, no bone of this body is seen: what is in front of a face is not part of it.
+        // Away from the inside, no bone of this body is seen: what is in front of a face is not
+        // part of it.
         let outwards = closed && way.dot(normal) > 0.2 * way.length() * normal.length();
         if !outwards && !shape.hides(point, target) {
             return Sight::of(near, square);

@@ -1,6 +1,7 @@
 //! Weights for any mesh: a body and the bones inside of it, bound by one of several methods.
 //!
-//! Every method gives complete weights on whatever surface there is. What no bone holds by itself (a button, a jacket, a ball in front of the face) follows the nearest surface that is held, and
+//! Every method gives complete weights on whatever surface there is. What no bone holds by itself
+//! (a button, a jacket, a ball in front of the face) follows the nearest surface that is held, and
 //! joints that came to hold nothing are told of in the [`BindReport`].
 
 mod bounded_biharmonic;
@@ -141,7 +142,8 @@ pub enum BindError {
         /// What it may be.
         allowed: &'static str,
     },
-    /// The heat equation could not be solved: the surface is too large for the memory, or has numbers beyond all measure.
+    /// The heat equation could not be solved: the surface is too large for the memory, or has
+    /// numbers beyond all measure.
     #[error("the equations of heat over this surface could not be solved")]
     Solver,
     /// Bounded biharmonic weights of too many joints over too many cells.
@@ -179,9 +181,11 @@ pub struct BindReport {
     pub outside: Vec<usize>,
     /// How many connected pieces the surface has.
     pub pieces: usize,
-    /// Pieces that no bone holds and that follow others: a vertex of each, and how many points it has.
+    /// Pieces that no bone holds and that follow others: a vertex of each, and how many points it
+    /// has.
     pub followers: Vec<Follower>,
-    /// By how much the weights of a vertex missed a sum of one before they were normalised, at most.
+    /// By how much the weights of a vertex missed a sum of one before they were normalised, at
+    /// most.
     pub partition_error: f64,
     /// Voxels inside of the body, for methods that use them.
     pub voxels: usize,
@@ -261,12 +265,14 @@ fn check_voxels(voxels: Option<usize>) -> Result<(), BindError> {
     }
 }
 
-/// Binds a mesh to handles. `joints` is how many joints there are; `progress` is told the share that is done, now and then.
+/// Binds a mesh to handles. `joints` is how many joints there are; `progress` is told the share
+/// that is done, now and then.
 ///
 /// # Errors
 ///
-/// If there are no handles, two are at the same place or of one joint, one has no bone, is not finite or is of a
-/// joint that does not exist, an option is out of its range, or the equations cannot be solved.
+/// If there are no handles, two are at the same place or of one joint, one has no bone, is not
+/// finite or is of a joint that does not exist, an option is out of its range, or the equations
+/// cannot be solved.
 pub fn bind(
     mesh: &Mesh,
     handles: &[Handle],
@@ -342,7 +348,8 @@ pub fn bind(
     Ok(Bound { weights, report })
 }
 
-/// Points that were given one by one must be apart. Joints of a skeleton may share a place: files have such, and one of them is at the top.
+/// Points that were given one by one must be apart. Joints of a skeleton may share a place: files
+/// have such, and one of them is at the top.
 fn check_points(handles: &[Handle]) -> Result<(), BindError> {
     let place = |handle: &Handle| match handle.bones[..] {
         [bone] if bone.head == bone.tail && !handle.topmost => Some(bone.head),

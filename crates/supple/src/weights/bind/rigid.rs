@@ -1,4 +1,5 @@
-//! Every point follows the nearest bone. Where bones are equally near, as all around a joint, the one nearer to the root has it.
+//! Every point follows the nearest bone. Where bones are equally near, as all around a joint, the
+//! one nearer to the root has it.
 
 use super::handles::Hold;
 use super::segment_tree::SegmentTree;

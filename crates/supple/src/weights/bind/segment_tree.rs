@@ -136,8 +136,8 @@ impl<'h> SegmentTree<'h> {
         self.add(other, first + half);
     }
 
-    /// Shows all segments no farther than the root of `within`, which `see` may lower, to `see`: each
-    /// with its nearest point and the square of how far that is.
+    /// Shows all segments no farther than the root of `within`, which `see` may lower, to `see`:
+    /// each with its nearest point and the square of how far that is.
     pub(super) fn walk(
         &self,
         place: DVec3,

@@ -1,7 +1,8 @@
 //! The surface as binding sees it: welded points, pieces, triangles that face outwards.
 //!
-//! Nothing here is taken on trust: files have triangles twice, facing either way, pieces inside of pieces, and any unit. So coordinates are brought to
-//! an extent of one, doubles are dropped, and every patch is turned to face outwards by its own shape.
+//! Nothing here is taken on trust: files have triangles twice, facing either way, pieces inside of
+//! pieces, and any unit. So coordinates are brought to an extent of one, doubles are dropped, and
+//! every patch is turned to face outwards by its own shape.
 
 use crate::adjacency::{DisjointSets, Weld, weld_near, weld_positions};
 use crate::exec;
@@ -9,7 +10,8 @@ use crate::mesh::Mesh;
 use crate::surface_tree::SurfaceTree;
 use glam::DVec3;
 
-/// A surface made ready for binding. All its coordinates are those of the unit: the extent of the model is one, its middle the origin.
+/// A surface made ready for binding. All its coordinates are those of the unit: the extent of the
+/// model is one, its middle the origin.
 pub(crate) struct Shape {
     weld: Weld,
     pub(crate) points: Vec<DVec3>,
@@ -17,7 +19,8 @@ pub(crate) struct Shape {
     pub(crate) normals: Vec<DVec3>,
     /// A third of the area of the triangles around.
     pub(crate) areas: Vec<f64>,
-    /// Corners are points. No two are the same, none is without area, all of a patch face outwards.
+    /// Corners are points. No two are the same, none is without area, all of a patch face
+    /// outwards.
     pub(crate) triangles: Vec<[u32; 3]>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) pieces: Vec<Piece>,
@@ -31,7 +34,8 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) ends: [u32; 2],
-    /// Half the cotangents of the angles opposite to it, never quite zero, so that all of a piece stays connected.
+    /// Half the cotangents of the angles opposite to it, never quite zero, so that all of a piece
+    /// stays connected.
     pub(crate) cotangents: f64,
 }
 
@@ -52,7 +56,8 @@ impl Piece {
     }
 }
 
-/// Points at open edges that are no farther apart than this are one, the extent of the model being one: the sides of a seam, rounded differently.
+/// Points at open edges that are no farther apart than this are one, the extent of the model being
+/// one: the sides of a seam, rounded differently.
 const ROUNDED: f64 = 1e-5;
 
 /// From the model's coordinates to those of the unit.
@@ -167,7 +172,8 @@ impl Shape {
         length / self.unit.scale
     }
 
-    /// How far the surface reaches from the middle along each axis. Points that no triangle of an area has may lie beyond.
+    /// How far the surface reaches from the middle along each axis. Points that no triangle of an
+    /// area has may lie beyond.
     pub(crate) fn half_sides(&self) -> DVec3 {
         self.unit.half_sides
     }
@@ -177,7 +183,8 @@ impl Shape {
         self.tree.winding(place) > 0.5
     }
 
-    /// Whether the surface lies between a point of it and a place. Triangles at the point do not count.
+    /// Whether the surface lies between a point of it and a place. Triangles at the point do not
+    /// count.
     pub(crate) fn hides(&self, point: u32, place: DVec3) -> bool {
         let from = self.points[point as usize].as_vec3();
         self.tree.blocked(from, place.as_vec3(), 1e-3, |triangle| {
@@ -197,8 +204,9 @@ fn across(points: &[DVec3], corners: &[u32; 3]) -> DVec3 {
     (b - a).cross(c - a)
 }
 
-/// The triangles of a mesh over welded points, each once, whichever way it faces; and their sides. Those without area are left out, and of those that rounding gave one the ones that leave the box of all others:
-/// within it they may close a seam.
+/// The triangles of a mesh over welded points, each once, whichever way it faces; and their sides.
+/// Those without area are left out, and of those that rounding gave one the ones that leave the box
+/// of all others: within it they may close a seam.
 fn distinct_triangles(
     mesh: &Mesh,
     weld: &Weld,
@@ -290,7 +298,8 @@ impl Sides {
         self.sides.chunk_by(|a, b| a.ends == b.ends)
     }
 
-    /// Which triangles have the same corners as one before them: they share their sides, and what is opposite.
+    /// Which triangles have the same corners as one before them: they share their sides, and what
+    /// is opposite.
     fn triangles_again(&self, triangles: usize) -> Vec<bool> {
         let mut again = vec![false; triangles];
         for sides in self.of_edges() {
@@ -314,8 +323,9 @@ impl Sides {
         open
     }
 
-    /// Which triangles face outwards as they are. Triangles agree with their neighbours across edges of two; each patch of agreeing triangles then
-    /// encloses a positive volume, seen from its own middle.
+    /// Which triangles face outwards as they are. Triangles agree with their neighbours across
+    /// edges of two; each patch of agreeing triangles then encloses a positive volume, seen
+    /// from its own middle.
     fn outward(&self, points: &[DVec3], triangles: &[[u32; 3]]) -> Vec<bool> {
         let mut neighbours = vec![[u32::MAX; 3]; triangles.len()];
         let mut agrees = vec![[true; 3]; triangles.len()];

@@ -1,4 +1,5 @@
-//! Painting: one joint's weight set, added to or scaled, or all smoothed; everywhere alike (a flood), or around places that a brush touches.
+//! Painting: one joint's weight set, added to or scaled, or all smoothed; everywhere alike (a
+//! flood), or around places that a brush touches.
 
 use super::row::{Row, merged, share_of};
 use super::surface_distance::Reached;
@@ -38,7 +39,8 @@ pub enum Paint {
     },
 }
 
-/// How paint fades from the middle of a brush to its border; `t` is the distance as a share of the radius.
+/// How paint fades from the middle of a brush to its border; `t` is the distance as a share of the
+/// radius.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Falloff {
     /// `(1 − t²)²`: no crease in the middle nor at the border.
@@ -163,7 +165,8 @@ impl Editor {
         self.with_share(row, joint as u16, share)
     }
 
-    /// A row in which a joint has a share: the other unlocked joints give or take in proportion. Where there are none, what it leaves goes to its heir.
+    /// A row in which a joint has a share: the other unlocked joints give or take in proportion.
+    /// Where there are none, what it leaves goes to its heir.
     fn with_share(&self, row: &Row, joint: u16, share: f64) -> Row {
         let sum_where = |counts: &dyn Fn(u16) -> bool| -> f64 {
             let counted = row.iter().filter(|entry| counts(entry.0));
@@ -242,7 +245,8 @@ impl Editor {
 }
 
 impl Stroke<'_> {
-    /// Touches the surface once, and gives the vertices that the brush covered. Where there is no surface, that is none.
+    /// Touches the surface once, and gives the vertices that the brush covered. Where there is no
+    /// surface, that is none.
     ///
     /// # Errors
     ///

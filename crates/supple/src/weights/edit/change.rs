@@ -1,4 +1,5 @@
-//! What an edit does, as a value: rows before and rows after, so that it can be taken back to the bit.
+//! What an edit does, as a value: rows before and rows after, so that it can be taken back to the
+//! bit.
 
 use super::EditError;
 use crate::weights::Weights;

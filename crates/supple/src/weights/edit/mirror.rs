@@ -1,10 +1,13 @@
 //! Mirroring weights between left and right.
 //!
-//! Which joints and which vertices are each other's mirror image, [`Symmetry`] tells. A point takes the weights of the surface at its mirror image: those of its partner where it has
-//! one, else of the nearest point of a triangle. Points on the plane take the mean of their weights and the mirrored ones.
+//! Which joints and which vertices are each other's mirror image, [`Symmetry`] tells. A point takes
+//! the weights of the surface at its mirror image: those of its partner where it has one, else of
+//! the nearest point of a triangle. Points on the plane take the mean of their weights and the
+//! mirrored ones.
 //!
-//! A piece of the surface that reaches over the plane is its own mirror image, and a piece beside it is that of another one beside it, if there is one in the mirrored place: so a lid does not take
-//! the weights of an eye that it touches.
+//! A piece of the surface that reaches over the plane is its own mirror image, and a piece beside
+//! it is that of another one beside it, if there is one in the mirrored place: so a lid does not
+//! take the weights of an eye that it touches.
 
 use super::row::{Row, blend, merged};
 use super::{Change, EditError, Editor, OnSurface, check_number};
@@ -178,7 +181,8 @@ impl Editor {
         Some(Image { seen, own })
     }
 
-    /// Where the surface behind the mirror is nearest to the mirror image of a point: first on a piece of the same kind.
+    /// Where the surface behind the mirror is nearest to the mirror image of a point: first on a
+    /// piece of the same kind.
     fn nearest_image(&self, point: usize, looks: &Looks) -> Option<OnSurface> {
         let plane = looks.symmetry.plane();
         let place = self.fans.place(point);
@@ -211,7 +215,8 @@ struct Looks<'a> {
 }
 
 impl Looks<'_> {
-    /// Whether a piece may be the mirror image of another: one that reaches over the plane is its own, one beside it that of another beside it.
+    /// Whether a piece may be the mirror image of another: one that reaches over the plane is its
+    /// own, one beside it that of another beside it.
     fn are_alike(&self, piece: u32, other: u32) -> bool {
         let spans = |piece: u32| self.spans.contains(&piece);
         piece == other || (!spans(piece) && !spans(other))

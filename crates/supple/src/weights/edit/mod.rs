@@ -1,6 +1,7 @@
 //! Editing weights: what a paint tool and `supple weights edit` both call.
 //!
-//! An [`Editor`] is made once per character. It computes what an [`Edit`] does to some [`Weights`] as a [`Change`], which is applied, taken back and made again by value:
+//! An [`Editor`] is made once per character. It computes what an [`Edit`] does to some [`Weights`]
+//! as a [`Change`], which is applied, taken back and made again by value:
 //!
 //! ```
 //! use supple::characters::{self, Character};
@@ -16,11 +17,16 @@
 //!
 //! What holds for every edit:
 //!
-//! - **Weights sum to one**, as all [`Weights`] do: what an edit gives to one joint is taken from the others in proportion.
-//! - **Seams stay closed.** Vertices of one position in one piece of the surface are one point, and get the same weights.
-//! - **A locked joint keeps its weight** at every vertex, to the bit. The others share what it leaves; a vertex that is wholly locked does not change.
-//! - **No vertex is left to nobody.** Where an edit takes a joint off a vertex that no other unlocked joint holds, the nearest unlocked joint above takes over, else the nearest
-//!   below; only where there is none does the joint keep what it has. So no edit fails for want of a joint.
+//! - **Weights sum to one**, as all [`Weights`] do: what an edit gives to one joint is taken from
+//!   the others in proportion.
+//! - **Seams stay closed.** Vertices of one position in one piece of the surface are one point, and
+//!   get the same weights.
+//! - **A locked joint keeps its weight** at every vertex, to the bit. The others share what it
+//!   leaves; a vertex that is wholly locked does not change.
+//! - **No vertex is left to nobody.** Where an edit takes a joint off a vertex that no other
+//!   unlocked joint holds, the nearest unlocked joint above takes over, else the nearest below;
+//!   only where there is none does the joint keep what it has. So no edit fails for want of a
+//!   joint.
 
 mod brush;
 mod change;
@@ -51,19 +57,23 @@ use thiserror::Error;
 /// An edit of weights, with all that it needs to know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// Vertices of one point get the mean of their weights. (That weights sum to one needs no edit.)
+    /// Vertices of one point get the mean of their weights. (That weights sum to one needs no
+    /// edit.)
     CloseSeams,
-    /// Drops influences that weigh less than this. A vertex keeps its heaviest, all of them where several weigh the same.
+    /// Drops influences that weigh less than this. A vertex keeps its heaviest, all of them where
+    /// several weigh the same.
     Prune {
         /// From 0 to 1.
         below: f64,
     },
-    /// At most so many influences per vertex, continuously: see [`Weights::limited`]. Locked joints count, but are never dropped.
+    /// At most so many influences per vertex, continuously: see [`Weights::limited`]. Locked joints
+    /// count, but are never dropped.
     Limit {
         /// At least 1.
         most: usize,
     },
-    /// Moves weights towards the mean of their neighbours on the surface; separate pieces know nothing of each other.
+    /// Moves weights towards the mean of their neighbours on the surface; separate pieces know
+    /// nothing of each other.
     Smooth {
         /// How often.
         steps: u32,
@@ -183,7 +193,8 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// For a character, whose mesh and skeleton it keeps a copy of. Its weights tell no more than what is a seam.
+    /// For a character, whose mesh and skeleton it keeps a copy of. Its weights tell no more than
+    /// what is a seam.
     pub fn new(rig: &Rig) -> Editor {
         let (mesh, skeleton) = (rig.mesh(), rig.skeleton());
         let weld = weld_seams(mesh, rig.weights());
@@ -340,8 +351,9 @@ impl Editor {
         row::merged(row)
     }
 
-    /// The change that gives points these rows. Of each vertex, locked joints keep their weight, and the others share the rest in proportion to the row; a row
-    /// that has nothing for them leaves the vertex as it is.
+    /// The change that gives points these rows. Of each vertex, locked joints keep their weight,
+    /// and the others share the rest in proportion to the row; a row that has nothing for them
+    /// leaves the vertex as it is.
     fn change(
         &self,
         weights: &Weights,
@@ -444,7 +456,8 @@ impl Editor {
         self.locked[usize::from(joint)]
     }
 
-    /// Who takes over what a joint leaves to nobody: the nearest unlocked joint above, else the first one below.
+    /// Who takes over what a joint leaves to nobody: the nearest unlocked joint above, else the
+    /// first one below.
     fn heir_of(&self, joint: usize) -> Option<usize> {
         let joints = self.skeleton.joints();
         let above = std::iter::successors(joints[joint].parent, |&above| joints[above].parent);

@@ -1,4 +1,5 @@
-//! The weights of one point while they are being edited: joints with shares, the joints rising, the shares summing to one.
+//! The weights of one point while they are being edited: joints with shares, the joints rising, the
+//! shares summing to one.
 
 use crate::merging::merge_by_key;
 

@@ -1,6 +1,7 @@
 //! Smoothing weights over the surface.
 //!
-//! One step moves a point towards the mean of its neighbours, `w ← (1 − s)·w + s·Σ_j share_j·w_j`, with the clamped cotangents of `laplacian.rs`: a mean of rows that sum to one does so too,
+//! One step moves a point towards the mean of its neighbours, `w ← (1 − s)·w + s·Σ_j share_j·w_j`,
+//! with the clamped cotangents of `laplacian.rs`: a mean of rows that sum to one does so too,
 //! none becomes negative, and nothing passes between pieces that share no point.
 
 use super::row::{Row, blend, share_of};
@@ -11,7 +12,8 @@ use crate::weights::Weights;
 /// More steps than anyone waits for.
 const MOST_STEPS: u32 = 10_000;
 
-/// Shares below this are dropped between steps: hundreds of them do not make one step of the grid that weights lie on.
+/// Shares below this are dropped between steps: hundreds of them do not make one step of the grid
+/// that weights lie on.
 const NEGLIGIBLE: f64 = 1e-10;
 
 impl Editor {
@@ -61,7 +63,8 @@ impl Editor {
         self.change(weights, smoothed)
     }
 
-    /// One step at one point. Locked joints stay; joints that do not move share what those that move leave.
+    /// One step at one point. Locked joints stay; joints that do not move share what those that
+    /// move leave.
     pub(super) fn smoothed_row<'r>(
         &self,
         point: usize,
@@ -89,7 +92,8 @@ impl Editor {
                 staying += *share;
             }
         }
-        // What moves is as the step has it where there is room for it; the others fill up, and without any of them it fills up itself.
+        // What moves is as the step has it where there is room for it; the others fill up, and
+        // without any of them it fills up itself.
         let left = f64::max(left, 0.0);
         let scale = |part: f64, sum: f64| if sum > 0.0 { part / sum } else { 0.0 };
         let taken = if staying > 0.0 {

@@ -1,10 +1,14 @@
 //! How far points are from a place, along the surface.
 //!
-//! Dijkstra's order, but a way may also cross triangles: once two corners of a triangle are known, the third is where a straight line from the place would come to if the
-//! triangles were unfolded into a plane (`across`). Edges alone overestimate by up to a third on a regular mesh, and a round brush would leave a polygon; with
-//! unfolding a flat part of the surface is exact but for obtuse triangles, where the line may pass outside of what was unfolded and an edge serves instead.
+//! Dijkstra's order, but a way may also cross triangles: once two corners of a triangle are known,
+//! the third is where a straight line from the place would come to if the triangles were unfolded
+//! into a plane (`across`). Edges alone overestimate by up to a third on a regular mesh, and a
+//! round brush would leave a polygon; with unfolding a flat part of the surface is exact but for
+//! obtuse triangles, where the line may pass outside of what was unfolded and an edge serves
+//! instead.
 //!
-//! Only connected surface is walked over, and only as far as asked: a finger that is near, but not along the surface, is not reached.
+//! Only connected surface is walked over, and only as far as asked: a finger that is near, but not
+//! along the surface, is not reached.
 
 use super::Lists;
 use crate::adjacency::Weld;
@@ -20,7 +24,8 @@ pub(super) struct Fans {
     around: Lists,
 }
 
-/// What is known of points on the way; kept between walks, so that one costs time by what it reaches, not by the size of the surface.
+/// What is known of points on the way; kept between walks, so that one costs time by what it
+/// reaches, not by the size of the surface.
 pub(super) struct Reached {
     /// Infinite where nothing is known.
     distances: Vec<f64>,
@@ -70,7 +75,8 @@ impl Fans {
         }
     }
 
-    /// The points within a radius, nearest first, with their distances; it starts from some points whose distances are known.
+    /// The points within a radius, nearest first, with their distances; it starts from some points
+    /// whose distances are known.
     pub(super) fn within(
         &self,
         radius: f64,
@@ -136,10 +142,12 @@ impl Fans {
     }
 }
 
-/// The distance of a third corner through the edge between two that are known, if a straight line passes there.
+/// The distance of a third corner through the edge between two that are known, if a straight line
+/// passes there.
 ///
-/// With the first end at the origin, the second at `(l, 0)` and the third corner at `(x, y)`, what has the distances `d₁` and `d₂` from the ends lies at
-/// `s = ((d₁² − d₂² + l²) / 2l, −√(d₁² − s_x²))`.
+/// With the first end at the origin, the second at `(l, 0)` and the third corner at `(x, y)`, what
+/// has the distances `d₁` and `d₂` from the ends lies at `s = ((d₁² − d₂² + l²) / 2l, −√(d₁² −
+/// s_x²))`.
 fn across([(first, d1), (second, d2)]: [(DVec3, f64); 2], third: DVec3) -> Option<f64> {
     let length = first.distance(second);
     let along = (second - first).try_normalize()?;

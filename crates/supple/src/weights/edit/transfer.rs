@@ -1,8 +1,11 @@
-//! Weights from another character: by the closest point where that can be trusted, filled in over the surface elsewhere.
+//! Weights from another character: by the closest point where that can be trusted, filled in over
+//! the surface elsewhere.
 //!
-//! After Abdrashitov et al. 2023, "Robust skin weights transfer via weight inpainting": a closest point counts if it is near and faces the same way. What is left, such as the inside of a sleeve or a
-//! belt far from the body, is filled in from what counts. The fill is harmonic: every point gets the mean of its neighbours, by the clamped cotangents of
-//! `laplacian.rs`. So it lies between what it is filled in from, sums to one, and needs one factorisation for all joints.
+//! After Abdrashitov et al. 2023, "Robust skin weights transfer via weight inpainting": a closest
+//! point counts if it is near and faces the same way. What is left, such as the inside of a sleeve
+//! or a belt far from the body, is filled in from what counts. The fill is harmonic: every point
+//! gets the mean of its neighbours, by the clamped cotangents of `laplacian.rs`. So it lies between
+//! what it is filled in from, sums to one, and needs one factorisation for all joints.
 
 use super::row::{Row, merged};
 use super::{Change, EditError, Editor, OnSurface, SearchSurface, check_number};
@@ -26,7 +29,8 @@ pub struct Transfer {
     pub reach: f64,
     /// A closest point counts if the two normals differ by no more than this, in radians.
     pub angle: f64,
-    /// Normals that point the opposite way agree, too: for surfaces of which the inside may be what is near.
+    /// Normals that point the opposite way agree, too: for surfaces of which the inside may be
+    /// what is near.
     pub either_side: bool,
 }
 
@@ -57,14 +61,16 @@ pub struct TransferReport {
     pub filled: usize,
     /// Points of pieces none of which could be trusted: they took the closest one all the same.
     pub regardless: usize,
-    /// Joints of the source that hold surface, but have no namesake; the nearest joint above that has one stood in for them.
+    /// Joints of the source that hold surface, but have no namesake; the nearest joint above that
+    /// has one stood in for them.
     pub unmatched: Vec<String>,
 }
 
 /// Shares below this are not worth keeping.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Edges count at least this share of the mean edge in the fill, so that no point hangs on edges that count nothing.
+/// Edges count at least this share of the mean edge in the fill, so that no point hangs on edges
+/// that count nothing.
 const LEAST_EDGE: f64 = 1e-6;
 
 /// So many joints are filled in at a time: memory is this many numbers per point.
@@ -138,7 +144,8 @@ impl Editor {
         Ok((self.change(weights, rows)?, report))
     }
 
-    /// The rows of all points that are not known: each is the mean of its neighbours. Every piece has some that is known.
+    /// The rows of all points that are not known: each is the mean of its neighbours. Every piece
+    /// has some that is known.
     fn fill(&self, known: &[Option<Row>]) -> Result<Vec<(u32, Row)>, EditError> {
         let unknown = (0..known.len() as u32).filter(|&point| known[point as usize].is_none());
         let unknown: Vec<u32> = unknown.collect();
@@ -314,7 +321,8 @@ fn agree(a: DVec3, b: DVec3, transfer: &Transfer) -> bool {
     angle <= transfer.angle || (transfer.either_side && opposite <= transfer.angle)
 }
 
-/// The direction in which each point faces, by the areas of the triangles around it; zero without any.
+/// The direction in which each point faces, by the areas of the triangles around it; zero without
+/// any.
 fn point_normals(mesh: &Mesh, weld: &Weld) -> Vec<DVec3> {
     let mut normals = vec![DVec3::ZERO; weld.point_count()];
     for corners in mesh.triangles() {

@@ -1,4 +1,5 @@
-//! Matrices: polar rotations, square roots, logarithms, exponentials; by iterations and series that can be checked at sight.
+//! Matrices: polar rotations, square roots, logarithms, exponentials; by iterations and series that
+//! can be checked at sight.
 
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, DVec4};
 
@@ -25,9 +26,11 @@ pub fn polar_rotation(matrix: DMat3) -> DMat3 {
     x
 }
 
-/// The rotation `R` that maximises `tr(Rᵀ M)`, for any matrix; and how well it is determined: 1 for a rotation, 0 where others serve as well.
+/// The rotation `R` that maximises `tr(Rᵀ M)`, for any matrix; and how well it is determined: 1 for
+/// a rotation, 0 where others serve as well.
 ///
-/// As a quaternion it is the eigenvector of the largest eigenvalue of a symmetric 4×4 matrix (Horn 1987), which is all that is left of a high power of it.
+/// As a quaternion it is the eigenvector of the largest eigenvalue of a symmetric 4×4 matrix (Horn
+/// 1987), which is all that is left of a high power of it.
 pub fn nearest_rotation(matrix: DMat3) -> (DMat3, f64) {
     let m = matrix * (1.0 / frobenius(matrix));
     let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis];
@@ -82,7 +85,8 @@ fn largest_linear_entry(matrix: DMat4) -> f64 {
     columns.into_iter().fold(0.0, |a, b| b.abs().max(a))
 }
 
-/// The principal logarithm of an affine map: square roots until it is near the identity, then the series of `ln(1 + x)`.
+/// The principal logarithm of an affine map: square roots until it is near the identity, then the
+/// series of `ln(1 + x)`.
 pub fn logarithm(map: DAffine3) -> DMat4 {
     let mut near = DMat4::from(map);
     let mut factor = 1.0;
@@ -101,7 +105,8 @@ pub fn logarithm(map: DAffine3) -> DMat4 {
     sum * factor
 }
 
-/// The exponential of the logarithm of an affine map: Taylor's series of a small share of it, squared back.
+/// The exponential of the logarithm of an affine map: Taylor's series of a small share of it,
+/// squared back.
 pub fn exponential(matrix: DMat4) -> DAffine3 {
     let mut squarings = 0;
     let mut small = matrix;
@@ -120,7 +125,8 @@ pub fn exponential(matrix: DMat4) -> DAffine3 {
     DAffine3::from_mat4(sum)
 }
 
-/// The shortest rotation that takes the direction of `from` to that of `to`: Rodrigues' formula with `v = from × to`.
+/// The shortest rotation that takes the direction of `from` to that of `to`: Rodrigues' formula
+/// with `v = from × to`.
 pub fn shortest_arc(from: DVec3, to: DVec3) -> DMat3 {
     let (from, to) = (from.normalize(), to.normalize());
     let v = from.cross(to);

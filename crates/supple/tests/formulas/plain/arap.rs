@@ -1,6 +1,8 @@
-//! As rigid as the points near joints let it be: eq. (1) and (2) of the paper on point handles, with full matrices.
+//! As rigid as the points near joints let it be: eq. (1) and (2) of the paper on point handles,
+//! with full matrices.
 //!
-//! Unlike other formulas it needs the whole surface at once, so it gives the frames of all vertices.
+//! Unlike other formulas it needs the whole surface at once, so it gives the frames of all
+//! vertices.
 
 use super::algebra::nearest_rotation;
 use super::{Frame, Posed};
@@ -11,7 +13,8 @@ use supple::arap::{ArapOptions, HandleSmoothing};
 const LEAST: f64 = 1e-3;
 const MOST: f64 = 1e3;
 
-/// A handle without weights above the threshold holds the points with at least this share of its greatest.
+/// A handle without weights above the threshold holds the points with at least this share of its
+/// greatest.
 const NEARLY_MOST: f64 = 0.97;
 
 /// The surface at rest. No two vertices share a place.
@@ -57,7 +60,8 @@ fn omegas(body: &Body) -> Vec<Vec<f64>> {
     sums
 }
 
-/// Which points are near a handle, and which move by linear blending: those, and all of pieces that have none.
+/// Which points are near a handle, and which move by linear blending: those, and all of pieces that
+/// have none.
 fn held(body: &Body, omegas: &[Vec<f64>], options: &ArapOptions) -> (Vec<bool>, Vec<bool>) {
     let heaviest: Vec<(usize, f64)> = body.influences.iter().map(|row| row[0]).collect();
     let most = |handle: usize| {

@@ -1,6 +1,8 @@
-//! Skinning with optimized centers of rotation (§3 of the paper, Algorithm 1), and with rotations by least squares (its §5).
+//! Skinning with optimized centers of rotation (§3 of the paper, Algorithm 1), and with rotations
+//! by least squares (its §5).
 //!
-//! The surface is cut as §3.2 says into triangles that are all kept, each with a weight for every joint, and a center is the sum over all of them.
+//! The surface is cut as §3.2 says into triangles that are all kept, each with a weight for every
+//! joint, and a center is the sum over all of them.
 
 use super::algebra::{nearest_rotation, weighted_sum};
 use super::dual_quaternion::{DualQuat, signed_per_joint, sum_of_shorter};
@@ -250,7 +252,8 @@ pub fn centers_of_rotation_per_joint(
     }
 }
 
-/// §5: `R` is the rotation nearest to `R̃ C`. About a vertex that stands alone all directions are alike.
+/// §5: `R` is the rotation nearest to `R̃ C`. About a vertex that stands alone all directions are
+/// alike.
 pub fn cor_procrustes(posed: &Posed, position: DVec3, influences: Influences<'_>) -> Frame {
     let similar = posed.surface.similar(influences);
     let spread = similar.map_or(DMat3::IDENTITY, |similar| similar.spread);

@@ -90,7 +90,8 @@ impl Curve {
         shortest_arc(from, self.slope_at(u)) * self.transports[step]
     }
 
-    /// The shortest slope against the mean one, along the whole curve: small where it nearly stops, and tangents jump.
+    /// The shortest slope against the mean one, along the whole curve: small where it nearly stops,
+    /// and tangents jump.
     pub fn slowest(&self) -> f64 {
         let steps = STEPS * (self.knots.len() - 1);
         let speeds = (0..=steps).map(|step| self.slope_at(self.parameter(step)).length());
@@ -99,7 +100,8 @@ impl Curve {
         least * (self.knots[self.knots.len() - 1] - self.knots[0]) / lengths.sum::<f64>()
     }
 
-    /// The parameter of the closest point to `position` within some spans; and how much nearer it is than the next best, and how sharply.
+    /// The parameter of the closest point to `position` within some spans; and how much nearer it
+    /// is than the next best, and how sharply.
     pub fn closest(&self, position: DVec3, spans: &[usize]) -> (f64, f64) {
         const SAMPLES: usize = 400;
         let away = |u: f64| (self.at(u) - position).dot(self.slope_at(u));
@@ -133,7 +135,8 @@ impl Curve {
         candidates.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
         let best = candidates[0];
         let length = self.knots[self.knots.len() - 1];
-        // Another candidate nearly as close but elsewhere, or a distance that hardly changes along the curve: the choice is open.
+        // Another candidate nearly as close but elsewhere, or a distance that hardly changes along
+        // the curve: the choice is open.
         let mut margin: f64 = 1.0;
         for &other in &candidates[1..] {
             if (other - best).abs() > 1e-3 * length {

@@ -1,5 +1,6 @@
-//! Differential blending (Öztireli, Baran, Popa, Dalstein, Sumner and Gross 2013, eq. 15): motions along the skeleton are cut into pieces from joint
-//! to joint, and each level of pieces is blended by itself.
+//! Differential blending (Öztireli, Baran, Popa, Dalstein, Sumner and Gross 2013, eq. 15): motions
+//! along the skeleton are cut into pieces from joint to joint, and each level of pieces is blended
+//! by itself.
 
 use super::dual_quaternion::{DualQuat, sum_of_shorter};
 use super::{Frame, Influences, Posed};

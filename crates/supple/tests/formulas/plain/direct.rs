@@ -1,6 +1,6 @@
-//! Methods that add up matrices: rigid binding; linear blend skinning, eq. (1) of the course; animation space
-//! (Merry, Marais and Gain 2006); multi-weight enveloping (Wang and Phillips 2002); and the blend of two results
-//! (Kavan and Sorkine 2012).
+//! Methods that add up matrices: rigid binding; linear blend skinning, eq. (1) of the course;
+//! animation space (Merry, Marais and Gain 2006); multi-weight enveloping (Wang and Phillips 2002);
+//! and the blend of two results (Kavan and Sorkine 2012).
 
 use super::algebra::weighted_sum;
 use super::dual_quaternion::dual_quaternion;

@@ -1,5 +1,6 @@
-//! Dual quaternions blended linearly (Kavan, Collins, Žára and O'Sullivan 2008, §4 of the course), with the shorter way chosen per vertex or
-//! per joint, and the intrinsic average that iterates to the true middle (their algorithm DIB).
+//! Dual quaternions blended linearly (Kavan, Collins, Žára and O'Sullivan 2008, §4 of the course),
+//! with the shorter way chosen per vertex or per joint, and the intrinsic average that iterates to
+//! the true middle (their algorithm DIB).
 
 use super::algebra::{exponential, logarithm};
 use super::{Frame, Influences, Posed};
@@ -33,7 +34,8 @@ impl DualQuat {
         }
     }
 
-    /// The motion of the normalised dual quaternion: `t = 2 dual real*`, of which normalising removes the scalar.
+    /// The motion of the normalised dual quaternion: `t = 2 dual real*`, of which normalising
+    /// removes the scalar.
     pub fn motion(self) -> DAffine3 {
         let length = self.real.length();
         let (real, dual) = (self.real * length.recip(), self.dual * length.recip());
@@ -50,7 +52,8 @@ fn hamilton(a: DQuat, b: DQuat) -> DQuat {
     DQuat::from_xyzw(v.x, v.y, v.z, a.w * b.w - a.xyz().dot(b.xyz()))
 }
 
-/// `⊕`: the weighted sum, each flipped to the side of what was summed before; and the least of the cosines that decided, and the length of the sum.
+/// `⊕`: the weighted sum, each flipped to the side of what was summed before; and the least of the
+/// cosines that decided, and the length of the sum.
 pub fn sum_of_shorter(terms: impl IntoIterator<Item = (f64, DualQuat)>) -> (DualQuat, f64) {
     let mut sum = DualQuat::ZERO;
     let mut margin: f64 = 1.0;
@@ -82,7 +85,8 @@ pub fn dual_quaternion(posed: &Posed, _: DVec3, influences: Influences<'_>) -> F
     }
 }
 
-/// Signs once per joint, each on the side of its parent, further roots on the side of the first; then a plain sum.
+/// Signs once per joint, each on the side of its parent, further roots on the side of the first;
+/// then a plain sum.
 pub fn signed_per_joint(posed: &Posed, influences: Influences<'_>) -> (DualQuat, f64) {
     let mut margin: f64 = 1.0;
     let mut signed: Vec<DualQuat> = Vec::new();
@@ -109,8 +113,8 @@ pub fn dual_quaternion_per_joint(posed: &Posed, _: DVec3, influences: Influences
     }
 }
 
-/// From the linear blend `b`, repeat `x = Σ w_j log(b⁻¹ q_j)`, `b ← b exp(x)`: here with matrices, whose principal logarithm is that of the
-/// quaternion on the nearer side.
+/// From the linear blend `b`, repeat `x = Σ w_j log(b⁻¹ q_j)`, `b ← b exp(x)`: here with matrices,
+/// whose principal logarithm is that of the quaternion on the nearer side.
 pub fn dual_quaternion_intrinsic(posed: &Posed, _: DVec3, influences: Influences<'_>) -> Frame {
     let (mut middle, mut margin) = blended_motion(posed, influences);
     for _ in 0..100 {

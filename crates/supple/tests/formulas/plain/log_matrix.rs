@@ -1,4 +1,5 @@
-//! Log-matrix blending (Alexa 2002; Cordier and Magnenat-Thalmann 2005): `exp(Σ w_j log T_j)` with logarithms of the whole affine maps.
+//! Log-matrix blending (Alexa 2002; Cordier and Magnenat-Thalmann 2005): `exp(Σ w_j log T_j)` with
+//! logarithms of the whole affine maps.
 
 use super::algebra::{exponential, logarithm};
 use super::{Frame, Influences, Posed};

@@ -1,7 +1,9 @@
-//! Every method from its formula, in double precision and as plainly as it can be written: slow, and sharing no code with the library.
+//! Every method from its formula, in double precision and as plainly as it can be written: slow,
+//! and sharing no code with the library.
 //!
-//! Each ends in one affine map of space per vertex, with the weights held still: its value at the vertex is the deformed
-//! position, and the inverse transpose of its linear part carries the normal.
+//! Each ends in one affine map of space per vertex, with the weights held still: its value at the
+//! vertex is the deformed position, and the inverse transpose of its linear part carries the
+//! normal.
 
 pub mod algebra;
 pub mod arap;
@@ -32,7 +34,8 @@ pub type Formula = fn(&Posed, DVec3, Influences<'_>) -> Frame;
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     pub map: DAffine3,
-    /// How far from a place where the formula jumps or has no value: 1 is safe, 0 is there. Errors grow with its inverse.
+    /// How far from a place where the formula jumps or has no value: 1 is safe, 0 is there. Errors
+    /// grow with its inverse.
     pub margin: f64,
 }
 
@@ -104,7 +107,8 @@ impl Posed {
         }
     }
 
-    /// `M_j`: the rigid motion of a joint, turning by `R_j` and taking the joint where `T_j` takes it.
+    /// `M_j`: the rigid motion of a joint, turning by `R_j` and taking the joint where `T_j` takes
+    /// it.
     pub fn motion(&self, joint: usize) -> DAffine3 {
         let head = self.heads[joint];
         let rotation = self.rotations[joint];
@@ -156,8 +160,8 @@ impl Posed {
     }
 }
 
-/// By how much all joints in use are scaled: of their factors (the cube roots of their determinants) the one nearest to 1, or 1 if it lies
-/// between them. It is no method's business.
+/// By how much all joints in use are scaled: of their factors (the cube roots of their
+/// determinants) the one nearest to 1, or 1 if it lies between them. It is no method's business.
 pub fn common_scale(palette: &Palette, in_use: impl Fn(usize) -> bool) -> f64 {
     let joints = palette.posed_from_bind.iter().enumerate();
     let factors = joints
@@ -175,8 +179,9 @@ pub fn common_scale(palette: &Palette, in_use: impl Fn(usize) -> bool) -> f64 {
     }
 }
 
-/// A rotation as (angle in (−π, π], swing), with `rotation = swing · Rot(axis, angle)` and a swing about an axis perpendicular to `axis`;
-/// and how far from the half-turn swings at which the angle has no value, and the half-turn twists at which it jumps.
+/// A rotation as (angle in (−π, π], swing), with `rotation = swing · Rot(axis, angle)` and a swing
+/// about an axis perpendicular to `axis`; and how far from the half-turn swings at which the angle
+/// has no value, and the half-turn twists at which it jumps.
 pub fn swing_after_twist(rotation: DMat3, axis: DVec3) -> (f64, DMat3, f64) {
     let q = DQuat::from_mat3(&rotation).normalize();
     let along = q.xyz().dot(axis);

@@ -1,4 +1,5 @@
-//! Spherical blend skinning (Kavan and Žára 2005): rotations are blended as quaternions about a center that the joints agree on best.
+//! Spherical blend skinning (Kavan and Žára 2005): rotations are blended as quaternions about a
+//! center that the joints agree on best.
 
 use super::algebra::weighted_sum;
 use super::dual_quaternion::{DualQuat, sum_of_shorter};
@@ -30,7 +31,8 @@ pub fn spherical(posed: &Posed, _: DVec3, influences: Influences<'_>) -> Frame {
 
 /// The point nearest to `start` that minimises `Σ |M_i r − M_j r|²` over all pairs.
 ///
-/// With `N` and `g` of the normal equations `N r = g`, repeated Tikhonov steps `r ← r + (N + ε)⁻¹ (g − N r)` leave what `N` cannot see as it was.
+/// With `N` and `g` of the normal equations `N r = g`, repeated Tikhonov steps `r ← r + (N + ε)⁻¹
+/// (g − N r)` leave what `N` cannot see as it was.
 pub fn rotation_center(motions: &[DAffine3], start: DVec3) -> (DVec3, f64) {
     let (mut normal, mut goal) = (DMat3::ZERO, DVec3::ZERO);
     for (index, a) in motions.iter().enumerate() {
@@ -40,7 +42,8 @@ pub fn rotation_center(motions: &[DAffine3], start: DVec3) -> (DVec3, f64) {
             goal += turned.transpose() * (b.translation - a.translation);
         }
     }
-    // Rough eigenvalues from the invariants, falling. One that is neither of a turn nor of none is a matter of taste.
+    // Rough eigenvalues from the invariants, falling. One that is neither of a turn nor of none is
+    // a matter of taste.
     let trace = normal.x_axis.x + normal.y_axis.y + normal.z_axis.z;
     let square = normal * normal;
     let minors = 0.5 * (trace * trace - (square.x_axis.x + square.y_axis.y + square.z_axis.z));

@@ -1,5 +1,6 @@
-//! Spline skinning (Forstmann and Ohya 2006; Forstmann et al. 2007): a vertex follows a point of a curve through its chain of joints, in a frame that
-//! turns along the curve as little as it can, plus the joints' twist.
+//! Spline skinning (Forstmann and Ohya 2006; Forstmann et al. 2007): a vertex follows a point of a
+//! curve through its chain of joints, in a frame that turns along the curve as little as it can,
+//! plus the joints' twist.
 
 use super::algebra::{shortest_arc, weighted_sum};
 use super::curve::Curve;

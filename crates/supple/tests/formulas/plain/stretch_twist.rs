@@ -1,4 +1,5 @@
-//! Stretchable and twistable bones (Jacobson and Sorkine 2011): an endpoint weight along each bone spreads its stretch and its twist.
+//! Stretchable and twistable bones (Jacobson and Sorkine 2011): an endpoint weight along each bone
+//! spreads its stretch and its twist.
 
 use super::algebra::{shortest_arc, weighted_sum};
 use super::{Frame, Influences, Posed, swing_after_twist};

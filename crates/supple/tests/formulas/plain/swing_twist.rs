@@ -1,11 +1,12 @@
-//! Swing-twist deformers (Kavan and Sorkine 2012): between an ancestor and a descendant the twist about the bone is blended as an angle,
-//! the swing as a matrix; several joints by pairs.
+//! Swing-twist deformers (Kavan and Sorkine 2012): between an ancestor and a descendant the twist
+//! about the bone is blended as an angle, the swing as a matrix; several joints by pairs.
 
 use super::algebra::weighted_sum;
 use super::{Frame, Influences, Posed, swing_after_twist};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// `Σ w_j M_j + Σ p_ab (Γ_ab − (1 − s) M_a − s M_b)` over all pairs of a vertex's joints, `p_ab = w_a w_b / Σ w_a w_b`.
+/// `Σ w_j M_j + Σ p_ab (Γ_ab − (1 − s) M_a − s M_b)` over all pairs of a vertex's joints, `p_ab =
+/// w_a w_b / Σ w_a w_b`.
 pub fn swing_twist(posed: &Posed, _: DVec3, influences: Influences<'_>) -> Frame {
     if let [(joint, _)] = influences {
         return Frame::safe(posed.transforms[*joint]);

@@ -130,7 +130,8 @@ impl Surface {
         one.power(iterations)
     }
 
-    /// §4.0.1 with the scale known: all steps together spread a point by `(0.9 r)²`, with the distance to the bones for `r`, evened out along the surface by eight steps of size 1; a
+    /// §4.0.1 with the scale known: all steps together spread a point by `(0.9 r)²`, with the
+    /// distance to the bones for `r`, evened out along the surface by eight steps of size 1; a
     /// step of strength `s` spreads it by `s/2` mean squared edges.
     fn strengths_from_bones(&self, rig: &Rig, options: &MushOptions) -> Vec<f64> {
         let bones = rig.skeleton().bind_bones();
@@ -239,7 +240,8 @@ fn middling_weight(edges: &Edges) -> f64 {
     }
 }
 
-/// Fig. 6: each point and the nearest one of another piece with the same heaviest joint, no farther away than its own neighbours are in the mean.
+/// Fig. 6: each point and the nearest one of another piece with the same heaviest joint, no farther
+/// away than its own neighbours are in the mean.
 fn close_points(edges: &Edges, places: &[DVec3], rows: &[Row]) -> Vec<(usize, usize)> {
     let mut piece: Vec<usize> = (0..places.len()).collect();
     for _ in 0..places.len() {
@@ -275,7 +277,8 @@ fn close_points(edges: &Edges, places: &[DVec3], rows: &[Row]) -> Vec<(usize, us
     links
 }
 
-/// The weights of every vertex: the mean over all vertices of one place in one piece, where pieces hang together through triangles and through vertices that are alike.
+/// The weights of every vertex: the mean over all vertices of one place in one piece, where pieces
+/// hang together through triangles and through vertices that are alike.
 fn closed_seams(rig: &Rig) -> Vec<Row> {
     let mesh = rig.mesh();
     let count = mesh.vertex_count();

@@ -1,4 +1,5 @@
-//! `direct-delta-mush.txt` once more, as its equations stand: dense matrices, homogeneous coordinates about the origin, double precision.
+//! `direct-delta-mush.txt` once more, as its equations stand: dense matrices, homogeneous
+//! coordinates about the origin, double precision.
 
 mod dense;
 mod laplacian;

@@ -16,7 +16,8 @@ pub enum Frames {
     BestFit,
 }
 
-/// Every vertex after eq. (1) to (4), with the rest surface stretched first where the pose stretches.
+/// Every vertex after eq. (1) to (4), with the rest surface stretched first where the pose
+/// stretches.
 pub fn delta_mush(
     surface: &Surface,
     smoother: &Dense,
@@ -156,7 +157,8 @@ impl Smooth<'_> {
             .unwrap_or(point)
     }
 
-    /// A tangent, what is perpendicular to it and the normal; and by how much the frame turns if all places are off by one.
+    /// A tangent, what is perpendicular to it and the normal; and by how much the frame turns if
+    /// all places are off by one.
     fn tangent_frame(&self, point: usize, towards: usize) -> (DMat3, f64) {
         let area = self.normal(point);
         let normal = area.normalize_or_zero();

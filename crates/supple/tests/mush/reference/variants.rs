@@ -37,7 +37,8 @@ pub struct Placed {
     pub size: f64,
     /// How many joints are summed.
     pub joints: usize,
-    /// How the rotation follows from what is summed; `None` where the formula doesn't determine it.
+    /// How the rotation follows from what is summed; `None` where the formula doesn't determine
+    /// it.
     pub turn: Option<Turn>,
 }
 
@@ -57,9 +58,9 @@ pub const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
 const LARGEST_TURN: f64 = 1e-3;
 
 impl Placed {
-    /// By what share a sum over the joints may be off: each product is rounded once, its two factors
-    /// and the unit they are measured in twice each, and every joint adds the four steps of a dot
-    /// product to the chain.
+    /// By what share a sum over the joints may be off: each product is rounded once, its two
+    /// factors and the unit they are measured in twice each, and every joint adds the four
+    /// steps of a dot product to the chain.
     fn rounding(&self) -> f64 {
         (8.0 + 4.0 * self.joints as f64) * ROUNDOFF
     }
@@ -278,7 +279,8 @@ impl Mush {
     }
 }
 
-/// A patch that has this share of the square of all coordinates for its spread could be anything after a rounding to `f32`.
+/// A patch that has this share of the square of all coordinates for its spread could be anything
+/// after a rounding to `f32`.
 pub const NOTHING: f64 = 4e-3;
 
 /// What a vertex's joints hold of its patch, and where they go.
@@ -347,8 +349,10 @@ impl Patch {
         sizes.fold(p.length().max(self.place.length()), f64::max)
     }
 
-    /// How large the numbers are of which `Q − q pᵀ` is made: about the middle of the patch as the library has them, and about the origin as they are here, where double precision leaves
-    /// less than a millionth of what single precision does. (The library smooths to within 1e-10, and thickens patches that are next to nothing by more than that.)
+    /// How large the numbers are of which `Q − q pᵀ` is made: about the middle of the patch as the
+    /// library has them, and about the origin as they are here, where double precision leaves
+    /// less than a millionth of what single precision does. (The library smooths to within 1e-10,
+    /// and thickens patches that are next to nothing by more than that.)
     fn terms(&self, size: f64) -> f64 {
         let (_, p) = self.rest();
         let next_to_nothing = NOTHING * size * size;
@@ -404,7 +408,8 @@ impl Patch {
         self.placed(cofactors * inverse, self.posed().1, turn)
     }
 
-    /// The quaternions blended by `ψ`, each added on the side of those before it; and how well that is defined.
+    /// The quaternions blended by `ψ`, each added on the side of those before it; and how well that
+    /// is defined.
     fn blended_quaternion(&self) -> (DMat3, Option<Turn>) {
         let mut sum = DVec4::ZERO;
         let mut margin: f64 = 1.0;
@@ -478,8 +483,8 @@ fn gap(rotation: DMat3, matrix: DMat3) -> f64 {
     minors(stretch) * trace(stretch) - stretch.determinant()
 }
 
-/// The smallest share of its spread that a patch may have for its lesser variances. Thinner ones are
-/// lines, which do not tell how they are turned; for v1 they are planes, which have no inverse.
+/// The smallest share of its spread that a patch may have for its lesser variances. Thinner ones
+/// are lines, which do not tell how they are turned; for v1 they are planes, which have no inverse.
 const THINNEST: f64 = 1e-4;
 
 /// A patch whose lesser variances are below this share of the surface's is a point.
