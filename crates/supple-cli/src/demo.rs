@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::posing;
 use crate::source::Source;
 use supple::weights::WeightsReport;
-use supple_render::report::{ReportOptions, Subject};
+use supple_report::{ReportOptions, Subject};
 
 const FIGURE: &str = "@figure:8000";
 const TOY: &str = "@bar:2000";

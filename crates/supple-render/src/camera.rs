@@ -41,8 +41,8 @@ impl View {
         pitch_degrees: 4.0,
     };
 
-    /// The unit vector from what is looked at to who looks.
-    pub(crate) fn towards_viewer(&self) -> DVec3 {
+    /// The unit vector from the target to the viewer.
+    pub fn towards_viewer(&self) -> DVec3 {
         let (yaw, pitch) = (
             self.yaw_degrees.to_radians(),
             self.pitch_degrees.to_radians(),

@@ -54,8 +54,13 @@ fn linear_from_oklab(lightness: f64, a: f64, b: f64) -> Vec3 {
     )
 }
 
-/// The display's 8-bit value of a linear one, rounded up from `threshold` (0 to 1) on.
-pub(crate) fn srgb_from_linear(linear: Vec3, threshold: f32) -> [u8; 3] {
+/// The 8-bit sRGB colour of a linear one, rounded to the nearest.
+pub fn srgb_from_linear(linear: Vec3) -> [u8; 3] {
+    dithered_srgb_from_linear(linear, 0.5)
+}
+
+/// The 8-bit sRGB colour of a linear one; fractions from `threshold` (0 to 1) on are rounded up.
+pub(crate) fn dithered_srgb_from_linear(linear: Vec3, threshold: f32) -> [u8; 3] {
     linear.to_array().map(|value| {
         let value = value.clamp(0.0, 1.0);
         let encoded = if value <= 0.003_130_8 {
@@ -86,10 +91,7 @@ mod tests {
     #[test]
     fn srgb_goes_there_and_back() {
         for value in 0..=255u8 {
-            assert_eq!(
-                srgb_from_linear(linear_from_srgb([value; 3]), 0.5),
-                [value; 3]
-            );
+            assert_eq!(srgb_from_linear(linear_from_srgb([value; 3])), [value; 3]);
         }
     }
 

@@ -53,12 +53,11 @@ mod image;
 mod centers;
 mod handles;
 mod staging;
-
-pub mod report;
+mod visibility;
 
 pub use bones::{Bone, skeleton_bones};
 pub use camera::{Camera, View};
-pub use color::{joint_color, weight_colors};
+pub use color::{joint_color, srgb_from_linear, weight_colors};
 pub use gif::{GifError, GifWriter, Palette, write_gif};
 #[cfg(feature = "gpu")]
 pub use gpu::{GpuPainter, PosedSkin};
@@ -69,3 +68,4 @@ pub use marks::Marks;
 pub use render::{Background, Settings, render};
 pub use scene::{Paint, Scene, Substance, Surface, Wireframe};
 pub use staging::{Look, Overlays, Silhouette};
+pub use visibility::ViewSearch;

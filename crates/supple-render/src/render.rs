@@ -1,7 +1,7 @@
 //! From a scene to a picture.
 
 use crate::camera::Camera;
-use crate::color::srgb_from_linear;
+use crate::color::dithered_srgb_from_linear;
 use crate::fragment::cut;
 use crate::image::Image;
 use crate::light::{Arriving, GROUND_LIFT, Lamps, Lights, Receiver};
@@ -127,7 +127,7 @@ pub(crate) fn finished(
     }
     let encode = |(pixel, &color): (usize, &Vec3)| {
         let (column, row) = (pixel % lens.width, pixel / lens.width);
-        srgb_from_linear(color, ROUNDING[row % 4][column % 4])
+        dithered_srgb_from_linear(color, ROUNDING[row % 4][column % 4])
     };
     Image::new(lens.width, colors.iter().enumerate().map(encode).collect())
 }

@@ -1,10 +1,10 @@
 //! One sentence per joint region: which method holds up. Made from numbers alone.
 
-use super::phrases::join_names;
+use crate::phrases::join_names;
 
 /// What a method does to a region at one moment.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Outcome<'a> {
+pub(crate) struct Outcome<'a> {
     /// What the method is called in running text, beginning small: "linear blending".
     pub method: &'a str,
     /// Whether that is a plural: "dual quaternions lose".
@@ -19,13 +19,13 @@ pub(super) struct Outcome<'a> {
 }
 
 /// Changes of thickness below this are not seen.
-pub(super) const NOTHING: f64 = 0.04;
+pub(crate) const NOTHING: f64 = 0.04;
 
 /// Only a joint that changes by more than this with some method is worth a sentence.
 const WORTH_SAYING: f64 = 0.1;
 
 /// Skin that is so much farther out than at rest has not bulged: it has been torn away.
-pub(super) const BROKEN: f64 = 1.0;
+pub(crate) const BROKEN: f64 = 1.0;
 
 /// Methods whose errors differ by less than this share of the worst one are alike, but never if by
 /// more than this much; where no two are twice as far apart, nobody wins.
@@ -49,7 +49,7 @@ enum Kind {
 
 /// How much thickness is lost, and how much is gained elsewhere around the same joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Change {
+pub(crate) struct Change {
     loss: f64,
     gain: f64,
 }
@@ -118,7 +118,7 @@ fn tolerance(judged: &[Judged]) -> f64 {
 
 /// Which methods hold up best, by their place in the list; none where nothing happens that is worth
 /// saying, or where all do alike.
-pub(super) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
+pub(crate) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
     let judged = judged(outcomes);
     let errors = || judged.iter().map(|judged| judged.change.error());
     let (best, worst) = (
@@ -138,7 +138,7 @@ pub(super) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
 }
 
 /// What there is to say about a region, or nothing where no method changes it visibly.
-pub(super) fn sentence(outcomes: &[Outcome<'_>]) -> Option<String> {
+pub(crate) fn sentence(outcomes: &[Outcome<'_>]) -> Option<String> {
     let judged = judged(outcomes);
     let worst = judged
         .iter()
@@ -334,7 +334,7 @@ fn is_plural(outcomes: &[Outcome<'_>], members: &[usize]) -> bool {
 }
 
 /// "loses", "lose".
-pub(super) fn verb(stem: &str, plural: bool) -> String {
+pub(crate) fn verb(stem: &str, plural: bool) -> String {
     let ending = if plural { "" } else { "s" };
     format!("{stem}{ending}")
 }

@@ -1,15 +1,15 @@
 //! How good the weights are, in words for the page.
 
-use super::html::named;
-use super::names::{plain_title, uncapitalised};
-use super::phrases::grouped;
-use super::table::plain_percent;
+use crate::html::named;
+use crate::names::{plain_title, uncapitalised};
+use crate::phrases::grouped;
+use crate::table::plain_percent;
 use std::fmt::Write;
 use supple::quality::WeightQuality;
 use supple::{Rig, Skeleton};
 
 /// Where the weights are worst, and what is wrong there.
-pub(super) struct WorstPlace {
+pub(crate) struct WorstPlace {
     pub vertex: usize,
     joint: usize,
     fault: String,
@@ -59,7 +59,7 @@ fn joint_title(skeleton: &Skeleton, joint: usize) -> String {
 }
 
 /// Every figure with what it means.
-pub(super) fn figures(quality: &WeightQuality, skeleton: &Skeleton) -> String {
+pub(crate) fn figures(quality: &WeightQuality, skeleton: &Skeleton) -> String {
     let title = |joint: usize| joint_title(skeleton, joint);
     let smoothness = &quality.smoothness;
     let smooth = (

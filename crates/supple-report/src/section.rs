@@ -1,24 +1,24 @@
 //! What a page says about one character.
 
-use super::cast::Numbers;
-use super::html::{escape, named, picture};
-use super::methods::Entry;
-use super::names::{capitalised, clip_title, uncapitalised};
-use super::phrases::{
+use crate::cast::Numbers;
+use crate::html::{escape, named, picture};
+use crate::methods::Entry;
+use crate::names::{capitalised, clip_title, uncapitalised};
+use crate::phrases::{
     both_sides, clip_list, grouped, join_names, motion_words, moved, singular, thickness_words,
 };
-use super::pictures::{self, Framing, Posed, Ring};
-use super::plot::Plot;
-use super::study::{Difference, Shown, Study, Worst};
-use super::table::{Column, known_values};
-use super::told::{Joint, Told};
-use super::weights::{self, WorstPlace};
-use super::{ReportError, ReportOptions, Subject, table, verdict};
-use crate::{Camera, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render};
+use crate::pictures::{self, Framing, Posed, Ring};
+use crate::plot::Plot;
+use crate::study::{Difference, Shown, Study, Worst};
+use crate::table::{Column, known_values};
+use crate::told::{Joint, Told};
+use crate::weights::{self, WorstPlace};
+use crate::{ReportError, ReportOptions, Subject, table, verdict};
 use std::fmt::Write;
 use supple::quality::WeightQuality;
 use supple::weights::WeightsReport;
 use supple::{Asset, Method, Player, Pose};
+use supple_render::{Camera, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render};
 
 /// A change of volume below this is none.
 const LITTLE_VOLUME: f64 = 0.005;
@@ -27,7 +27,7 @@ const LITTLE_VOLUME: f64 = 0.005;
 const PORTRAIT: usize = 460;
 
 /// The part of a page that is about one character.
-pub(super) struct Section {
+pub(crate) struct Section {
     pub facts: String,
     pub summary: String,
     pub body: String,
@@ -36,7 +36,7 @@ pub(super) struct Section {
 }
 
 /// Draws and describes one character.
-pub(super) fn section(
+pub(crate) fn section(
     subject: &Subject<'_>,
     study: &Study<'_>,
     entries: &[Entry],

@@ -1,6 +1,6 @@
 //! Lines over a clip, as inline SVG that follows the page's colours.
 
-use super::html::escape;
+use crate::html::escape;
 use std::fmt::Write;
 
 const WIDTH: f64 = 400.0;
@@ -11,7 +11,7 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 34.0;
 
 /// One line per method over the time of a clip; values are percent.
-pub(super) struct Plot<'a> {
+pub(crate) struct Plot<'a> {
     /// What the values are.
     pub title: &'a str,
     /// How to read it.
@@ -185,7 +185,7 @@ fn path(
 }
 
 /// Round values that enclose a range, about `count` of them.
-pub(super) fn ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
+pub(crate) fn ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
     if !(low.is_finite() && high.is_finite()) || count == 0 {
         return Vec::new();
     }

@@ -1,19 +1,18 @@
 //! The pictures of the report: which side to look from, and the colours of stretch.
 
-use super::cast::{Cast, Motion, middle, telling};
-use super::regions::Region;
-use crate::{Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, render};
+use crate::cast::{Cast, Motion, middle, telling};
+use crate::regions::Region;
 use glam::Vec3;
 use supple::{Bounds, Player, Pose};
-
-/// Cells along one side of the small maps by which views are compared.
-const CELLS: usize = 56;
+use supple_render::{
+    Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, ViewSearch, render,
+};
 
 /// The part of a close-up that is not the region itself.
 const SURROUNDINGS: f32 = 1.6;
 
 /// Areas that have changed by this many doublings get the full colour.
-pub(super) const FULL_COLOR: f32 = 1.0;
+pub(crate) const FULL_COLOR: f32 = 1.0;
 
 /// The scale of stretch in linear colours: halved, unchanged, doubled.
 const COMPRESSED: Vec3 = Vec3::new(0.02, 0.13, 0.55);
@@ -34,7 +33,7 @@ const STRONG: f32 = 0.4;
 const SMALL: f64 = 0.18;
 
 /// How report pictures are made.
-pub(super) fn settings((width, height): (usize, usize)) -> Settings {
+pub(crate) fn settings((width, height): (usize, usize)) -> Settings {
     let flat = Vec3::new(0.86, 0.87, 0.885);
     Settings {
         width,
@@ -49,14 +48,14 @@ pub(super) fn settings((width, height): (usize, usize)) -> Settings {
 }
 
 /// The colour of a change of area, in doublings.
-pub(super) fn stretch_color(doublings: f32) -> Vec3 {
+pub(crate) fn stretch_color(doublings: f32) -> Vec3 {
     let share = (doublings / FULL_COLOR).clamp(-1.0, 1.0);
     let toward = if share < 0.0 { COMPRESSED } else { STRETCHED };
     UNCHANGED.lerp(toward, share.abs().powf(0.8))
 }
 
 /// All methods in one pose: where each puts the skin, where that can be told.
-pub(super) struct Posed {
+pub(crate) struct Posed {
     pub positions: Vec<Result<Vec<Vec3>, String>>,
     /// The triangles of what is not skinned but carried along: it may hide the skin.
     props: Vec<[Vec3; 3]>,
@@ -118,7 +117,7 @@ impl Posed {
 }
 
 /// What one row of pictures looks at.
-pub(super) struct Framing {
+pub(crate) struct Framing {
     pub camera: Camera,
     pub view: View,
     pub ground: Option<f32>,
@@ -127,7 +126,7 @@ pub(super) struct Framing {
 }
 
 /// Frames what differs between the methods, or the whole where that is nearly everything.
-pub(super) fn frame_difference(
+pub(crate) fn frame_difference(
     cast: &Cast<'_>,
     posed: &Posed,
     affected: &[f32],
@@ -159,7 +158,14 @@ pub(super) fn frame_difference(
         .map(|(index, _)| index as u32)
         .collect();
     let visible = posed.triangles(&middle, triangles);
-    let view = best_view(&visible, triangles.len(), &wanted, &points, aspect, motion);
+    let search = ViewSearch {
+        triangles: &visible,
+        surface: triangles.len(),
+        wanted: &wanted,
+        framed: &points,
+        aspect,
+    };
+    let view = search.best(|view| motion.map_or(1.0, |motion| side_on(view, motion)));
     Some(Framing {
         camera: Camera::framing(points.iter().copied(), view, aspect),
         view,
@@ -169,7 +175,7 @@ pub(super) fn frame_difference(
 }
 
 /// Frames a joint region in all methods.
-pub(super) fn frame_region(
+pub(crate) fn frame_region(
     cast: &Cast<'_>,
     posed: &Posed,
     region: &Region,
@@ -189,14 +195,14 @@ pub(super) fn frame_region(
     part.points().next()?;
     let points = part.widened(SURROUNDINGS);
     let visible = posed.triangles(&middle, triangles);
-    let view = best_view(
-        &visible,
-        triangles.len(),
-        &region.triangles,
-        &points,
+    let search = ViewSearch {
+        triangles: &visible,
+        surface: triangles.len(),
+        wanted: &region.triangles,
+        framed: &points,
         aspect,
-        Some(motion),
-    );
+    };
+    let view = search.best(|view| side_on(view, motion));
     Some(Framing {
         camera: Camera::framing(points.iter().copied(), view, aspect),
         view,
@@ -205,185 +211,16 @@ pub(super) fn frame_region(
     })
 }
 
-/// The view in which most of some triangles can be seen, and a bend from its side.
-fn best_view(
-    triangles: &[[Vec3; 3]],
-    of_skin: usize,
-    wanted: &[u32],
-    framed: &[Vec3],
-    aspect: f64,
-    motion: Option<&Motion>,
-) -> View {
-    let views: Vec<View> = [10.0, -12.0, 38.0]
-        .iter()
-        .flat_map(|&pitch| {
-            (0..12).map(move |turn| View {
-                yaw_degrees: 32.0 + 30.0 * f64::from(turn),
-                pitch_degrees: pitch,
-            })
-        })
-        .collect();
-    let mut is_wanted = vec![false; triangles.len()];
-    wanted
-        .iter()
-        .for_each(|&triangle| is_wanted[triangle as usize] = true);
-    let front = front(&triangles[..of_skin]);
-    let scores = supple::exec::map(views.len(), |index| {
-        let view = views[index];
-        let camera = Camera::framing(framed.iter().copied(), view, aspect);
-        seen(triangles, &is_wanted, front, &camera, aspect) * side_on(view, motion) * familiar(view)
-    });
-    let best = scores
-        .iter()
-        .enumerate()
-        .fold(
-            (0, 0.0),
-            |best, (index, &score)| {
-                if score > best.1 { (index, score) } else { best }
-            },
-        );
-    views.get(best.0).copied().unwrap_or(View::THREE_QUARTER)
-}
-
 /// Prefers looking along the axis of a bend, and across a twisted bone.
-fn side_on(view: View, motion: Option<&Motion>) -> f64 {
-    let Some(motion) = motion else {
-        return 1.0;
-    };
+fn side_on(view: View, motion: &Motion) -> f64 {
     let back = view.towards_viewer();
     let bend = motion.bend.min(1.0) * back.dot(motion.bend_axis).abs();
     let twist = motion.twist.min(1.0) * (1.0 - back.dot(motion.bone).powi(2));
     0.55 + bend + 0.6 * twist
 }
 
-/// Prefers the front and eye level a little.
-fn familiar(view: View) -> f64 {
-    let front = view.yaw_degrees.to_radians().cos();
-    1.0 + 0.15 * front - 0.004 * (view.pitch_degrees - 10.0).abs()
-}
-
-/// Which way around triangles are seen from outside: 1 against the clock, -1 with it, 0 where the
-/// surface has no inside.
-fn front(triangles: &[[Vec3; 3]]) -> f64 {
-    let Some([middle, ..]) = triangles
-        .first()
-        .map(|corners| corners.map(|c| c.as_dvec3()))
-    else {
-        return 0.0;
-    };
-    let (mut volume, mut area) = (0.0, 0.0);
-    for corners in triangles {
-        let [a, b, c] = corners.map(|corner| corner.as_dvec3() - middle);
-        volume += a.dot(b.cross(c)) / 6.0;
-        area += 0.5 * (b - a).cross(c - a).length();
-    }
-    match volume.abs() > FLAT * area.powf(1.5) {
-        true => volume.signum(),
-        false => 0.0,
-    }
-}
-
-/// What a surface seen from its back counts against its front: from inside a body there is little
-/// to see.
-const FROM_BEHIND: f64 = 0.1;
-
-/// A ball holds about a tenth of its area to the power of one and a half; what holds much less has
-/// no inside.
-const FLAT: f64 = 1e-3;
-
-/// Nearer to the eye than this share of what is framed nothing is drawn.
-const NEAREST: f64 = 1e-3;
-
-/// A corner as seen: where it is in a small picture, and one over its distance, which is linear
-/// over the picture.
-type Corner = [f64; 3];
-
-/// What a cell of a small picture shows: one over its distance, and what it counts.
-type Cell = (f64, f64);
-
-/// How many cells of a small picture show wanted triangles rather than others, or nothing.
-fn seen(
-    triangles: &[[Vec3; 3]],
-    is_wanted: &[bool],
-    front: f64,
-    camera: &Camera,
-    aspect: f64,
-) -> f64 {
-    let mut nearest: Vec<Cell> = vec![(0.0, 0.0); CELLS * CELLS];
-    let least = NEAREST * camera.radius;
-    for (corners, &wanted) in triangles.iter().zip(is_wanted) {
-        let distances = corners.map(|corner| camera.distance(corner));
-        if !distances.iter().any(|&distance| distance > least) {
-            continue;
-        }
-        // What reaches behind the eye is cut off just before it.
-        let mut visible: Vec<Corner> = Vec::with_capacity(4);
-        for (index, &corner) in corners.iter().enumerate() {
-            let next = (index + 1) % 3;
-            if distances[index] > least {
-                visible.extend(projected(camera, aspect, corner));
-            }
-            if (distances[index] > least) != (distances[next] > least) {
-                let share = (least - distances[index]) / (distances[next] - distances[index]);
-                let cut = corner.as_dvec3().lerp(corners[next].as_dvec3(), share);
-                visible.extend(projected(camera, aspect, cut.as_vec3()));
-            }
-        }
-        for index in 2..visible.len() {
-            let corners = [visible[0], visible[index - 1], visible[index]];
-            splat(corners, wanted, front, &mut nearest);
-        }
-    }
-    nearest.iter().map(|cell| cell.1).sum()
-}
-
-fn projected(camera: &Camera, aspect: f64, point: Vec3) -> Option<Corner> {
-    let (x, y) = camera.project(point, aspect)?;
-    let cells = CELLS as f64;
-    Some([x * cells, y * cells, 1.0 / camera.distance(point)])
-}
-
-/// Marks the cells whose middle a triangle covers, where it is the nearest.
-fn splat([a, b, c]: [Corner; 3], wanted: bool, front: f64, nearest: &mut [Cell]) {
-    let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-    if !area.is_finite() || area.abs() < 1e-12 {
-        return;
-    }
-    // Pictures count downwards, which turns the clock around.
-    let counts = match (wanted, area * front > 0.0) {
-        (false, _) => 0.0,
-        (true, true) => FROM_BEHIND,
-        (true, false) => 1.0,
-    };
-    let range = |axis: usize| {
-        let (low, high) = (
-            a[axis].min(b[axis]).min(c[axis]),
-            a[axis].max(b[axis]).max(c[axis]),
-        );
-        let first = (low - 0.5).ceil().clamp(0.0, CELLS as f64) as usize;
-        let end = ((high - 0.5).floor() + 1.0).clamp(0.0, CELLS as f64) as usize;
-        first..end
-    };
-    for row in range(1) {
-        for column in range(0) {
-            let (x, y) = (column as f64 + 0.5, row as f64 + 0.5);
-            let share =
-                |p: Corner, q: Corner| ((p[0] - x) * (q[1] - y) - (p[1] - y) * (q[0] - x)) / area;
-            let (of_a, of_b, of_c) = (share(b, c), share(c, a), share(a, b));
-            if of_a < 0.0 || of_b < 0.0 || of_c < 0.0 {
-                continue;
-            }
-            let nearness = of_a * a[2] + of_b * b[2] + of_c * c[2];
-            let cell = &mut nearest[row * CELLS + column];
-            if nearness > cell.0 {
-                *cell = (nearness, counts);
-            }
-        }
-    }
-}
-
 /// A picture in the character's own colours.
-pub(super) fn shaded(
+pub(crate) fn shaded(
     player: &Player<'_>,
     look: &Look,
     framing: &Framing,
@@ -397,7 +234,7 @@ pub(super) fn shaded(
 }
 
 /// A picture in the colours of stretch.
-pub(super) fn stretched(
+pub(crate) fn stretched(
     cast: &Cast<'_>,
     player: &Player<'_>,
     look: &Look,
@@ -414,14 +251,14 @@ pub(super) fn stretched(
 
 /// A ring around a part of a picture, in shares of its width and height; the width is the ring's
 /// own.
-pub(super) struct Ring {
+pub(crate) struct Ring {
     pub x: f64,
     pub y: f64,
     pub width: f64,
 }
 
 /// The whole character with what is affected in colour, and a ring around that where it is small.
-pub(super) fn whereabouts(
+pub(crate) fn whereabouts(
     player: &Player<'_>,
     look: &Look,
     affected: &[f32],
@@ -456,7 +293,7 @@ pub(super) fn whereabouts(
 
 /// The surroundings of a vertex, painted by numbers from 0 to 1, and a ring around it; nothing
 /// where it cannot be seen.
-pub(super) fn close_up_of_vertex(
+pub(crate) fn close_up_of_vertex(
     player: &Player<'_>,
     look: &Look,
     shares: &[f32],
@@ -482,7 +319,14 @@ pub(super) fn close_up_of_vertex(
     let around = around.filter(|(_, corners)| corners.contains(&place));
     let wanted: Vec<u32> = around.map(|(index, _)| index as u32).collect();
     let aspect = settings.aspect();
-    let view = best_view(&visible, visible.len(), &wanted, &points, aspect, None);
+    let search = ViewSearch {
+        triangles: &visible,
+        surface: visible.len(),
+        wanted: &wanted,
+        framed: &points,
+        aspect,
+    };
+    let view = search.best(|_| 1.0);
     let framing = Framing {
         camera: Camera::framing(points.iter().copied(), view, aspect),
         view,
@@ -528,41 +372,4 @@ fn painted(
 ) -> Image {
     let scene = look.scene_painted(player, framing.ground, colors, ASIDE);
     render(&scene, &framing.camera, settings)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_reaches_behind_the_eye_hides_what_is_before_it() {
-        let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
-        let [a, b, c, d] = square.map(|[x, y]| Vec3::new(x, y, 0.0));
-        let view = View {
-            yaw_degrees: 0.0,
-            pitch_degrees: 0.0,
-        };
-        let camera = Camera::framing([a, b, c, d], view, 1.0);
-        let eye = camera.eye.as_vec3();
-        assert!(eye.z > 1.0, "it looks from the front: {eye}");
-        let target = [[a, b, c], [a, c, d]];
-        let plain = seen(&target, &[true; 2], 1.0, &camera, 1.0);
-        assert!(plain > 0.5 * (CELLS * CELLS) as f64, "{plain}");
-        let inside = seen(&target, &[true; 2], -1.0, &camera, 1.0);
-        assert!(inside < 0.2 * plain, "a body seen from inside: {inside}");
-        let far = 40.0 * eye.z;
-        let wall = [
-            Vec3::new(-far, -far, 0.5 * eye.z),
-            Vec3::new(far, -far, 0.5 * eye.z),
-            Vec3::new(0.0, 3.0 * far, 2.0 * eye.z),
-        ];
-        let hidden = seen(
-            &[target[0], target[1], wall],
-            &[true, true, false],
-            1.0,
-            &camera,
-            1.0,
-        );
-        assert_eq!(hidden, 0.0);
-    }
 }

@@ -1,7 +1,7 @@
 //! Joint regions: where the skin of a joint and of the one above it blend into each other.
 
-use super::html::cut;
-use super::names::{joint_title, joint_title_between, plain_title, uncapitalised};
+use crate::html::cut;
+use crate::names::{joint_title, joint_title_between, plain_title, uncapitalised};
 use std::collections::BTreeMap;
 use supple::{Asset, Weights};
 
@@ -16,7 +16,7 @@ const MOST_REGIONS: usize = 96;
 
 /// The skin around a joint.
 #[derive(Clone, Debug)]
-pub(super) struct Region {
+pub(crate) struct Region {
     /// The joint that the region is called after.
     pub joint: usize,
     /// The joint that it is blended with, its parent as a rule.
@@ -38,7 +38,7 @@ pub(super) struct Region {
 }
 
 /// The area around every vertex of the bind surface.
-pub(super) fn vertex_areas(asset: &Asset) -> Vec<f64> {
+pub(crate) fn vertex_areas(asset: &Asset) -> Vec<f64> {
     let mesh = asset.rig.mesh();
     let mut areas = vec![0.0; mesh.vertex_count()];
     for corners in mesh.triangles() {
@@ -63,7 +63,7 @@ fn blend(weights: &Weights, vertex: usize, (joint, other): (usize, usize)) -> f6
 }
 
 /// The regions of a rig, the largest first.
-pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
+pub(crate) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
     let (weights, skeleton) = (asset.rig.weights(), asset.rig.skeleton());
     let is_related =
         |(joint, other): (usize, usize)| skeleton.joints()[joint].parent == Some(other);
@@ -185,7 +185,7 @@ pub(super) fn find(asset: &Asset, areas: &[f64]) -> Vec<Region> {
 const NEIGHBOUR: f64 = 0.2;
 
 /// For every region the others that share much of its skin.
-pub(super) fn neighbours(regions: &[Region], vertex_count: usize) -> Vec<Vec<usize>> {
+pub(crate) fn neighbours(regions: &[Region], vertex_count: usize) -> Vec<Vec<usize>> {
     let mut regions_of: Vec<Vec<usize>> = vec![Vec::new(); vertex_count];
     for (index, region) in regions.iter().enumerate() {
         for &(vertex, _) in &region.vertices {

@@ -1,13 +1,13 @@
 //! Small helpers for pages: text made safe, pictures inside of the page.
 
-use crate::{Image, ImageError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write;
+use supple_render::{Image, ImageError};
 
 /// Text for a page, between tags or inside quotes. Control characters, which pages must not hold,
 /// become a mark.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -28,7 +28,7 @@ pub(super) fn escape(text: &str) -> String {
 const LONGEST_NAME: usize = 60;
 
 /// A name from a file, cut where it is very long.
-pub(super) fn cut(name: &str) -> String {
+pub(crate) fn cut(name: &str) -> String {
     match name.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => format!("{}…", name[..end].trim_end()),
         None => name.to_owned(),
@@ -37,12 +37,12 @@ pub(super) fn cut(name: &str) -> String {
 
 /// A name from a file as a part of a page: cut, made safe, and kept from turning the text around
 /// it.
-pub(super) fn named(name: &str) -> String {
+pub(crate) fn named(name: &str) -> String {
     format!("<bdi>{}</bdi>", escape(&cut(name)))
 }
 
 /// Fills the places `{{name}}` of a template. What is filled in is not searched again.
-pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
+pub(crate) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut result = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -61,7 +61,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 /// A picture as an `img` that needs no file beside the page.
-pub(super) fn picture(image: &Image, alt: &str) -> Result<String, ImageError> {
+pub(crate) fn picture(image: &Image, alt: &str) -> Result<String, ImageError> {
     let mut file = Vec::new();
     image.write_png(&mut file)?;
     let mut tag = String::with_capacity(file.len() * 4 / 3 + 200);

@@ -1,20 +1,20 @@
 //! The page around the characters: what it opens with, the methods, its style.
 
-use super::html::{cut, escape, fill, named};
-use super::methods::{self, Entry};
-use super::phrases::join_names;
-use super::pictures::{self, FULL_COLOR};
-use super::section::Section;
-use super::{ReportOptions, Subject};
-use crate::color::srgb_from_linear;
+use crate::html::{cut, escape, fill, named};
+use crate::methods::{self, Entry};
+use crate::phrases::join_names;
+use crate::pictures::{self, FULL_COLOR};
+use crate::section::Section;
+use crate::{ReportOptions, Subject};
 use std::fmt::Write;
+use supple_render::srgb_from_linear;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The whole page.
-pub(super) fn page(
+pub(crate) fn page(
     subjects: &[Subject<'_>],
     sections: &[Section],
     entries: &[Entry],
@@ -135,7 +135,7 @@ fn escape_lines(text: &str) -> String {
 fn gradient() -> String {
     let stops = (-4..=4).map(|step| {
         let color = pictures::stretch_color(FULL_COLOR * step as f32 / 4.0);
-        let [r, g, b] = srgb_from_linear(color, 0.5);
+        let [r, g, b] = srgb_from_linear(color);
         format!("rgb({r} {g} {b})")
     });
     stops.collect::<Vec<_>>().join(", ")

@@ -1,8 +1,31 @@
-//! The comparison report: methods side by side on one self-contained page.
+//! The comparison report: skinning methods side by side on one self-contained HTML page.
 //!
-//! How a page comes about, in the order of the files below: a *cast* plays a character by every
-//! method at once and measures it; a *study* chooses the clips, moments and joint regions that tell
-//! most; *pictures* frames and draws these; the page puts it all into words.
+//! ```
+//! use supple::Method;
+//! use supple::characters::{Character, build};
+//! use supple::weights::WeightsReport;
+//! use supple_report::{ReportOptions, Subject, report};
+//!
+//! let bar = build(Character::Bar, 500)?;
+//! let subject = Subject {
+//!     title: "A bar".to_owned(),
+//!     asset: &bar,
+//!     weights_report: WeightsReport::default(),
+//!     clips: vec![0],
+//! };
+//! let options = ReportOptions {
+//!     methods: vec![Method::Linear, Method::LogMatrix],
+//!     picture_size: (48, 48),
+//!     ..ReportOptions::default()
+//! };
+//! let html = report(&[subject], &options, |_progress| ())?;
+//! assert!(html.starts_with("<!doctype html>"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! How a page is made, in the order of the modules below: a *cast* plays a character by every
+//! method at once and measures it; a *study* chooses the clips, moments and joint regions that show
+//! the largest differences; *pictures* frames and draws these; the page puts it all into words.
 
 mod methods;
 mod names;
@@ -27,11 +50,11 @@ mod table;
 
 pub use methods::default_methods;
 
-use crate::ImageError;
 use methods::Entry;
 use study::Study;
 use supple::weights::WeightsReport;
 use supple::{Asset, Method};
+use supple_render::ImageError;
 use thiserror::Error;
 
 /// A character to compare methods on.

@@ -195,7 +195,7 @@ const WORDS: &[Words] = &[
 
 /// A method on the page.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub method: Method,
     /// For headings: "Dual quaternions".
     pub title: String,
@@ -220,23 +220,23 @@ impl Entry {
             // A method that nobody has found words for yet speaks for itself.
             None => Entry {
                 method: method.clone(),
-                title: super::names::capitalised(&method.name().replace('-', " ")),
+                title: crate::names::capitalised(&method.name().replace('-', " ")),
                 title_in_text: String::new(),
                 plural: false,
-                introduction: super::names::capitalised(method.summary()) + ".",
+                introduction: crate::names::capitalised(method.summary()) + ".",
             },
         };
         if let Some((_, option)) = method.to_string().split_once(':') {
             entry.title = format!("{} ({option})", entry.title);
         }
-        entry.title_in_text = super::names::uncapitalised(&entry.title);
+        entry.title_in_text = crate::names::uncapitalised(&entry.title);
         entry
     }
 }
 
 /// Colours that stay apart in the common kinds of colour blindness and on light and dark pages, the
 /// last that of the text; further methods repeat them with broken lines.
-pub(super) const COLORS: [&str; 10] = [
+pub(crate) const COLORS: [&str; 10] = [
     "#d55e00",
     "#0a7cc4",
     "#009e73",
@@ -250,12 +250,12 @@ pub(super) const COLORS: [&str; 10] = [
 ];
 
 /// The dashes of a method's line.
-pub(super) fn dashes(index: usize) -> &'static str {
+pub(crate) fn dashes(index: usize) -> &'static str {
     ["none", "7 4", "2 3"][index / COLORS.len() % 3]
 }
 
 /// The colour of a method.
-pub(super) fn color(index: usize) -> &'static str {
+pub(crate) fn color(index: usize) -> &'static str {
     COLORS[index % COLORS.len()]
 }
 

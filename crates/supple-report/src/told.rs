@@ -1,10 +1,10 @@
 //! The joints that get a sentence, and the moment at which each is judged.
 
-use super::cast::Numbers;
-use super::methods::Entry;
-use super::names::{is_finger, without_side};
-use super::study::{Study, Worst};
-use super::verdict::{Outcome, sentence, winners};
+use crate::cast::Numbers;
+use crate::methods::Entry;
+use crate::names::{is_finger, without_side};
+use crate::study::{Study, Worst};
+use crate::verdict::{Outcome, sentence, winners};
 
 /// Joint regions that get a sentence, and a close-up.
 const MOST_SENTENCES: usize = 10;
@@ -12,7 +12,7 @@ const MOST_CLOSE_UPS: usize = 4;
 const MOST_FINGERS: usize = 2;
 
 /// All that is said about joints.
-pub(super) struct Told {
+pub(crate) struct Told {
     /// The worst first.
     pub joints: Vec<Joint>,
     /// How many more joints there would be something to say about.
@@ -20,7 +20,7 @@ pub(super) struct Told {
 }
 
 /// What is said about one joint.
-pub(super) struct Joint {
+pub(crate) struct Joint {
     pub worst: Worst,
     pub sentence: String,
     /// The methods that hold up best; none where they do alike.
@@ -95,7 +95,7 @@ impl Told {
 }
 
 /// What a method does where a joint is judged; nothing where it cannot do the pose.
-pub(super) fn numbers_at<'a>(
+pub(crate) fn numbers_at<'a>(
     study: &'a Study<'_>,
     method: usize,
     at: Worst,

@@ -1,20 +1,20 @@
 //! Turns of phrase for numbers and names.
 
-use super::cast::{Motion, RegionNumbers};
-use super::html::named;
-use super::names::{clip_title, has_socket, uncapitalised};
-use super::verdict::Change;
+use crate::cast::{Motion, RegionNumbers};
+use crate::html::named;
+use crate::names::{clip_title, has_socket, uncapitalised};
+use crate::verdict::Change;
 
 /// So many clip names are listed; then they are only counted.
 const MOST_NAMES: usize = 12;
 
 /// What happened to a region's thickness, in the words of the sentences.
-pub(super) fn thickness_words(numbers: &RegionNumbers) -> Option<String> {
+pub(crate) fn thickness_words(numbers: &RegionNumbers) -> Option<String> {
     Some(Change::of(numbers.thickness?).words())
 }
 
 /// "Left hip" and "Right hip" are "Left and right hip".
-pub(super) fn both_sides(a: &str, b: &str) -> Option<String> {
+pub(crate) fn both_sides(a: &str, b: &str) -> Option<String> {
     let side = |title: &str, side: &str| title.strip_prefix(side).map(str::to_owned);
     let (left, right) = match (side(a, "Left "), side(b, "Right ")) {
         (Some(left), Some(right)) => (left, right),
@@ -23,7 +23,7 @@ pub(super) fn both_sides(a: &str, b: &str) -> Option<String> {
     (left == right).then(|| format!("Left and right {left}"))
 }
 
-pub(super) fn clip_list(names: &[String]) -> String {
+pub(crate) fn clip_list(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
         .take(MOST_NAMES)
@@ -37,7 +37,7 @@ pub(super) fn clip_list(names: &[String]) -> String {
 }
 
 /// "a, b and c".
-pub(super) fn join_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn join_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     let mut names: Vec<T> = names.into_iter().collect();
     let Some(last) = names.pop() else {
         return String::new();
@@ -50,12 +50,12 @@ pub(super) fn join_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> S
 }
 
 /// "Left elbow bent by 118°".
-pub(super) fn moved(title: &str, motion: &Motion) -> Option<String> {
+pub(crate) fn moved(title: &str, motion: &Motion) -> Option<String> {
     motion_words(title, motion).map(|how| format!("{} {how}", uncapitalised(title)))
 }
 
 /// "bent by 118° and twisted by 20°".
-pub(super) fn motion_words(title: &str, motion: &Motion) -> Option<String> {
+pub(crate) fn motion_words(title: &str, motion: &Motion) -> Option<String> {
     let (bend, twist) = (motion.bend.to_degrees(), motion.twist.to_degrees());
     let mut words = Vec::new();
     if bend > 10.0 {
@@ -74,7 +74,7 @@ pub(super) fn motion_words(title: &str, motion: &Motion) -> Option<String> {
     (!words.is_empty()).then(|| join_names(&words))
 }
 
-pub(super) fn singular(plural: &'static str) -> &'static str {
+pub(crate) fn singular(plural: &'static str) -> &'static str {
     match plural {
         "vertices" => "vertex",
         other => other.strip_suffix('s').unwrap_or(other),
@@ -82,7 +82,7 @@ pub(super) fn singular(plural: &'static str) -> &'static str {
 }
 
 /// Thousands apart: 39,158.
-pub(super) fn grouped(count: usize) -> String {
+pub(crate) fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut result = String::new();
     for (index, digit) in digits.chars().enumerate() {

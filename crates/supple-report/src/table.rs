@@ -1,14 +1,14 @@
 //! All measures of all methods in one table.
 
-use super::cast::{Detail, Numbers};
-use super::html::escape;
-use super::methods::Entry;
-use super::study::Study;
-use super::told::{Told, numbers_at};
+use crate::cast::{Detail, Numbers};
+use crate::html::escape;
+use crate::methods::Entry;
+use crate::study::Study;
+use crate::told::{Told, numbers_at};
 use std::fmt::Write;
 
 /// A column: one number per method.
-pub(super) struct Column {
+pub(crate) struct Column {
     pub title: &'static str,
     pub explanation: &'static str,
     pub values: Vec<Option<f64>>,
@@ -19,7 +19,7 @@ pub(super) struct Column {
 }
 
 /// Percent with a sign, from a share.
-pub(super) fn signed_percent(share: f64) -> String {
+pub(crate) fn signed_percent(share: f64) -> String {
     let percent = share * 100.0;
     let digits = usize::from(percent.abs() < 9.95);
     let rounded = format!("{:.digits$}", percent.abs());
@@ -34,7 +34,7 @@ pub(super) fn signed_percent(share: f64) -> String {
 }
 
 /// Percent without a sign, from a share.
-pub(super) fn plain_percent(share: f64) -> String {
+pub(crate) fn plain_percent(share: f64) -> String {
     signed_percent(share)
         .trim_start_matches(['+', '\u{2212}'])
         .to_owned()
@@ -54,7 +54,7 @@ fn count(value: f64) -> String {
 }
 
 /// The columns of a study, over all clips that it shows.
-pub(super) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
+pub(crate) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
     let methods = study.cast.method_count();
     let numbers = |method: usize| {
         let clips = study.shown.iter();
@@ -213,7 +213,7 @@ pub(super) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
 }
 
 /// Which methods are the best of a column: those that read the same as the best. None if all do.
-pub(super) fn best(column: &Column) -> Vec<bool> {
+pub(crate) fn best(column: &Column) -> Vec<bool> {
     let none = vec![false; column.values.len()];
     let Some(badness) = column.badness else {
         return none;
@@ -236,14 +236,14 @@ pub(super) fn best(column: &Column) -> Vec<bool> {
 }
 
 /// The methods that have a value in a column.
-pub(super) fn known_values(column: &Column) -> Vec<(usize, f64)> {
+pub(crate) fn known_values(column: &Column) -> Vec<(usize, f64)> {
     let values = column.values.iter().enumerate();
     values
         .filter_map(|(method, value)| Some((method, (*value)?)))
         .collect()
 }
 
-pub(super) fn to_html(columns: &[Column], entries: &[Entry], failures: &[usize]) -> String {
+pub(crate) fn to_html(columns: &[Column], entries: &[Entry], failures: &[usize]) -> String {
     let mut table =
         "<div class=\"table\"><table><thead><tr><th scope=\"col\">Method</th>".to_owned();
     // Writing to a string cannot fail.

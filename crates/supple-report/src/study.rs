@@ -1,10 +1,10 @@
 //! What the report is about: which clips, which moments of them, which joints.
 
-use super::cast::{Cast, Farthest, Samples};
-use super::choose::{Candidate, pick};
-use super::methods::Entry;
-use super::names::{is_well_known, without_side};
-use super::regions::Region;
+use crate::cast::{Cast, Farthest, Samples};
+use crate::choose::{Candidate, pick};
+use crate::methods::Entry;
+use crate::names::{is_well_known, without_side};
+use crate::regions::Region;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use supple::clip::{Channel, Curve, Interpolation, Track};
@@ -40,7 +40,7 @@ const VISIBLE: f64 = 0.03;
 const TRIED_JOINTS: usize = 4;
 
 /// A character, compared.
-pub(super) struct Study<'a> {
+pub(crate) struct Study<'a> {
     pub cast: Cast<'a>,
     pub shown: Vec<Shown<'a>>,
     /// Clips in which all methods look alike, and those in which they do from afar.
@@ -57,7 +57,7 @@ pub(super) struct Study<'a> {
 }
 
 /// A clip on the page.
-pub(super) struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     pub clip: Cow<'a, Clip>,
     pub samples: Samples,
     /// Frames to show, in the order of time.
@@ -69,7 +69,7 @@ pub(super) struct Shown<'a> {
 
 /// How much there is to see between methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Difference {
+pub(crate) enum Difference {
     /// Nothing anywhere.
     None,
     /// Something around a joint, too small to be seen from afar.
@@ -80,7 +80,7 @@ pub(super) enum Difference {
 /// A region, and the one moment at which it is judged: while its joint moves, when some method
 /// changes it most.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Worst {
+pub(crate) struct Worst {
     pub region: usize,
     /// Which of the shown clips.
     pub clip: usize,
@@ -307,7 +307,7 @@ fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<Worst> {
 }
 
 /// Clips for a file that has none: the joints with most skin, bent and twisted by 90°.
-pub(super) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
+pub(crate) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
     let skeleton = asset.rig.skeleton();
     let bones = skeleton.bind_bones();
     let mut clips = Vec::new();

@@ -1,7 +1,7 @@
 //! What is worth showing: moments and clips that tell most, and tell different things.
 
 /// Something that could be shown.
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     /// How much it tells.
     pub score: f64,
     /// What it tells: one entry per thing that can go wrong. Its length does not matter.
@@ -13,7 +13,7 @@ const WORTH_SHOWING: f64 = 0.2;
 
 /// Picks up to `most`, best first. Each must tell something that those before it do not; `apart`
 /// says which pairs may both be picked at all.
-pub(super) fn pick(
+pub(crate) fn pick(
     candidates: &[Candidate],
     most: usize,
     apart: impl Fn(usize, usize) -> bool,

@@ -1,9 +1,9 @@
 //! One character played by every method at once, and measured.
 
-use super::choose::Candidate;
-use super::methods::Entry;
-use super::regions::{self, Region};
-use super::verdict::{BROKEN, Change};
+use crate::choose::Candidate;
+use crate::methods::Entry;
+use crate::regions::{self, Region};
+use crate::verdict::{BROKEN, Change};
 use glam::{DQuat, DVec3, Vec3};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +28,7 @@ const MOST_KEYS: usize = 1000;
 const NEW_POSE: f64 = 0.15;
 
 /// How often per second a clip is played to look for pops.
-pub(super) const POPS_PER_SECOND: f64 = 30.0;
+pub(crate) const POPS_PER_SECOND: f64 = 30.0;
 
 /// A twist, bend or shift below this is none, in radians or radii.
 const STILL: f64 = 0.02;
@@ -42,7 +42,7 @@ const TURNS: f64 = 0.17;
 type Playing<'a> = Result<Player<'a>, String>;
 
 /// Everything that stays the same from frame to frame.
-pub(super) struct Cast<'a> {
+pub(crate) struct Cast<'a> {
     pub asset: &'a Asset,
     players: Vec<Mutex<Playing<'a>>>,
     /// Which of the methods is linear blending, if any.
@@ -70,7 +70,7 @@ pub(super) struct Cast<'a> {
 
 /// One method in one frame.
 #[derive(Clone, Debug)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     /// Against the file's rest pose.
     pub volume_change: Option<f64>,
     /// How much the most stretched hundredth of the surface has grown in length: 0.5 is half as
@@ -85,7 +85,7 @@ pub(super) struct Numbers {
 
 /// One method in one frame around one joint.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RegionNumbers {
+pub(crate) struct RegionNumbers {
     pub distortion: f64,
     /// Least and largest thickness around the joint, 1 at rest; none where that cannot be told.
     pub thickness: Option<(f64, f64)>,
@@ -93,7 +93,7 @@ pub(super) struct RegionNumbers {
 
 /// What only some frames are measured by, since it takes longer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Detail {
+pub(crate) struct Detail {
     pub area_change: f64,
     pub edge_change: f64,
     pub rigid_energy: f64,
@@ -102,7 +102,7 @@ pub(super) struct Detail {
 
 /// What a joint does.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Motion {
+pub(crate) struct Motion {
     pub bend: f64,
     pub twist: f64,
     pub shift: f64,
@@ -113,7 +113,7 @@ pub(super) struct Motion {
 }
 
 /// A clip seen through all methods.
-pub(super) struct Samples {
+pub(crate) struct Samples {
     /// Seconds from the clip's first key.
     pub times: Vec<f64>,
     /// Seconds between the evenly spaced ones among them.
@@ -140,7 +140,7 @@ pub(super) struct Samples {
 
 /// How far the method that is farthest from the others is from them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Farthest {
+pub(crate) struct Farthest {
     /// Anywhere, as a share of the character's size.
     pub of_body: f64,
     /// Around a joint, as a share of the region's size.
@@ -149,7 +149,7 @@ pub(super) struct Farthest {
 
 /// The largest value; of four or more the second largest, so that one method that fails does not
 /// hide what the others do.
-pub(super) fn telling(values: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn telling(values: impl Iterator<Item = f64>) -> f64 {
     let (mut first, mut second, mut count) = (0.0, 0.0, 0);
     for value in values {
         if value > first {
@@ -163,7 +163,7 @@ pub(super) fn telling(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// The median of some points, axis by axis: where most methods are, wherever one that fails may be.
-pub(super) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
+pub(crate) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
     let mut values: Vec<f32> = Vec::with_capacity(16);
     let mut result = Vec3::ZERO;
     for axis in 0..3 {

@@ -1,6 +1,6 @@
 //! What joints are called in files, in words that an artist would use.
 
-use super::html::cut;
+use crate::html::cut;
 
 /// Joints whose bend everyone knows by another name than the bone below it.
 const JOINTS: &[(&[&str], &str)] = &[
@@ -32,7 +32,7 @@ const COMPOUNDS: &[(&str, &str)] = &[
 ];
 
 /// A joint's name for people: `forearm.L` is the left elbow, `mixamorig:LeftLeg` the left knee.
-pub(super) fn joint_title(name: &str, index: usize) -> String {
+pub(crate) fn joint_title(name: &str, index: usize) -> String {
     let (_, words) = parts(name);
     let plain = words.join(" ");
     // Numbered bones along a limb: the first one carries the joint that people know.
@@ -49,7 +49,7 @@ pub(super) fn joint_title(name: &str, index: usize) -> String {
 
 /// The same, knowing what the joints above and below it are called: of two legs in a row, the upper
 /// one hangs from the hip.
-pub(super) fn joint_title_between<'a>(
+pub(crate) fn joint_title_between<'a>(
     name: &str,
     index: usize,
     above: Option<&str>,
@@ -79,7 +79,7 @@ pub(super) fn joint_title_between<'a>(
 const LEGS: [&str; 5] = ["leg", "lowerleg", "shin", "calf", "knee"];
 
 /// A joint's name in words, without knowing what it is a joint of: `forearm.L` is the left forearm.
-pub(super) fn plain_title(name: &str, index: usize) -> String {
+pub(crate) fn plain_title(name: &str, index: usize) -> String {
     let (_, words) = parts(name);
     let plain = words.join(" ");
     let title = finger_title(&words).unwrap_or(match plain.as_str() {
@@ -119,7 +119,7 @@ fn finger_title(words: &[String]) -> Option<String> {
 }
 
 /// A title without its side, for joints that come in pairs.
-pub(super) fn without_side(title: &str) -> String {
+pub(crate) fn without_side(title: &str) -> String {
     let title = title
         .strip_prefix("Left ")
         .or(title.strip_prefix("Right "))
@@ -128,23 +128,23 @@ pub(super) fn without_side(title: &str) -> String {
 }
 
 /// Whether a title is that of a joint that everyone would bend first.
-pub(super) fn is_well_known(title: &str) -> bool {
+pub(crate) fn is_well_known(title: &str) -> bool {
     ["shoulder", "elbow", "hip", "knee"].contains(&without_side(title).as_str())
 }
 
 /// Whether a title is that of a joint that sits in a socket.
-pub(super) fn has_socket(title: &str) -> bool {
+pub(crate) fn has_socket(title: &str) -> bool {
     ["shoulder", "hip"].contains(&without_side(title).as_str())
 }
 
 /// Whether a title is that of a joint in a hand.
-pub(super) fn is_finger(title: &str) -> bool {
+pub(crate) fn is_finger(title: &str) -> bool {
     let title = title.to_lowercase();
     title.contains("finger") || title.contains("thumb") || title.contains("metacarpal")
 }
 
 /// A clip's name for people.
-pub(super) fn clip_title(name: &str) -> String {
+pub(crate) fn clip_title(name: &str) -> String {
     let name = without_copy_number(name);
     let plain: String = name
         .chars()
@@ -158,7 +158,7 @@ pub(super) fn clip_title(name: &str) -> String {
 }
 
 /// The first letter large.
-pub(super) fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     match characters.next() {
         Some(first) => first.to_uppercase().chain(characters).collect(),
@@ -167,7 +167,7 @@ pub(super) fn capitalised(text: &str) -> String {
 }
 
 /// The first letter small, unless the word is an abbreviation.
-pub(super) fn uncapitalised(text: &str) -> String {
+pub(crate) fn uncapitalised(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next();
     let second_is_large = characters.clone().next().is_some_and(char::is_uppercase);
