@@ -1,8 +1,8 @@
 //! Numbers out of buffers: any component type, interleaved, sparse, normalised.
 
-use super::Fault;
 use super::container::Container;
-use super::read::section;
+use super::elements::section;
+use super::fault::Fault;
 use glam::{Vec3, Vec4};
 use gltf_json::accessor::{ComponentType, GenericComponentType, Type};
 use gltf_json::validation::Checked;

@@ -1,8 +1,8 @@
 //! A new document from a character that did not come from a file.
 
-use super::store::{Accessor, json_numbers, of_vertex};
-use super::write::{node_place, write_local};
-use super::{Binding, Document, Instance, SaveError};
+use super::document::{Binding, Instance};
+use super::store::{Accessor, json_numbers, node_place, of_vertex, write_local};
+use super::{Document, SaveError};
 use crate::NotFinite;
 use serde_json::{Map, Value, json};
 use supple::Asset;

@@ -8,13 +8,14 @@
 //! `source` is [`CenterOptions::fingerprint`] of the whole character: what does not fit it any more
 //! is stale.
 
-use super::read::{File, MeshNode};
+use super::extras::{OWN, extras_of, remove_member};
+use super::fault::Fault;
+use super::file::{File, MeshNode};
 use super::store::{Accessor, of_primitive};
-use super::surface::CenterPoints;
-use super::{Document, Fault, SaveError, StoredState};
+use super::{Document, SaveError, StoredState};
 use crate::numbers;
 use glam::Vec3;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use supple::centers::{CenterOptions, Centers};
@@ -25,9 +26,7 @@ use supple::{Method, Rig};
 /// vertex without a center holds its own place.
 pub const CENTER_ATTRIBUTE: &str = "_CENTER_OF_ROTATION";
 
-/// Where extras keep what is Supple's …
-pub(super) const OWN: &str = "supple";
-/// … and what of that is about centers.
+/// The member of Supple's extras that is about centers.
 const RECORD: &str = "centerOfRotation";
 
 /// What messages call a center.
@@ -79,6 +78,16 @@ impl StoredCenters {
             _ => method.clone(),
         }
     }
+}
+
+/// Centers of rotation as the primitives store them.
+#[derive(Default)]
+pub(super) struct CenterPoints {
+    /// `None` for vertices without; shorter than the surface if the last have none.
+    pub(super) points: Vec<Option<Vec3>>,
+    /// The first that could not be read: no reason to refuse the rest of the file, since they can
+    /// be computed anew.
+    pub(super) fault: Option<Fault>,
 }
 
 /// The centers that a file stores for its character.
@@ -180,15 +189,6 @@ impl Record {
     }
 }
 
-/// The extras of a mesh, made if there are none; none if they are something else than an object.
-fn extras_of(mesh: &mut Value) -> Option<&mut Map<String, Value>> {
-    let extras = mesh.as_object_mut()?.entry("extras").or_insert(Value::Null);
-    if extras.is_null() {
-        *extras = json!({});
-    }
-    extras.as_object_mut()
-}
-
 impl Document {
     /// Stores centers of rotation, and that they were computed from `rig` by `options`; all else
     /// stays as it was. `rig` must be this file's character.
@@ -263,21 +263,4 @@ pub(super) fn forget_centers(mesh: &mut Value) {
         }
     }
     remove_member(mesh, &["extras", OWN, RECORD]);
-}
-
-/// Removes what is at the end of a path of keys, and on the way back what became empty by that.
-/// Tells whether it was there.
-fn remove_member(json: &mut Value, path: &[&str]) -> bool {
-    let (Some((key, rest)), Some(object)) = (path.split_first(), json.as_object_mut()) else {
-        return false;
-    };
-    let Some(member) = object.get_mut(*key) else {
-        return false;
-    };
-    let removed = rest.is_empty() || remove_member(member, rest);
-    let emptied = member.as_object().is_some_and(Map::is_empty);
-    if removed && (rest.is_empty() || emptied) {
-        object.shift_remove(*key);
-    }
-    removed
 }

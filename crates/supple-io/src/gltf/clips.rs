@@ -1,10 +1,12 @@
 //! The animations of a file as clips.
 
+use super::Notes;
 use super::accessor::Numbers;
-use super::read::{File, in_range, section};
+use super::elements::{in_range, section};
+use super::fault::Fault;
+use super::file::File;
 use super::surface::MorphWeights;
 use super::tree::Tree;
-use super::{Fault, Notes};
 use crate::shortened;
 use gltf_json::accessor::Type;
 use gltf_json::animation;

@@ -1,6 +1,8 @@
 //! The outside of a file: GLB chunks, JSON text, and the buffers that it names.
 
-use super::{Fault, shape};
+use super::elements::section;
+use super::fault::Fault;
+use super::shape;
 use crate::{quoted, shortened};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -141,7 +143,7 @@ fn read_buffers(
     bin: Option<&[u8]>,
     folder: Option<&Path>,
 ) -> Result<(Vec<Bytes>, u64), Fault> {
-    let buffers = super::read::section::<gltf_json::Buffer>(json, "buffers")?;
+    let buffers = section::<gltf_json::Buffer>(json, "buffers")?;
     // Several buffers may name the same file; it is read once.
     let mut files: HashMap<PathBuf, Bytes> = HashMap::new();
     let mut result = Vec::with_capacity(buffers.len());

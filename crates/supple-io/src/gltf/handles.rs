@@ -7,11 +7,12 @@
 //!
 //! The numbers of edges are places in the skin's list of joints (`docs/point-handles.md`).
 
-use super::centers::{OWN, forget_centers};
-use super::container::Container;
+use super::centers::forget_centers;
+use super::document::Instance;
+use super::extras::OWN;
 use super::mush::forget_mush;
 use super::store::{Accessor, json_numbers};
-use super::{Document, Instance, Loaded, SaveError, read};
+use super::{Document, Loaded, SaveError};
 use crate::{NotFinite, numbers, shortened};
 use glam::{DAffine3, DVec3, Vec3};
 use serde_json::{Value, json};
@@ -143,7 +144,7 @@ impl Document {
         changed.list_mush_extension();
         changed.keep_clips_of_morphs();
         changed.set_weights(weights)?;
-        changed.read_again()
+        changed.read(PARENT)
     }
 
     /// Pseudo-edges that the file has between joints of the skeleton, each once; those that make no
@@ -312,24 +313,6 @@ impl Document {
         if let Some(root) = self.json.as_object_mut().filter(|_| none_left) {
             root.shift_remove("animations");
         }
-    }
-
-    /// The character that this document now holds.
-    fn read_again(self) -> Result<Loaded, SaveError> {
-        let stored = self.buffers.iter().map(|bytes| bytes.len() as u64);
-        let text = self.json.to_string().len() as u64;
-        let container = Container {
-            byte_count: stored.fold(text, u64::saturating_add),
-            json: self.json,
-            buffers: self.buffers,
-            extra_chunks: self.extra_chunks,
-        };
-        let read = read::character(&container, PARENT);
-        let character = read.map_err(|fault| SaveError::NotReadable {
-            place: fault.place,
-            problem: fault.problem,
-        })?;
-        Ok(Loaded::of(character, container, self.folder))
     }
 }
 

@@ -1,9 +1,10 @@
 //! The joints of a character: those of all its skins, shared where they bind the same node in the
 //! same way.
 
-use super::Fault;
 use super::accessor::Numbers;
-use super::read::{File, MeshNode, in_range};
+use super::elements::in_range;
+use super::fault::Fault;
+use super::file::{File, MeshNode};
 use super::tree::Tree;
 use glam::{DAffine3, DMat4, Mat4};
 use gltf_json::accessor::Type;

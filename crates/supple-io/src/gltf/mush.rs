@@ -5,13 +5,15 @@
 //! whole character: what does not fit it any more is stale.
 
 use super::accessor::Numbers;
+use super::document::Instance;
+use super::fault::Fault;
+use super::file::File;
 use super::packed_mush::{MushRows, PackedInfluence, PackedMush};
-use super::read::File;
+use super::skins::places_in_skin;
 use super::store::{
     Accessor, SHORT, UNSIGNED_BYTE, UNSIGNED_SHORT, of_primitive, remove_extensions,
 };
-use super::write::places_in_skin;
-use super::{Document, Fault, Instance, SaveError, StoredState};
+use super::{Document, SaveError, StoredState};
 use crate::NotFinite;
 use glam::Vec3;
 use gltf_json::accessor::Type;

@@ -6,7 +6,7 @@
 //!
 //! [`Document`]: super::Document
 
-use super::Fault;
+use super::fault::Fault;
 use serde_json::Value;
 
 /// What a member must be. Where it is absent or null, there is nothing to check.

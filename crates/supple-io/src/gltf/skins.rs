@@ -1,7 +1,8 @@
 //! What skins list: the joints that their vertices come to need, and each node once.
 
+use super::document::Instance;
 use super::store::Accessor;
-use super::{Document, Instance, SaveError};
+use super::{Document, SaveError};
 use crate::NotFinite;
 use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
@@ -182,4 +183,11 @@ fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
 /// Whether two joints of a node bind a place alike, but for rounding.
 pub(super) fn bound_alike(one: &Joint, other: &Joint, place: Vec3, length: f32) -> bool {
     apart(one, other, place, length) <= ROUNDED_BIND
+}
+
+/// Where a skin lists each joint of the skeleton; of a joint that is listed twice, the first place.
+pub(super) fn places_in_skin(joint_of_skin: &[usize]) -> HashMap<usize, u16> {
+    let listed = joint_of_skin.iter().enumerate().rev();
+    let place = |(place, &joint): (usize, &usize)| Some((joint, u16::try_from(place).ok()?));
+    listed.filter_map(place).collect()
 }

@@ -5,11 +5,11 @@
 //! read.
 
 use super::Document;
-use crate::NotFinite;
-use crate::numbers;
+use crate::{NotFinite, numbers, quoted};
 use glam::{DAffine3, DMat4, Vec3};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use supple::transform::Local;
 
 pub(super) const FLOAT: u32 = 5126;
 pub(super) const UNSIGNED_INT: u32 = 5125;
@@ -169,6 +169,38 @@ pub(super) fn json_numbers(
     let values = values.into_iter();
     numbers::check(values.clone(), |_| place())?;
     Ok(values.collect())
+}
+
+/// Writes the transform of a node, in the keys that glTF has for it. The number and the name of the
+/// node are for errors.
+pub(super) fn write_local(
+    json: &mut Map<String, Value>,
+    local: &Local,
+    node: usize,
+    name: &str,
+) -> Result<(), NotFinite> {
+    let mut write = |key: &str, numbers: &[f64]| {
+        let place = || node_place(key, node, name);
+        let numbers = json_numbers(numbers.iter().copied(), place)?;
+        json.insert(key.to_owned(), numbers);
+        Ok(())
+    };
+    match local {
+        Local::Trs(trs) => {
+            write("translation", &trs.translation.to_array())?;
+            write("rotation", &trs.rotation.to_array())?;
+            write("scale", &trs.scale.to_array())
+        }
+        Local::Matrix(matrix) => write("matrix", &DMat4::from(*matrix).to_cols_array()),
+    }
+}
+
+/// A number of a node, for errors.
+pub(super) fn node_place(what: &str, node: usize, name: &str) -> String {
+    match name {
+        "" => format!("the {what} of node {node}"),
+        name => format!("the {what} of node {node} ({})", quoted(name)),
+    }
 }
 
 /// Names what holds a number of a vertex, counted from the first one of a part.

@@ -1,9 +1,11 @@
 //! The primitives of a file as one bound surface.
 
+use super::Notes;
 use super::accessor::Numbers;
+use super::centers::{CENTER_ATTRIBUTE, CenterPoints};
+use super::fault::Fault;
+use super::file::{File, MeshNode};
 use super::joints::SkinJoints;
-use super::read::{File, MeshNode};
-use super::{CENTER_ATTRIBUTE, Fault, Notes};
 use glam::{Vec3, Vec4};
 use gltf_json::Index;
 use gltf_json::accessor::Type;
@@ -23,16 +25,6 @@ pub(super) struct BoundSurface {
     pub(super) morphs: Vec<Morph>,
     pub(super) weights: Weights,
     pub(super) centers: CenterPoints,
-}
-
-/// Centers of rotation as the primitives store them.
-#[derive(Default)]
-pub(super) struct CenterPoints {
-    /// `None` for vertices without; shorter than the surface if the last have none.
-    pub(super) points: Vec<Option<Vec3>>,
-    /// The first that could not be read: no reason to refuse the rest of the file, since they can
-    /// be computed anew.
-    pub(super) fault: Option<Fault>,
 }
 
 /// Collects primitives into one surface.

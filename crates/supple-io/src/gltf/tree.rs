@@ -1,7 +1,7 @@
 //! The nodes of a file as a tree, parents first.
 
-use super::Fault;
-use super::read::in_range;
+use super::elements::in_range;
+use super::fault::Fault;
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 use gltf_json::{Index, Node as FileNode};
 use serde_json::Value;

@@ -5,9 +5,8 @@
 //! "extras": { "supple": { "twist": { "of": "child", "source": "hand", "against": "forearm", "axis": [1, 0, 0], "share": 0.5, "rest": [0, 0, 0, 1] } } }
 //! ```
 
-use super::centers::OWN;
-use super::store::json_numbers;
-use super::write::node_place;
+use super::extras::OWN;
+use super::store::{json_numbers, node_place};
 use super::{Document, SaveError};
 use crate::{NotFinite, quoted};
 use serde_json::{Value, json};

@@ -1,0 +1,28 @@
+//! What is wrong with a file, before its name is known.
+
+use crate::LoadError;
+use std::path::Path;
+
+/// Something wrong at a place in a file whose name the caller knows.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) place: String,
+    pub(super) problem: String,
+}
+
+impl Fault {
+    pub(super) fn new(place: impl Into<String>, problem: impl Into<String>) -> Fault {
+        Fault {
+            place: place.into(),
+            problem: problem.into(),
+        }
+    }
+
+    pub(super) fn in_file(self, path: &Path) -> LoadError {
+        LoadError::Malformed {
+            path: path.to_owned(),
+            place: self.place,
+            problem: self.problem,
+        }
+    }
+}
