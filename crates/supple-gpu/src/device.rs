@@ -198,6 +198,21 @@ impl Gpu {
         &self.queue
     }
 
+    /// Makes a group of bindings, numbered in order.
+    pub fn bind_group<'a>(
+        &self,
+        layout: &wgpu::BindGroupLayout,
+        resources: impl IntoIterator<Item = wgpu::BindingResource<'a>>,
+    ) -> wgpu::BindGroup {
+        let entries = (0..).zip(resources);
+        let entries = entries.map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource });
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("supple"),
+            layout,
+            entries: &entries.collect::<Vec<_>>(),
+        })
+    }
+
     /// The first bytes of a buffer, when all that was submitted is done.
     ///
     /// # Errors

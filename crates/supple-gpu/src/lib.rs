@@ -26,6 +26,7 @@ mod device;
 mod export;
 mod format;
 mod packing;
+mod resources;
 mod shader;
 mod skin;
 mod smoothing;

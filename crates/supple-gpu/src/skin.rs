@@ -3,6 +3,9 @@
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
 use crate::packing::{PackedRest, Slices};
+use crate::resources::{
+    MOST_GROUPS, bind_group_layout, buffer, empty_buffer, filled_buffer, input_layout, row,
+};
 use crate::shader::{LANES, Stage, shader, vertex_functions};
 use crate::smoothing::{self, Smoothing};
 use glam::{Vec3, Vec4};
@@ -115,17 +118,16 @@ impl GpuSkin {
         let vertices = instances * skin.vertex_count();
         let joints = skin.joint_count();
         let pose = 1 + joints * (layout.per_joint + STRETCH) + layout.shared;
-        let makes = Makes { gpu };
-        let filled = |what, bytes: &[u8]| makes.filled(what, bytes);
+        let filled = |what, bytes: &[u8]| filled_buffer(gpu, what, bytes);
         let output = |what, wanted: bool, numbers: usize| {
             let bytes = if wanted { vertices * numbers * 4 } else { 0 };
             let usage = BufferUsages::STORAGE | BufferUsages::VERTEX | BufferUsages::COPY_SRC;
-            makes.empty(what, bytes as u64, usage)
+            empty_buffer(gpu, what, bytes as u64, usage)
         };
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let call = makes.empty("parameters", size_of::<Call>() as u64, uniform)?;
+        let call = empty_buffer(gpu, "parameters", size_of::<Call>() as u64, uniform)?;
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let poses = makes.empty("poses", (instances * pose * 16) as u64, storage)?;
+        let poses = empty_buffer(gpu, "poses", (instances * pose * 16) as u64, storage)?;
         let packed = slices.words();
         let starts = filled("slices", bytemuck::cast_slice(&slices.starts))?;
         let words = filled("weights and baked numbers", bytemuck::cast_slice(&packed))?;
@@ -167,9 +169,9 @@ impl GpuSkin {
         });
         let [input_layout, output_layout] = layouts;
         let inputs = inputs.iter().map(|buffer| buffer.as_entire_binding());
-        let inputs = bind(device, &input_layout, inputs);
+        let inputs = gpu.bind_group(&input_layout, inputs);
         let outputs = [&positions, &normals, &tangents].map(wgpu::Buffer::as_entire_binding);
-        let outputs = bind(device, &output_layout, outputs);
+        let outputs = gpu.bind_group(&output_layout, outputs);
         let read_bytes = size_of_val(&slices.starts[..])
             + size_of_val(&packed[..])
             + size_of_val(&packed_rest.words[..]);
@@ -395,115 +397,10 @@ impl GpuSkin {
     }
 }
 
-/// The most workgroups in a dimension that every GPU takes.
-pub(crate) const MOST_GROUPS: u32 = 65_535;
-
-/// How many slices go along the first dimension of a dispatch. As even as it goes, so that few
-/// groups have nothing to do.
-pub(crate) fn row(vertices: usize) -> u32 {
-    let slices = vertices.div_ceil(LANES) as u32;
-    slices.div_ceil(slices.div_ceil(MOST_GROUPS).max(1))
-}
-
-/// The first group of bindings, which compute passes and vertex shaders read alike: parameters,
-/// poses, slices, words, table; where frames are made the rest surface, and what was smoothed if
-/// anything was.
-pub(crate) fn input_layout(device: &wgpu::Device, buffers: usize) -> wgpu::BindGroupLayout {
-    let mut types = vec![wgpu::BufferBindingType::Storage { read_only: true }; buffers];
-    types[0] = wgpu::BufferBindingType::Uniform;
-    let stages = wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::VERTEX;
-    bind_group_layout(device, stages, &types)
-}
-
 /// The second one, for compute passes: what becomes of positions, normals and tangents.
 fn output_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let write = wgpu::BufferBindingType::Storage { read_only: false };
-    bind_group_layout(device, wgpu::ShaderStages::COMPUTE, &[write; 3])
-}
-
-/// A group of bindings, in order.
-pub(crate) fn bind<'a>(
-    device: &wgpu::Device,
-    layout: &wgpu::BindGroupLayout,
-    resources: impl IntoIterator<Item = wgpu::BindingResource<'a>>,
-) -> wgpu::BindGroup {
-    let entries = resources.into_iter().zip(0..);
-    let entries = entries.map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource });
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("supple"),
-        layout,
-        entries: &entries.collect::<Vec<_>>(),
-    })
-}
-
-fn bind_group_layout(
-    device: &wgpu::Device,
-    visibility: wgpu::ShaderStages,
-    buffers: &[wgpu::BufferBindingType],
-) -> wgpu::BindGroupLayout {
-    let entries = buffers.iter().enumerate();
-    let entries = entries.map(|(binding, &ty)| wgpu::BindGroupLayoutEntry {
-        binding: binding as u32,
-        visibility,
-        ty: wgpu::BindingType::Buffer {
-            ty,
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
-    });
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("supple"),
-        entries: &entries.collect::<Vec<_>>(),
-    })
-}
-
-/// Makes buffers that fit.
-pub(crate) struct Makes<'a> {
-    pub(crate) gpu: &'a Gpu,
-}
-
-impl Makes<'_> {
-    /// A binding must not be empty, so the least is one vector.
-    pub(crate) fn empty(
-        &self,
-        what: &'static str,
-        bytes: u64,
-        usage: BufferUsages,
-    ) -> Result<wgpu::Buffer, GpuError> {
-        let most = largest_buffer(self.gpu);
-        if bytes > most {
-            return Err(GpuError::TooLarge {
-                what,
-                bytes,
-                most,
-                adapter: self.gpu.name().to_owned(),
-            });
-        }
-        Ok(self.gpu.device().create_buffer(&wgpu::BufferDescriptor {
-            label: Some(what),
-            size: bytes.max(16),
-            usage,
-            mapped_at_creation: false,
-        }))
-    }
-
-    fn filled(&self, what: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
-        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let buffer = self.empty(what, bytes.len() as u64, usage)?;
-        self.gpu.queue().write_buffer(&buffer, 0, bytes);
-        Ok(buffer)
-    }
-}
-
-/// The bytes that a buffer of shaders may have.
-pub(crate) fn largest_buffer(gpu: &Gpu) -> u64 {
-    let limits = gpu.device().limits();
-    limits
-        .max_buffer_size
-        .min(limits.max_storage_buffer_binding_size)
-        // Shaders count in 32 bits.
-        .min(u64::from(u32::MAX))
+    bind_group_layout(device, wgpu::ShaderStages::COMPUTE, &[buffer(write); 3])
 }
 
 /// The first numbers of a buffer.

@@ -7,10 +7,11 @@
 
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
+use crate::resources::{bind_group_layout, buffer, empty_buffer, input_layout, row};
 use crate::shader::{LANES, Pass};
-use crate::skin::{Makes, bind, input_layout, row};
 use supple::deform::{SmoothedPoint, SmoothingStream, StreamLayout};
-use wgpu::BufferUsages;
+use wgpu::BufferBindingType::{self, Storage};
+use wgpu::{BindingType, BufferUsages, ShaderStages};
 
 /// Of a point and a field: three numbers.
 const FIELD_BYTES: u64 = 12;
@@ -119,9 +120,8 @@ impl Smoothing {
             });
         }
         let points = stream.points.len();
-        let makes = Makes { gpu };
         let room = instances as u64 * MOST_FIELDS * points as u64 * FIELD_BYTES;
-        let field = |what, arrays| makes.empty(what, arrays * room, BufferUsages::STORAGE);
+        let field = |what, arrays| empty_buffer(gpu, what, arrays * room, BufferUsages::STORAGE);
         let fields = field("points and their changes", ARRAYS)?;
         let sums = [
             field("sums of smoothing", 1)?,
@@ -130,7 +130,7 @@ impl Smoothing {
         let stride = device.limits().min_uniform_buffer_offset_alignment;
         let terms = terms(&stream.series, stride as usize);
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let term_buffer = makes.empty("terms of smoothing", terms.len() as u64, uniform)?;
+        let term_buffer = empty_buffer(gpu, "terms of smoothing", terms.len() as u64, uniform)?;
         gpu.queue().write_buffer(&term_buffer, 0, &terms);
 
         let input_layout = input_layout(device, inputs.len());
@@ -162,14 +162,10 @@ impl Smoothing {
         let bindings = [[0, 1], [1, 0]].map(|[from, to]| {
             let buffers = [&fields, &sums[from], &sums[to]];
             let buffers = buffers.map(wgpu::Buffer::as_entire_binding);
-            bind(
-                device,
-                &fields_layout,
-                [term.clone()].into_iter().chain(buffers),
-            )
+            gpu.bind_group(&fields_layout, [term.clone()].into_iter().chain(buffers))
         });
         let inputs = inputs.map(wgpu::Buffer::as_entire_binding);
-        let inputs = bind(device, &input_layout, inputs);
+        let inputs = gpu.bind_group(&input_layout, inputs);
         let count = stream.series.iter().map(Vec::len).sum();
         let neighbours = stream.points.iter().map(|point| point.neighbours.len());
         Ok(Smoothing {
@@ -255,24 +251,14 @@ fn terms(series: &[Vec<f32>], stride: usize) -> Vec<u8> {
     bytes
 }
 
-/// The second group of the passes: a term, the fields, sums as they are and as they become.
+/// The layout of group 1 of the passes: a term, the fields, sums to read and sums to write.
 fn fields_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    use wgpu::BufferBindingType::{Storage, Uniform};
-    let (read, write) = (Storage { read_only: true }, Storage { read_only: false });
-    let types = [Uniform, write, read, write];
-    let entries = [0, 1, 2, 3].map(|binding| wgpu::BindGroupLayoutEntry {
-        binding: binding as u32,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: types[binding],
-            // Every pass has a term of its own.
-            has_dynamic_offset: types[binding] == Uniform,
-            min_binding_size: None,
-        },
-        count: None,
-    });
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("supple smoothing"),
-        entries: &entries,
-    })
+    // Every pass has a term of its own.
+    let term = BindingType::Buffer {
+        ty: BufferBindingType::Uniform,
+        has_dynamic_offset: true,
+        min_binding_size: None,
+    };
+    let [read, write] = [true, false].map(|read_only| buffer(Storage { read_only }));
+    bind_group_layout(device, ShaderStages::COMPUTE, &[term, write, read, write])
 }

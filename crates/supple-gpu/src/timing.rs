@@ -1,7 +1,8 @@
 //! How long work takes on the GPU, by its own clock.
 
 use crate::device::{Gpu, GpuError};
-use crate::skin::{GpuSkin, MOST_GROUPS, Makes, largest_buffer};
+use crate::resources::{MOST_GROUPS, empty_buffer, largest_buffer};
+use crate::skin::GpuSkin;
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
@@ -117,7 +118,7 @@ pub fn time_copy(gpu: &Gpu, bytes: u64, rounds: usize) -> Result<Duration, GpuEr
     let device = gpu.device();
     let whole = bytes.next_multiple_of(16).max(16);
     let bytes = whole.min(largest_buffer(gpu) / 16 * 16);
-    let buffer = || Makes { gpu }.empty("copied bytes", bytes, BufferUsages::STORAGE);
+    let buffer = || empty_buffer(gpu, "copied bytes", bytes, BufferUsages::STORAGE);
     let (from, to) = (buffer()?, buffer()?);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("copy"),
@@ -131,20 +132,8 @@ pub fn time_copy(gpu: &Gpu, bytes: u64, rounds: usize) -> Result<Duration, GpuEr
         compilation_options: Default::default(),
         cache: None,
     });
-    let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("copy"),
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &[
-            wgpu::BindGroupEntry {
-                binding: 0,
-                resource: from.as_entire_binding(),
-            },
-            wgpu::BindGroupEntry {
-                binding: 1,
-                resource: to.as_entire_binding(),
-            },
-        ],
-    });
+    let buffers = [&from, &to].map(wgpu::Buffer::as_entire_binding);
+    let bindings = gpu.bind_group(&pipeline.get_bind_group_layout(0), buffers);
     /// Vectors that a workgroup of the shader copies.
     const GROUP: u64 = 256;
     let groups = (bytes / 16).div_ceil(GROUP) as u32;
