@@ -27,16 +27,29 @@
 //! The library does no input or output and keeps no global state; `supple-io` reads and writes
 //! files.
 
+// Some helpers serve only one feature; dead code is found with all of them on.
+#![cfg_attr(
+    not(all(
+        feature = "arap",
+        feature = "bind",
+        feature = "ik",
+        feature = "metrics"
+    )),
+    allow(dead_code)
+)]
+
 pub mod polar;
 pub mod transform;
 
 pub mod adjacency;
 pub mod mesh;
 pub mod normals;
+#[cfg(feature = "bind")]
 mod surface_tree;
 
 pub mod bind_matrix;
 pub mod clip;
+#[cfg(feature = "ik")]
 pub mod inverse_kinematics;
 pub mod pose;
 pub mod skeleton;
@@ -47,8 +60,10 @@ pub mod rig;
 
 pub mod laplacian;
 pub mod smoothing;
+#[cfg(any(feature = "arap", feature = "bind"))]
 mod sparse;
 
+#[cfg(feature = "arap")]
 pub mod arap;
 pub mod centers;
 pub mod deform;
@@ -57,15 +72,21 @@ mod fingerprint;
 mod merging;
 pub mod mush;
 pub mod player;
+#[cfg(feature = "bind")]
 pub mod point_handles;
 pub mod twist;
 
+#[cfg(feature = "metrics")]
 pub mod metrics;
 
+#[cfg(feature = "metrics")]
 pub mod findings;
+#[cfg(feature = "metrics")]
 pub mod quality;
+#[cfg(any(feature = "bind", feature = "metrics"))]
 pub mod symmetry;
 
+#[cfg(feature = "characters")]
 pub mod characters;
 pub mod words;
 

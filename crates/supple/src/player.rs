@@ -1,5 +1,6 @@
 //! From a pose to a surface in one call, for a whole asset: morphs, kinematics, skinning, props.
 
+#[cfg(feature = "arap")]
 use crate::arap::ArapReport;
 use crate::deform::{DeformError, Method, Normals, Output, Skin, Workspace};
 use crate::mesh::{MorphedShape, Shape};
@@ -179,6 +180,7 @@ impl<'a> Player<'a> {
     }
 
     /// Which joints hold what of the surface: see [`Skin::arap_report`].
+    #[cfg(feature = "arap")]
     pub fn arap_report(&self) -> Option<&ArapReport> {
         self.skin.arap_report()
     }

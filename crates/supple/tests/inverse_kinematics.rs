@@ -1,6 +1,7 @@
 //! Inverse kinematics against forward kinematics and angles written again, plainly, and what must
 //! hold for any skeleton.
 
+#![cfg(feature = "ik")]
 #![allow(clippy::unwrap_used)] // in the helpers of the tests below
 
 use glam::{DQuat, DVec3};

@@ -1,6 +1,12 @@
 //! Public functions with input that is too short, too long, empty or out of range: an error, never
 //! a panic.
 
+#![cfg(all(
+    feature = "arap",
+    feature = "bind",
+    feature = "ik",
+    feature = "metrics"
+))]
 #![allow(clippy::unwrap_used)]
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};

@@ -7,6 +7,7 @@ mod counting;
 
 use counting::allocations_of;
 use glam::{DVec3, Vec3, Vec4};
+#[cfg(feature = "arap")]
 use supple::arap::{Arap, ArapOptions, ArapState};
 use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
 use supple::mesh::{Morph, MorphTarget, MorphedShape};
@@ -188,6 +189,7 @@ fn a_frame_allocates_nothing() {
     }
 }
 
+#[cfg(feature = "arap")]
 #[test]
 fn surfaces_that_are_kept_rigid_allocate_nothing() {
     let asset = asset();

@@ -1,6 +1,7 @@
 //! Point handles: thickness known in closed form, places known by hand, trees along the body, and
 //! any soup of triangles.
 
+#![cfg(feature = "bind")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use glam::{DVec3, Mat3, Quat, Vec3};

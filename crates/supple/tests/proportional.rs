@@ -1,6 +1,12 @@
 //! Memory grows with the input and not with its square: joints times vertices, joints times joints,
 //! copies of a triangle.
 
+#![cfg(all(
+    feature = "arap",
+    feature = "bind",
+    feature = "ik",
+    feature = "metrics"
+))]
 #![allow(clippy::unwrap_used)]
 
 mod counting;

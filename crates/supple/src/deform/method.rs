@@ -9,6 +9,7 @@ use super::dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 use super::linear_dual_blend::{DualShare, LinearDualBlend};
 use super::multi_linear::{AnimationSpaceWeights, MatrixWeights};
 use super::stretch_twist::StretchTwist;
+#[cfg(feature = "arap")]
 use crate::arap::{ArapOptions, WordFault};
 use crate::centers::CenterOptions;
 use std::fmt;
@@ -51,6 +52,7 @@ pub enum Method {
     /// The same without smoothing in any frame: a patch baked per vertex (§3.2 to §3.5).
     DirectDeltaMush(DirectDeltaMush),
     /// As rigid as linear blending near the joints lets it be (the paper on point handles, §3.1).
+    #[cfg(feature = "arap")]
     Arap(ArapOptions),
     /// Four learned numbers per influence (§3); without them, linear blending.
     AnimationSpace(Option<Arc<AnimationSpaceWeights>>),
@@ -85,6 +87,7 @@ impl Method {
         Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V3)),
         Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V4)),
         Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V5)),
+        #[cfg(feature = "arap")]
         Method::Arap(ArapOptions::DEFAULT),
         Method::AnimationSpace(None),
         Method::MultiWeight(None),
@@ -178,6 +181,7 @@ impl Method {
                 summary: "smooths the whole surface in every frame and puts its details back; needs no painted weights, slow",
             },
             Method::DirectDeltaMush(DirectDeltaMush { variant, .. }) => variant_words(*variant),
+            #[cfg(feature = "arap")]
             Method::Arap(_) => Words {
                 name: "arap",
                 aliases: &["as-rigid-as-possible"],
@@ -213,6 +217,7 @@ impl Method {
             Method::LinearDualBlend(LinearDualBlend {
                 dual: DualShare::Everywhere(share),
             }) => Some(share.to_string()),
+            #[cfg(feature = "arap")]
             Method::Arap(options) => options.words(),
             _ => None,
         }
@@ -224,6 +229,7 @@ impl Method {
             Method::DualQuaternion(_) | Method::CentersOfRotation(_) => "per-vertex, per-joint",
             Method::DeltaMush(_) => "tangent, best-fit",
             Method::LinearDualBlend(_) => "the share of dual quaternions, from 0 to 1",
+            #[cfg(feature = "arap")]
             Method::Arap(_) => ArapOptions::KNOWN_WORDS,
             _ => "none",
         }
@@ -371,22 +377,29 @@ impl FromStr for Method {
             option: option.to_owned(),
             known: method.options(),
         };
-        let Method::Arap(_) = method else {
-            return method.with_option(option).ok_or(unknown);
-        };
-        let bad = |problem: String| UnknownMethod::Value {
-            method: method.name(),
-            option: option.to_owned(),
-            problem,
-        };
-        let options = ArapOptions::from_words(option).map_err(|fault| match fault {
-            WordFault::Unknown => unknown,
-            WordFault::Both(one, other) if one == other => bad(format!("'{one}' is said twice")),
-            WordFault::Both(one, other) => bad(format!("'{one}' and '{other}' exclude each other")),
-        })?;
-        options.check().map_err(|error| bad(error.to_string()))?;
-        Ok(Method::Arap(options))
+        #[cfg(feature = "arap")]
+        if let Method::Arap(_) = method {
+            return arap_with_options(option, unknown);
+        }
+        method.with_option(option).ok_or(unknown)
     }
+}
+
+/// The method `arap` with the options of `text`; `unknown` is the error for a word that is none.
+#[cfg(feature = "arap")]
+fn arap_with_options(text: &str, unknown: UnknownMethod) -> Result<Method, UnknownMethod> {
+    let bad = |problem: String| UnknownMethod::Value {
+        method: "arap",
+        option: text.to_owned(),
+        problem,
+    };
+    let options = ArapOptions::from_words(text).map_err(|fault| match fault {
+        WordFault::Unknown => unknown,
+        WordFault::Both(one, other) if one == other => bad(format!("'{one}' is said twice")),
+        WordFault::Both(one, other) => bad(format!("'{one}' and '{other}' exclude each other")),
+    })?;
+    options.check().map_err(|error| bad(error.to_string()))?;
+    Ok(Method::Arap(options))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! the property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
 mod antipodality;
+#[cfg(feature = "arap")]
 mod arap;
 mod centers_of_rotation;
 mod cor_procrustes;
@@ -56,6 +57,7 @@ pub use streams::{
 pub use stretch_twist::StretchTwist;
 pub(crate) use swing_twist::swing_and_twist;
 
+#[cfg(feature = "arap")]
 use crate::arap::{ArapError, ArapReport};
 use crate::centers::CenterError;
 use crate::mesh::{MeshError, Shape};
@@ -95,6 +97,7 @@ pub struct Skin {
     /// The rest surface as the vertex loop reads it.
     lanes: Arc<LaneSurface>,
     instructions: InstructionSet,
+    #[cfg(feature = "arap")]
     arap_report: Option<Arc<ArapReport>>,
 }
 
@@ -183,6 +186,7 @@ pub enum DeformError {
     #[error(transparent)]
     Mush(#[from] MushError),
     /// A surface that cannot be kept rigid.
+    #[cfg(feature = "arap")]
     #[error(transparent)]
     Arap(#[from] ArapError),
     /// A vertex loop that runs elsewhere has failed.
@@ -227,6 +231,7 @@ impl Skin {
     ///
     /// If an option is out of its range, or what was baked before belongs to another character.
     pub fn bake(rig: &Rig, method: &Method, normals: Normals) -> Result<Skin, DeformError> {
+        #[cfg(feature = "arap")]
         let mut arap_report = None;
         let deformer: Arc<dyn Deformer> = match method {
             Method::Rigid => Arc::new(rigid::RigidSkin::bake(rig)),
@@ -280,6 +285,7 @@ impl Skin {
                     }
                 }
             }
+            #[cfg(feature = "arap")]
             Method::Arap(options) => {
                 let (skin, report) = arap::bake(rig, options)?;
                 arap_report = Some(Arc::new(report));
@@ -317,6 +323,7 @@ impl Skin {
             lanes: Arc::new(LaneSurface::of(&packing, &mesh.shape())),
             packing,
             instructions: InstructionSet::best(),
+            #[cfg(feature = "arap")]
             arap_report,
         })
     }
@@ -337,6 +344,7 @@ impl Skin {
     }
 
     /// Which joints hold what of the surface, and what none does; of [`Method::Arap`] alone.
+    #[cfg(feature = "arap")]
     pub fn arap_report(&self) -> Option<&ArapReport> {
         self.arap_report.as_deref()
     }

@@ -1,6 +1,8 @@
 //! Skinning weights: any number of influences per vertex, in compressed rows.
 
+#[cfg(feature = "bind")]
 pub mod bind;
+#[cfg(feature = "bind")]
 pub mod edit;
 mod seams;
 

@@ -1,6 +1,7 @@
 //! Binding: bodies that are hard to bind, each by every method; methods against their formulas; and
 //! what holds for any soup of triangles.
 
+#![cfg(feature = "bind")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod bones;

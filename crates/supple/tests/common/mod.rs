@@ -200,10 +200,12 @@ pub fn looks_at_joints_around(method: &Method) -> bool {
 /// Delta mush and what is baked from it, where a vertex follows all that smoothing gathers around
 /// it; and surfaces that are kept rigid.
 pub fn looks_at_surface_around(method: &Method) -> bool {
-    matches!(
-        method,
-        Method::DeltaMush(_) | Method::DirectDeltaMush(_) | Method::Arap(_)
-    )
+    match method {
+        Method::DeltaMush(_) | Method::DirectDeltaMush(_) => true,
+        #[cfg(feature = "arap")]
+        Method::Arap(_) => true,
+        _ => false,
+    }
 }
 
 #[derive(Debug, PartialEq)]

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[cfg(feature = "arap")]
 mod arap;
 mod bar;
 #[path = "../common/mod.rs"]

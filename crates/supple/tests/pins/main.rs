@@ -1,5 +1,11 @@
 //! Every output of the library has the bits that `pins.txt` says, on 1, 2 and 7 threads.
 
+#![cfg(all(
+    feature = "arap",
+    feature = "bind",
+    feature = "ik",
+    feature = "metrics"
+))]
 #![allow(clippy::unwrap_used)]
 
 mod bake;

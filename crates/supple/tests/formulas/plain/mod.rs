@@ -6,6 +6,7 @@
 //! normal.
 
 pub mod algebra;
+#[cfg(feature = "arap")]
 pub mod arap;
 pub mod centers_of_rotation;
 pub mod curve;
