@@ -19,34 +19,32 @@
 //!     ..ReportOptions::default()
 //! };
 //! let html = report(&[subject], &options, |_progress| ())?;
-//! assert!(html.starts_with("<!doctype html>"));
+//! assert!(html.starts_with("<!DOCTYPE html>"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How a page is made, in the order of the modules below: a *cast* plays a character by every
+//! How a page is made, in the order of the modules below: a *comparison* plays a character by every
 //! method at once and measures it; a *study* chooses the clips, moments and joint regions that show
-//! the largest differences; *pictures* frames and draws these; the page puts it all into words.
+//! the largest differences; *findings* judge these joints; *page* draws and describes it all.
 
 mod methods;
 mod names;
 
 mod regions;
 
-mod cast;
+mod comparison;
+mod measures;
+mod thickness;
+
 mod choose;
 mod study;
 
-mod pictures;
-mod plot;
-mod told;
-mod verdict;
-mod weights;
-
-mod html;
-mod page;
+mod findings;
 mod phrases;
-mod section;
-mod table;
+mod verdict;
+
+mod page;
+mod pictures;
 
 pub use methods::default_methods;
 
@@ -152,7 +150,7 @@ pub fn report(
                 progress(from + 0.5 * share / count);
             },
         );
-        let section = section::section(subject, &study, &entries, options, |share| {
+        let section = page::section(subject, &study, &entries, options, |share| {
             progress(from + (0.5 + 0.5 * share) / count);
         })?;
         sections.push(section);

@@ -1,6 +1,7 @@
 //! What joints are called in files, in words that an artist would use.
 
-use crate::html::cut;
+/// Longer names are cut.
+const LONGEST_NAME: usize = 60;
 
 /// Joints whose bend everyone knows by another name than the bone below it.
 const JOINTS: &[(&[&str], &str)] = &[
@@ -141,6 +142,24 @@ pub(crate) fn has_socket(title: &str) -> bool {
 pub(crate) fn is_finger(title: &str) -> bool {
     let title = title.to_lowercase();
     title.contains("finger") || title.contains("thumb") || title.contains("metacarpal")
+}
+
+/// Text that a page may hold: control characters, which it must not, become a mark.
+pub(crate) fn clean(text: &str) -> String {
+    let visible = |character: char| match character {
+        '\t' | '\n' => ' ',
+        control if control.is_control() => '\u{fffd}',
+        other => other,
+    };
+    text.chars().map(visible).collect()
+}
+
+/// A name from a file for a page, cut where it is very long.
+pub(crate) fn cut(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}…", clean(name[..end].trim_end())),
+        None => clean(name),
+    }
 }
 
 /// A clip's name for people.
@@ -301,6 +320,13 @@ mod tests {
         assert_eq!(between(upper, "b_Hip_01", &[lower]), "Left hip");
         assert_eq!(between(lower, upper, &["b_LeftFoot01_017"]), "Left leg 2");
         assert_eq!(between("LeftLeg", "LeftUpLeg", &["LeftFoot"]), "Left knee");
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        assert_eq!(cut("knee"), "knee");
+        assert_eq!(cut(&"ä".repeat(60)), "ä".repeat(60));
+        assert_eq!(cut(&"ä".repeat(61)), format!("{}…", "ä".repeat(60)));
     }
 
     #[test]

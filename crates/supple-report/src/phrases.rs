@@ -1,17 +1,12 @@
 //! Turns of phrase for numbers and names.
 
-use crate::cast::{Motion, RegionNumbers};
-use crate::html::named;
+use crate::comparison::Motion;
 use crate::names::{clip_title, has_socket, uncapitalised};
-use crate::verdict::Change;
+use crate::page::named;
+use maud::{Markup, html};
 
 /// So many clip names are listed; then they are only counted.
 const MOST_NAMES: usize = 12;
-
-/// What happened to a region's thickness, in the words of the sentences.
-pub(crate) fn thickness_words(numbers: &RegionNumbers) -> Option<String> {
-    Some(Change::of(numbers.thickness?).words())
-}
 
 /// "Left hip" and "Right hip" are "Left and right hip".
 pub(crate) fn both_sides(a: &str, b: &str) -> Option<String> {
@@ -23,16 +18,20 @@ pub(crate) fn both_sides(a: &str, b: &str) -> Option<String> {
     (left == right).then(|| format!("Left and right {left}"))
 }
 
-pub(crate) fn clip_list(names: &[String]) -> String {
-    let shown: Vec<String> = names
-        .iter()
-        .take(MOST_NAMES)
-        .map(|name| format!("‘{}’", named(&clip_title(name))))
-        .collect();
-    let rest = names.len().saturating_sub(MOST_NAMES);
-    match rest {
-        0 => join_names(&shown),
-        _ => format!("{} and {rest} more", shown.join(", ")),
+/// "‘Walk’, ‘Run’ and ‘Jump’", from the names of clips.
+pub(crate) fn clip_list(names: &[String]) -> Markup {
+    let shown = names.len().min(MOST_NAMES);
+    let rest = names.len() - shown;
+    let separator = |index: usize| match index {
+        0 => "",
+        _ if index + 1 == shown && rest == 0 => " and ",
+        _ => ", ",
+    };
+    html! {
+        @for (index, name) in names[..shown].iter().enumerate() {
+            (separator(index)) "‘" (named(&clip_title(name))) "’"
+        }
+        @if rest > 0 { " and " (rest) " more" }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The pictures of the report: which side to look from, and the colours of stretch.
 
-use crate::cast::{Cast, Motion, middle, telling};
+use crate::comparison::{Comparison, Motion, middle, telling};
 use crate::regions::Region;
 use glam::Vec3;
 use supple::{Bounds, Player, Pose};
@@ -62,8 +62,9 @@ pub(crate) struct Posed {
 }
 
 impl Posed {
-    pub fn new(cast: &Cast<'_>, pose: &Pose) -> Posed {
-        let positions = |method| cast.pose(method, pose, |player| player.positions().to_vec());
+    pub fn new(comparison: &Comparison<'_>, pose: &Pose) -> Posed {
+        let positions =
+            |method| comparison.pose(method, pose, |player| player.positions().to_vec());
         let carried = |player: &Player<'_>| -> Vec<[Vec3; 3]> {
             let props = player.props().iter();
             let triangles = props.flat_map(|posed| {
@@ -73,10 +74,10 @@ impl Posed {
             });
             triangles.collect()
         };
-        let props =
-            (0..cast.method_count()).find_map(|method| cast.pose(method, pose, carried).ok());
+        let props = (0..comparison.method_count())
+            .find_map(|method| comparison.pose(method, pose, carried).ok());
         Posed {
-            positions: supple::exec::map(cast.method_count(), positions),
+            positions: supple::exec::map(comparison.method_count(), positions),
             props: props.unwrap_or_default(),
         }
     }
@@ -127,7 +128,7 @@ pub(crate) struct Framing {
 
 /// Frames what differs between the methods, or the whole where that is nearly everything.
 pub(crate) fn frame_difference(
-    cast: &Cast<'_>,
+    comparison: &Comparison<'_>,
     posed: &Posed,
     affected: &[f32],
     aspect: f64,
@@ -144,7 +145,7 @@ pub(crate) fn frame_difference(
     let near = part.close_up(&whole, SURROUNDINGS);
     let is_part = near.is_some();
     let points = near.unwrap_or_else(|| whole.points().collect());
-    let triangles = cast.asset.rig.mesh().triangles();
+    let triangles = comparison.asset.rig.mesh().triangles();
     let wanted: Vec<u32> = triangles
         .iter()
         .enumerate()
@@ -176,14 +177,14 @@ pub(crate) fn frame_difference(
 
 /// Frames a joint region in all methods.
 pub(crate) fn frame_region(
-    cast: &Cast<'_>,
+    comparison: &Comparison<'_>,
     posed: &Posed,
     region: &Region,
     aspect: f64,
     motion: &Motion,
 ) -> Option<Framing> {
     let middle = posed.middle();
-    let triangles = cast.asset.rig.mesh().triangles();
+    let triangles = comparison.asset.rig.mesh().triangles();
     // Whole triangles, since on a coarse character the blended vertices alone are next to nothing.
     let corners = region.triangles.iter();
     let corners = corners.flat_map(|&triangle| triangles[triangle as usize]);
@@ -235,13 +236,13 @@ pub(crate) fn shaded(
 
 /// A picture in the colours of stretch.
 pub(crate) fn stretched(
-    cast: &Cast<'_>,
+    comparison: &Comparison<'_>,
     player: &Player<'_>,
     look: &Look,
     framing: &Framing,
     settings: &Settings,
 ) -> Image {
-    let colors: Vec<Vec3> = cast
+    let colors: Vec<Vec3> = comparison
         .vertex_stretch(player)
         .into_iter()
         .map(stretch_color)

@@ -1,7 +1,6 @@
 //! Joint regions: where the skin of a joint and of the one above it blend into each other.
 
-use crate::html::cut;
-use crate::names::{joint_title, joint_title_between, plain_title, uncapitalised};
+use crate::names::{cut, joint_title, joint_title_between, plain_title, uncapitalised};
 use std::collections::BTreeMap;
 use supple::{Asset, Weights};
 

@@ -1,7 +1,7 @@
 //! What the report is about: which clips, which moments of them, which joints.
 
-use crate::cast::{Cast, Farthest, Samples};
 use crate::choose::{Candidate, pick};
+use crate::comparison::{Comparison, Farthest, Samples};
 use crate::methods::Entry;
 use crate::names::{is_well_known, without_side};
 use crate::regions::Region;
@@ -41,7 +41,7 @@ const TRIED_JOINTS: usize = 4;
 
 /// A character, compared.
 pub(crate) struct Study<'a> {
-    pub cast: Cast<'a>,
+    pub comparison: Comparison<'a>,
     pub shown: Vec<Shown<'a>>,
     /// Clips in which all methods look alike, and those in which they do from afar.
     pub quiet: Vec<String>,
@@ -51,7 +51,7 @@ pub(crate) struct Study<'a> {
     /// Whether the clips are test poses, for want of any.
     pub made_up: bool,
     /// Joint regions in which something happens, the worst first.
-    pub worst: Vec<Worst>,
+    pub worst: Vec<JointMoment>,
     /// Nanoseconds per vertex of every method.
     pub costs: Vec<Option<f64>>,
 }
@@ -80,7 +80,7 @@ pub(crate) enum Difference {
 /// A region, and the one moment at which it is judged: while its joint moves, when some method
 /// changes it most.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Worst {
+pub(crate) struct JointMoment {
     pub region: usize,
     /// Which of the shown clips.
     pub clip: usize,
@@ -96,11 +96,11 @@ impl<'a> Study<'a> {
         most_clips: usize,
         mut step: impl FnMut(f64),
     ) -> Study<'a> {
-        let cast = Cast::new(asset, entries);
+        let comparison = Comparison::new(asset, entries);
         step(0.1);
         let made_up = asset.clips.is_empty();
         let clips: Vec<Cow<'a, Clip>> = if made_up {
-            test_clips(asset, &cast.regions)
+            test_clips(asset, &comparison.regions)
                 .into_iter()
                 .map(Cow::Owned)
                 .collect()
@@ -116,7 +116,9 @@ impl<'a> Study<'a> {
         let (chosen, scouted) = if all {
             ((0..clips.len()).collect(), Vec::new())
         } else {
-            scout(&cast, &clips, most_clips, |share| step(0.1 + 0.5 * share))
+            scout(&comparison, &clips, most_clips, |share| {
+                step(0.1 + 0.5 * share)
+            })
         };
         let names = |wanted: Difference| -> Vec<String> {
             let alike = scouted
@@ -127,28 +129,28 @@ impl<'a> Study<'a> {
         let mut quiet = names(Difference::None);
         let small = names(Difference::Small);
         let left_out = names(Difference::Plain);
-        let frames = affordable(&cast, chosen.len(), SHOWN_VERTICES, SHOWN_FRAMES);
-        let pop_frames = affordable(&cast, chosen.len(), POP_VERTICES, POP_FRAMES);
+        let frames = affordable(&comparison, chosen.len(), SHOWN_VERTICES, SHOWN_FRAMES);
+        let pop_frames = affordable(&comparison, chosen.len(), POP_VERTICES, POP_FRAMES);
         let mut shown = Vec::new();
         for (done, &index) in chosen.iter().enumerate() {
-            let samples = cast.sample(&clips[index], frames, false);
+            let samples = comparison.sample(&clips[index], frames, false);
             step(0.6 + 0.35 * (done + 1) as f64 / chosen.len() as f64);
             let difference = difference(&samples);
             if difference == Difference::None && chosen.len() > 1 && wished.is_empty() {
                 quiet.push(clips[index].name.clone());
                 continue;
             }
-            let moments = moments(&cast, &samples);
+            let moments = moments(&comparison, &samples);
             let around = moments.first().map_or(0.0, |&frame| samples.times[frame]);
             shown.push(Shown {
                 clip: clips[index].clone(),
                 samples,
-                pops: cast.pops(&clips[index], around, pop_frames),
+                pops: comparison.pops(&clips[index], around, pop_frames),
                 moments,
                 difference,
             });
         }
-        let worst = worst_regions(&cast.regions, &shown);
+        let worst = worst_regions(&comparison.regions, &shown);
         // What a method cannot do at one moment, it may at another.
         let moments = shown.iter().flat_map(|shown| {
             let frames = shown.moments.iter();
@@ -157,11 +159,11 @@ impl<'a> Study<'a> {
         let poses: Vec<Pose> = moments.chain([asset.rest_pose()]).collect();
         let costs = entries
             .iter()
-            .map(|entry| poses.iter().find_map(|pose| cast.cost(entry, pose)))
+            .map(|entry| poses.iter().find_map(|pose| comparison.cost(entry, pose)))
             .collect();
         step(1.0);
         Study {
-            cast,
+            comparison,
             shown,
             quiet,
             small,
@@ -196,30 +198,30 @@ impl Shown<'_> {
 
 /// How many frames of each clip can be looked at: odd, so that the middle is one of them.
 fn affordable(
-    cast: &Cast<'_>,
+    comparison: &Comparison<'_>,
     clips: usize,
     vertices: usize,
     (least, most): (usize, usize),
 ) -> usize {
-    let per_frame = clips * cast.method_count() * cast.asset.rig.mesh().vertex_count();
+    let per_frame = clips * comparison.method_count() * comparison.asset.rig.mesh().vertex_count();
     (vertices / per_frame.max(1)).clamp(least, most) | 1
 }
 
 /// Which clips to show, and how much there is to see in the others.
 fn scout(
-    cast: &Cast<'_>,
+    comparison: &Comparison<'_>,
     clips: &[Cow<'_, Clip>],
     most: usize,
     mut step: impl FnMut(f64),
 ) -> (Vec<usize>, Vec<(usize, Difference)>) {
-    let frames = affordable(cast, clips.len(), SCOUT_VERTICES, SCOUT_FRAMES);
+    let frames = affordable(comparison, clips.len(), SCOUT_VERTICES, SCOUT_FRAMES);
     let mut differences = Vec::new();
     let mut candidates = Vec::new();
     for (index, clip) in clips.iter().enumerate() {
-        let samples = cast.sample(clip, frames, true);
+        let samples = comparison.sample(clip, frames, true);
         step((index + 1) as f64 / clips.len() as f64);
         let best = samples
-            .candidates(&cast.regions)
+            .candidates(&comparison.regions)
             .into_iter()
             .reduce(|best, next| if next.score > best.score { next } else { best });
         differences.push(difference(&samples));
@@ -240,9 +242,9 @@ fn scout(
 /// How much there is to see between the methods; one method alone, or one that fails, is plain to
 /// see.
 fn difference(samples: &Samples) -> Difference {
-    let failed = samples.numbers.iter().flatten().any(Result::is_err);
+    let failed = samples.frames.iter().flatten().any(Result::is_err);
     let most = |value: fn(&Farthest) -> f64| samples.farthest.iter().map(value).fold(0.0, f64::max);
-    if samples.numbers.len() < 2 || failed || most(|farthest| farthest.of_body) >= SEEN {
+    if samples.frames.len() < 2 || failed || most(|farthest| farthest.of_body) >= SEEN {
         Difference::Plain
     } else if most(|farthest| farthest.of_region) >= SEEN_NEAR_BY {
         Difference::Small
@@ -251,8 +253,8 @@ fn difference(samples: &Samples) -> Difference {
     }
 }
 
-fn moments(cast: &Cast<'_>, samples: &Samples) -> Vec<usize> {
-    let candidates = samples.candidates(&cast.regions);
+fn moments(comparison: &Comparison<'_>, samples: &Samples) -> Vec<usize> {
+    let candidates = samples.candidates(&comparison.regions);
     let apart = (MOMENTS_APART * samples.times.len() as f64) as usize;
     let mut moments = pick(&candidates, MOST_MOMENTS, |a, b| a.abs_diff(b) > apart);
     if moments.is_empty() {
@@ -263,8 +265,8 @@ fn moments(cast: &Cast<'_>, samples: &Samples) -> Vec<usize> {
 }
 
 /// The regions in which something happens, the worst first.
-fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<Worst> {
-    let mut worst: Vec<(f64, Worst)> = Vec::new();
+fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<JointMoment> {
+    let mut worst: Vec<(f64, JointMoment)> = Vec::new();
     for (index, region) in regions.iter().enumerate() {
         let moments = || {
             shown.iter().enumerate().flat_map(move |(clip, shown)| {
@@ -294,7 +296,7 @@ fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<Worst> {
             let region_of_body = region.share.powf(0.25);
             worst.push((
                 (severity + error) * region_of_body,
-                Worst {
+                JointMoment {
                     region: index,
                     clip,
                     frame,
@@ -436,8 +438,8 @@ mod tests {
         let mut cloth = build(Character::Cloth, 2000).unwrap();
         cloth.clips.clear();
         let study = Study::new(&cloth, &entries(), &[], 4, |_| ());
-        assert!(!study.cast.regions.is_empty());
-        let clips = test_clips(&cloth, &study.cast.regions);
+        assert!(!study.comparison.regions.is_empty());
+        let clips = test_clips(&cloth, &study.comparison.regions);
         let names: Vec<&str> = clips.iter().map(|clip| clip.name.as_str()).collect();
         for (at, name) in names.iter().enumerate() {
             assert!(

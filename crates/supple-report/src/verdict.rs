@@ -1,6 +1,7 @@
 //! One sentence per joint region: which method holds up. Made from numbers alone.
 
 use crate::phrases::join_names;
+use crate::thickness::{TORN, Thickness};
 
 /// What a method does to a region at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,9 +10,8 @@ pub(crate) struct Outcome<'a> {
     pub method: &'a str,
     /// Whether that is a plural: "dual quaternions lose".
     pub plural: bool,
-    /// The share of its thickness that is left where it is thinnest, and to how much of it the
-    /// skin swells; 1 is unchanged. None where that cannot be measured.
-    pub thickness: Option<(f64, f64)>,
+    /// The thickness of the region; `None` where it cannot be measured.
+    pub thickness: Option<Thickness>,
     /// By how much lengths on the skin change, on average; 0 is not at all.
     pub distortion: f64,
     /// Whether there were poses of this joint that the method could not do.
@@ -19,13 +19,10 @@ pub(crate) struct Outcome<'a> {
 }
 
 /// Changes of thickness below this are not seen.
-pub(crate) const NOTHING: f64 = 0.04;
+const NOTHING: f64 = 0.04;
 
 /// Only a joint that changes by more than this with some method is worth a sentence.
 const WORTH_SAYING: f64 = 0.1;
-
-/// Skin that is so much farther out than at rest has not bulged: it has been torn away.
-pub(crate) const BROKEN: f64 = 1.0;
 
 /// Methods whose errors differ by less than this share of the worst one are alike, but never if by
 /// more than this much; where no two are twice as far apart, nobody wins.
@@ -47,48 +44,26 @@ enum Kind {
     Breaks,
 }
 
-/// How much thickness is lost, and how much is gained elsewhere around the same joint.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Change {
-    loss: f64,
-    gain: f64,
+fn kind_of(thickness: Thickness) -> Kind {
+    match (thickness.loss() >= NOTHING, thickness.gain() >= NOTHING) {
+        _ if thickness.gain() > TORN => Kind::Breaks,
+        (true, true) => Kind::LosesAndBulges,
+        (true, false) => Kind::Loses,
+        (false, true) => Kind::Bulges,
+        (false, false) => Kind::Keeps,
+    }
 }
 
-impl Change {
-    /// From the least and the largest thickness.
-    pub fn of((thinnest, thickest): (f64, f64)) -> Change {
-        Change {
-            loss: (1.0 - thinnest).max(0.0),
-            gain: (thickest - 1.0).max(0.0),
-        }
-    }
-
-    /// How far the thickness gets from what it was, both ways together.
-    pub fn error(self) -> f64 {
-        self.loss + self.gain
-    }
-
-    fn kind(self) -> Kind {
-        match (self.loss >= NOTHING, self.gain >= NOTHING) {
-            _ if self.gain > BROKEN => Kind::Breaks,
-            (true, true) => Kind::LosesAndBulges,
-            (true, false) => Kind::Loses,
-            (false, true) => Kind::Bulges,
-            (false, false) => Kind::Keeps,
-        }
-    }
-
-    /// What happens to one method, in the words of the sentences: "loses 42 % of its thickness".
-    pub fn words(self) -> String {
-        did(&[self], false)
-    }
+/// What happens to the thickness by one method: "loses 42 % of its thickness".
+pub(crate) fn thickness_words(thickness: Thickness) -> String {
+    did(&[thickness], false)
 }
 
 /// An outcome that can be judged by its thickness, and its place in the list.
 #[derive(Clone, Copy)]
 struct Judged {
     index: usize,
-    change: Change,
+    thickness: Thickness,
 }
 
 /// All that can be judged by thickness: what is unknown is not unchanged, and what a method cannot
@@ -96,10 +71,7 @@ struct Judged {
 fn judged(outcomes: &[Outcome<'_>]) -> Vec<Judged> {
     let judge = |(index, outcome): (usize, &Outcome<'_>)| {
         let thickness = outcome.thickness.filter(|_| !outcome.failed)?;
-        Some(Judged {
-            index,
-            change: Change::of(thickness),
-        })
+        Some(Judged { index, thickness })
     };
     outcomes.iter().enumerate().filter_map(judge).collect()
 }
@@ -109,9 +81,9 @@ fn judged(outcomes: &[Outcome<'_>]) -> Vec<Judged> {
 fn tolerance(judged: &[Judged]) -> f64 {
     let whole = judged
         .iter()
-        .filter(|judged| judged.change.kind() != Kind::Breaks);
+        .filter(|judged| kind_of(judged.thickness) != Kind::Breaks);
     let worst = whole
-        .map(|judged| judged.change.error())
+        .map(|judged| judged.thickness.error())
         .fold(WORTH_SAYING, f64::max);
     (ALIKE * worst).min(MOST_ALIKE)
 }
@@ -120,7 +92,7 @@ fn tolerance(judged: &[Judged]) -> f64 {
 /// saying, or where all do alike.
 pub(crate) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
     let judged = judged(outcomes);
-    let errors = || judged.iter().map(|judged| judged.change.error());
+    let errors = || judged.iter().map(|judged| judged.thickness.error());
     let (best, worst) = (
         errors().fold(f64::INFINITY, f64::min),
         errors().fold(0.0, f64::max),
@@ -129,7 +101,7 @@ pub(crate) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
     if worst < WORTH_SAYING || worst - best <= 2.0 * tolerance {
         return Vec::new();
     }
-    let near = |judged: &&Judged| judged.change.error() - best <= tolerance;
+    let near = |judged: &&Judged| judged.thickness.error() - best <= tolerance;
     judged
         .iter()
         .filter(near)
@@ -142,9 +114,9 @@ pub(crate) fn sentence(outcomes: &[Outcome<'_>]) -> Option<String> {
     let judged = judged(outcomes);
     let worst = judged
         .iter()
-        .max_by(|a, b| a.change.error().total_cmp(&b.change.error()));
+        .max_by(|a, b| a.thickness.error().total_cmp(&b.thickness.error()));
     let mut clauses = match worst {
-        Some(worst) if worst.change.error() >= WORTH_SAYING => {
+        Some(worst) if worst.thickness.error() >= WORTH_SAYING => {
             let winners = winners(outcomes);
             match winners.is_empty() {
                 true => all_alike(outcomes, &judged),
@@ -157,7 +129,7 @@ pub(crate) fn sentence(outcomes: &[Outcome<'_>]) -> Option<String> {
             vec![match worst.filter(|_| measured) {
                 Some(worst) => format!(
                     "changes its thickness by no more than {} with any method; {clause}",
-                    percent(worst.change.error())
+                    percent(worst.thickness.error())
                 ),
                 None => clause,
             }]
@@ -198,10 +170,10 @@ fn by_kind(outcomes: &[Outcome<'_>], judged: &[Judged]) -> Vec<String> {
     let mut rest = judged.to_vec();
     let mut clauses = Vec::new();
     while let Some(first) = rest.first() {
-        let kind = first.change.kind();
+        let kind = kind_of(first.thickness);
         let (same, others): (Vec<_>, Vec<_>) = rest
             .into_iter()
-            .partition(|judged| judged.change.kind() == kind);
+            .partition(|judged| kind_of(judged.thickness) == kind);
         clauses.push(clause(outcomes, &same));
         rest = others;
     }
@@ -211,7 +183,7 @@ fn by_kind(outcomes: &[Outcome<'_>], judged: &[Judged]) -> Vec<String> {
 /// Methods, and what they did: "linear blending loses 42 % of its thickness".
 fn clause(outcomes: &[Outcome<'_>], members: &[Judged]) -> String {
     let places: Vec<usize> = members.iter().map(|judged| judged.index).collect();
-    let changes: Vec<Change> = members.iter().map(|judged| judged.change).collect();
+    let changes: Vec<Thickness> = members.iter().map(|judged| judged.thickness).collect();
     let plural = is_plural(outcomes, &places);
     format!("{} {}", names(outcomes, &places), did(&changes, plural))
 }
@@ -228,22 +200,22 @@ fn apart(
         .iter()
         .partition(|judged| winners.contains(&judged.index));
     let alike = |to: &Judged| -> Vec<Judged> {
-        let (kind, error) = (to.change.kind(), to.change.error());
+        let (kind, error) = (kind_of(to.thickness), to.thickness.error());
         let near = |other: &&Judged| {
-            other.change.kind() == kind
-                && (kind == Kind::Breaks || (other.change.error() - error).abs() <= tolerance)
+            kind_of(other.thickness) == kind
+                && (kind == Kind::Breaks || (other.thickness.error() - error).abs() <= tolerance)
         };
         rest.iter().filter(near).copied().collect()
     };
     let mut clauses = vec![clause(outcomes, &alike(worst))];
     let fails_otherwise = |other: &&Judged| {
-        let kind = other.change.kind();
-        kind != worst.change.kind() && kind != Kind::Keeps
+        let kind = kind_of(other.thickness);
+        kind != kind_of(worst.thickness) && kind != Kind::Keeps
     };
     let other = rest
         .iter()
         .filter(fails_otherwise)
-        .max_by(|a, b| a.change.error().total_cmp(&b.change.error()));
+        .max_by(|a, b| a.thickness.error().total_cmp(&b.thickness.error()));
     clauses.extend(other.map(|other| clause(outcomes, &alike(other))));
 
     let plural = is_plural(outcomes, winners);
@@ -252,7 +224,7 @@ fn apart(
     let who = names(outcomes, winners);
     clauses.push(match how.len() {
         1 => {
-            let changes: Vec<Change> = best.iter().map(|judged| judged.change).collect();
+            let changes: Vec<Thickness> = best.iter().map(|judged| judged.thickness).collect();
             format!("{who} {hold} up best and {}", did(&changes, plural))
         }
         _ => format!("{who} {hold} up best ({})", how.join("; ")),
@@ -341,12 +313,12 @@ pub(crate) fn verb(stem: &str, plural: bool) -> String {
 
 /// What some methods that fail in the same way did: "loses 42 % of its thickness and bulges by 9
 /// %", "bulge by 7 to 9 %".
-fn did(changes: &[Change], plural: bool) -> String {
-    let losses = || changes.iter().map(|change| change.loss);
-    let gains = || changes.iter().map(|change| change.gain);
+fn did(changes: &[Thickness], plural: bool) -> String {
+    let losses = || changes.iter().map(|change| change.loss());
+    let gains = || changes.iter().map(|change| change.gain());
     let verb = |stem: &str| verb(stem, plural);
     let bulge = || format!("{} by {}", verb("bulge"), range(gains()));
-    match changes.first().map(|change| change.kind()) {
+    match changes.first().map(|&change| kind_of(change)) {
         Some(Kind::Loses) => format!("{} {} of its thickness", verb("lose"), range(losses())),
         Some(Kind::Bulges) => bulge(),
         Some(Kind::LosesAndBulges) => format!(
@@ -412,13 +384,13 @@ mod tests {
         Outcome {
             method,
             plural: method.ends_with('s'),
-            thickness: Some((thinnest, thickest)),
+            thickness: Some(Thickness { thinnest, thickest }),
             distortion: 0.1,
             failed: false,
         }
     }
 
-    fn told(outcomes: &[Outcome<'_>]) -> String {
+    fn said(outcomes: &[Outcome<'_>]) -> String {
         sentence(outcomes)
             .unwrap_or_default()
             .replace('\u{202f}', " ")
@@ -432,7 +404,7 @@ mod tests {
             outcome("swing-twist", 0.98, 1.01),
         ];
         assert_eq!(
-            told(&outcomes),
+            said(&outcomes),
             "linear blending loses 42 % of its thickness; dual quaternions bulge by 9 %; \
              swing-twist holds up best and keeps 98 % of its thickness, with a bulge of 1 %."
         );
@@ -447,7 +419,7 @@ mod tests {
             outcome("c", 1.0, 1.03),
         ];
         assert_eq!(
-            told(&outcomes),
+            said(&outcomes),
             "a loses 38 % of its thickness and bulges by 31 %; b loses 39 % of its thickness; \
              c holds up best and keeps its thickness, with a bulge of 3 %."
         );
@@ -458,7 +430,7 @@ mod tests {
                 outcome("b", 0.95, 1.0),
             ]
         };
-        assert_eq!(told(&tie(0.2001, 0.2)), told(&tie(0.2, 0.2001)));
+        assert_eq!(said(&tie(0.2001, 0.2)), said(&tie(0.2, 0.2001)));
     }
 
     #[test]
@@ -469,12 +441,12 @@ mod tests {
             outcome("c", 0.4, 1.0),
         ];
         assert_eq!(
-            told(&opposite),
+            said(&opposite),
             "c loses 60 % of its thickness; a and b hold up best (a loses 12 % of its thickness; b bulges by 13 %)."
         );
         assert_eq!(winners(&opposite), [0, 1]);
         assert_eq!(
-            told(&opposite[..2]),
+            said(&opposite[..2]),
             "a loses 12 % of its thickness; b bulges by 13 %."
         );
         assert!(winners(&opposite[..2]).is_empty(), "neither is better");
@@ -489,11 +461,11 @@ mod tests {
         let outcomes = [outcome("a", 0.5, 1.0), outcome("b", 0.8, 1.0), unknown];
         assert_eq!(winners(&outcomes), [1]);
         assert_eq!(
-            told(&outcomes),
+            said(&outcomes),
             "a loses 50 % of its thickness; b holds up best and loses 20 % of its thickness; \
              how thick unknown leaves it cannot be told."
         );
-        assert_eq!(told(&outcomes[2..]), "");
+        assert_eq!(said(&outcomes[2..]), "");
     }
 
     #[test]
@@ -505,7 +477,7 @@ mod tests {
         ];
         assert_eq!(winners(&outcomes), [2]);
         assert!(
-            told(&outcomes)
+            said(&outcomes)
                 .starts_with("a tears the skin out of all shape, 500 % off; b loses 20 %")
         );
     }
@@ -518,15 +490,15 @@ mod tests {
             outcome("log-matrix", 0.79, 1.0),
         ];
         assert_eq!(
-            told(&outcomes),
+            said(&outcomes),
             "all methods lose 19 to 21 % of its thickness."
         );
         assert_eq!(
-            told(&outcomes[..2]),
+            said(&outcomes[..2]),
             "both methods lose 19 to 20 % of its thickness."
         );
         assert_eq!(
-            told(&outcomes[..1]),
+            said(&outcomes[..1]),
             "linear blending loses 20 % of its thickness."
         );
         let several = [
@@ -537,11 +509,11 @@ mod tests {
             outcome("e", 0.99, 1.0),
         ];
         assert_eq!(
-            told(&several),
+            said(&several),
             "a loses 50 % of its thickness; all but a hold up best and keep 98 to 99 % of its thickness."
         );
         assert_eq!(
-            told(&several[..4]),
+            said(&several[..4]),
             "a loses 50 % of its thickness; b, c and d hold up best and keep 98 to 99 % of its thickness."
         );
     }
@@ -554,7 +526,7 @@ mod tests {
             outcome("c", 1.0, 1.12),
         ];
         assert_eq!(
-            told(&close),
+            said(&close),
             "c bulges by 12 %; a and b hold up best and bulge by 9 %."
         );
     }
@@ -562,15 +534,15 @@ mod tests {
     #[test]
     fn where_nothing_happens_nothing_is_said() {
         let calm = [outcome("a", 0.99, 1.01), outcome("b", 0.98, 1.0)];
-        assert_eq!(told(&calm), "");
+        assert_eq!(said(&calm), "");
         assert!(winners(&calm).is_empty());
-        assert_eq!(told(&[]), "");
+        assert_eq!(said(&[]), "");
         let stretched = Outcome {
             distortion: 0.4,
             ..outcome("b", 0.98, 1.0)
         };
         assert_eq!(
-            told(&[calm[0].clone(), stretched, outcome("c", 1.0, 1.0)]),
+            said(&[calm[0].clone(), stretched, outcome("c", 1.0, 1.0)]),
             "changes its thickness by no more than 2 % with any method; \
              a and c distort the skin least (10 % on average), b most (40 %)."
         );
@@ -590,7 +562,7 @@ mod tests {
             },
         ];
         assert_eq!(
-            told(&outcomes),
+            said(&outcomes),
             "linear blending loses 30 % of its thickness; rigid holds up best and keeps its thickness; \
              the price is skin that changes its lengths by 80 % on average, against 10 % with linear blending; \
              log-matrix cannot do every pose of this joint."
@@ -601,6 +573,6 @@ mod tests {
             outcomes[1].clone(),
             outcome("b", 0.99, 1.0),
         ];
-        assert!(!told(&free).contains("price"), "{}", told(&free));
+        assert!(!said(&free).contains("price"), "{}", said(&free));
     }
 }

@@ -1,9 +1,10 @@
 //! One character played by every method at once, and measured.
 
 use crate::choose::Candidate;
+use crate::measures::{FrameMeasures, RegionMeasures, SlowMeasures};
 use crate::methods::Entry;
 use crate::regions::{self, Region};
-use crate::verdict::{BROKEN, Change};
+use crate::thickness::{TORN, Thickness};
 use glam::{DQuat, DVec3, Vec3};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::sync::{Mutex, PoisonError};
@@ -42,7 +43,7 @@ const TURNS: f64 = 0.17;
 type Playing<'a> = Result<Player<'a>, String>;
 
 /// Everything that stays the same from frame to frame.
-pub(crate) struct Cast<'a> {
+pub(crate) struct Comparison<'a> {
     pub asset: &'a Asset,
     players: Vec<Mutex<Playing<'a>>>,
     /// Which of the methods is linear blending, if any.
@@ -68,38 +69,6 @@ pub(crate) struct Cast<'a> {
     compared_in_region: Vec<Vec<u32>>,
 }
 
-/// One method in one frame.
-#[derive(Clone, Debug)]
-pub(crate) struct Numbers {
-    /// Against the file's rest pose.
-    pub volume_change: Option<f64>,
-    /// How much the most stretched hundredth of the surface has grown in length: 0.5 is half as
-    /// long again.
-    pub stretched: f64,
-    /// How much the most compressed hundredth has lost in length.
-    pub compressed: f64,
-    /// Change of lengths: the root mean square over directions, the mean over the surface.
-    pub distortion: f64,
-    pub regions: Vec<RegionNumbers>,
-}
-
-/// One method in one frame around one joint.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RegionNumbers {
-    pub distortion: f64,
-    /// Least and largest thickness around the joint, 1 at rest; none where that cannot be told.
-    pub thickness: Option<(f64, f64)>,
-}
-
-/// What only some frames are measured by, since it takes longer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Detail {
-    pub area_change: f64,
-    pub edge_change: f64,
-    pub rigid_energy: f64,
-    pub normal_degrees: f64,
-}
-
 /// What a joint does.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Motion {
@@ -119,9 +88,9 @@ pub(crate) struct Samples {
     /// Seconds between the evenly spaced ones among them.
     pub spacing: f64,
     /// By method, then by frame; an error where the method cannot do the pose.
-    pub numbers: Vec<Vec<Result<Numbers, String>>>,
+    pub frames: Vec<Vec<Result<FrameMeasures, String>>>,
     /// By method, then one for every [`DETAIL_EVERY`]th frame.
-    pub details: Vec<Vec<Option<Detail>>>,
+    pub details: Vec<Vec<Option<SlowMeasures>>>,
     /// By frame, then by region: how far apart the methods are, as a share of the region's size.
     pub spread: Vec<Vec<f64>>,
     /// By frame: the largest distance between methods, as a share of the character's size.
@@ -187,8 +156,8 @@ struct Compared {
 /// Of so many frames one is measured in detail.
 const DETAIL_EVERY: usize = 4;
 
-impl<'a> Cast<'a> {
-    pub fn new(asset: &'a Asset, entries: &[Entry]) -> Cast<'a> {
+impl<'a> Comparison<'a> {
+    pub fn new(asset: &'a Asset, entries: &[Entry]) -> Comparison<'a> {
         let players = exec::map(entries.len(), |index| {
             Mutex::new(play(asset, &entries[index].method))
         });
@@ -224,7 +193,7 @@ impl<'a> Cast<'a> {
                 .filter(|(_, vertex)| member(**vertex));
             places.map(|(place, _)| place as u32).collect()
         });
-        let mut cast = Cast {
+        let mut comparison = Comparison {
             asset,
             players,
             linear: entries
@@ -244,15 +213,21 @@ impl<'a> Cast<'a> {
         };
         let rest = asset.rest_pose();
         let volume = |method| {
-            let change =
-                |player: &Player<'_>| cast.gauge.volume_change(&cast.unscaled(player.positions()));
-            cast.pose(method, &rest, change).ok().flatten()
+            let change = |player: &Player<'_>| {
+                comparison
+                    .gauge
+                    .volume_change(&comparison.unscaled(player.positions()))
+            };
+            comparison.pose(method, &rest, change).ok().flatten()
         };
-        let mut methods = cast.linear.into_iter().chain(0..cast.method_count());
+        let mut methods = comparison
+            .linear
+            .into_iter()
+            .chain(0..comparison.method_count());
         let at_rest = methods.find_map(volume).map(|change| 1.0 + change);
         // A rest pose that has all but collapsed is nothing to compare with.
-        cast.rest_volume = at_rest.filter(|&volume| volume > COLLAPSED).unwrap_or(1.0);
-        cast
+        comparison.rest_volume = at_rest.filter(|&volume| volume > COLLAPSED).unwrap_or(1.0);
+        comparison
     }
 
     /// Runs something on the player of a method.
@@ -449,7 +424,7 @@ impl<'a> Cast<'a> {
             .map(|time| self.asset.palette_at(clip, start + time))
             .collect();
 
-        type Frame = Result<(Numbers, Option<Detail>, Vec<Vec3>), String>;
+        type Frame = Result<(FrameMeasures, Option<SlowMeasures>, Vec<Vec3>), String>;
         let by_method: Vec<Vec<Frame>> = exec::map(self.method_count(), |method| {
             let frame = |(index, pose): (usize, &Pose)| {
                 self.pose_in_turn(method, index, pose, |player| {
@@ -511,7 +486,7 @@ impl<'a> Cast<'a> {
                 .map(|motions| self.activity(motions))
                 .collect(),
             motions,
-            numbers: by_method
+            frames: by_method
                 .into_iter()
                 .map(|frames| {
                     frames
@@ -543,7 +518,7 @@ impl<'a> Cast<'a> {
         compared.then(|| distance.value() * self.scale / self.extent())
     }
 
-    fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> Numbers {
+    fn numbers(&self, positions: &[Vec3], palette: &Palette, brief: bool) -> FrameMeasures {
         let stretch = self.gauge.stretch(positions);
         // The root mean square over the two directions: skin that grows by a tenth both ways has
         // changed by a tenth.
@@ -565,7 +540,7 @@ impl<'a> Cast<'a> {
             }
             let radius = radii.binary_search_by_key(&region.joint, |radius| radius.joint);
             let parent = skeleton.joints()[region.joint].parent;
-            RegionNumbers {
+            RegionMeasures {
                 distortion: if area > 0.0 { sum / area } else { 0.0 },
                 thickness: radius
                     .ok()
@@ -583,7 +558,7 @@ impl<'a> Cast<'a> {
             largest.add(stretch.largest, own);
             least.add(stretch.least, own);
         }
-        Numbers {
+        FrameMeasures {
             volume_change: match brief {
                 true => None,
                 false => self
@@ -598,8 +573,8 @@ impl<'a> Cast<'a> {
         }
     }
 
-    fn detail(&self, positions: &[Vec3], normals: &[Vec3], palette: &Palette) -> Detail {
-        Detail {
+    fn detail(&self, positions: &[Vec3], normals: &[Vec3], palette: &Palette) -> SlowMeasures {
+        SlowMeasures {
             area_change: self.gauge.area_change(positions),
             edge_change: self.gauge.edges(positions).rms,
             rigid_energy: self.gauge.rigid_energy(positions),
@@ -735,8 +710,8 @@ impl Motion {
 }
 
 impl Samples {
-    fn known(&self, frame: usize) -> impl Iterator<Item = &Numbers> {
-        let frames = self.numbers.iter();
+    fn known(&self, frame: usize) -> impl Iterator<Item = &FrameMeasures> {
+        let frames = self.frames.iter();
         frames.filter_map(move |frames| frames[frame].as_ref().ok())
     }
 
@@ -751,7 +726,7 @@ impl Samples {
         let errors: Vec<f64> = self
             .known(frame)
             .filter_map(|numbers| numbers.regions[region].thickness)
-            .map(|thickness| Change::of(thickness).error().min(BROKEN))
+            .map(|thickness| thickness.error().min(TORN))
             .collect();
         let worst = errors.iter().copied().reduce(f64::max)?;
         Some(worst + 1e-3 * errors.iter().sum::<f64>() / errors.len() as f64)
@@ -768,7 +743,7 @@ impl Samples {
     /// How much is wrong around a region in a frame: methods far apart, or skin out of shape beyond
     /// what all methods have in common.
     pub fn severity(&self, frame: usize, region: usize) -> f64 {
-        let common = match self.numbers.len() {
+        let common = match self.frames.len() {
             1 => 0.0,
             _ => self
                 .known(frame)
@@ -847,17 +822,17 @@ impl Histogram {
 
 /// Least and largest thickness near the joint, as means over cuts, so that single points do not
 /// decide.
-fn thickness(radius: &JointRadius) -> (f64, f64) {
+fn thickness(radius: &JointRadius) -> Thickness {
     let near = |reach: f64| {
         let stations = radius.stations.iter();
         stations.filter(move |station| station.along.abs() <= reach * radius.rest_radius)
     };
     let largest: Vec<f64> = near(1.5).map(|station| station.largest).collect();
     let bulge = largest.iter().sum::<f64>() / largest.len().max(1) as f64;
-    (
-        radius.collapse,
-        if largest.is_empty() { 1.0 } else { bulge },
-    )
+    Thickness {
+        thinnest: radius.collapse,
+        thickest: if largest.is_empty() { 1.0 } else { bulge },
+    }
 }
 
 fn play<'a>(asset: &'a Asset, method: &Method) -> Playing<'a> {
@@ -906,14 +881,14 @@ mod tests {
     fn what_is_shown_does_not_hang_on_what_was_shown_before() {
         let asset = characters::build(Character::Bar, 2000).unwrap();
         let method: Method = "arap:1:follow".parse().unwrap();
-        let cast = Cast::new(&asset, &[Entry::of(&method)]);
+        let comparison = Comparison::new(&asset, &[Entry::of(&method)]);
         let clip = &asset.clips[0];
         let [one, other] = [0.5, 0.9].map(|share| asset.pose_at(clip, share * clip.duration()));
-        let shown = |pose: &Pose| cast.pose(0, pose, |player| player.positions().to_vec());
+        let shown = |pose: &Pose| comparison.pose(0, pose, |player| player.positions().to_vec());
         let alone = shown(&one).unwrap();
         shown(&other).unwrap();
         assert_eq!(shown(&one).unwrap(), alone);
-        let played = || cast.sample(clip, 8, true).numbers;
+        let played = || comparison.sample(clip, 8, true).frames;
         let distortions = || -> Vec<f64> {
             let frames = played().into_iter().flatten();
             frames.map(|frame| frame.unwrap().distortion).collect()

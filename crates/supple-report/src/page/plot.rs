@@ -1,6 +1,6 @@
 //! Lines over a clip, as inline SVG that follows the page's colours.
 
-use crate::html::escape;
+use maud::{Markup, html};
 use std::fmt::Write;
 
 const WIDTH: f64 = 400.0;
@@ -11,7 +11,7 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 34.0;
 
 /// One line per method over the time of a clip; values are percent.
-pub(crate) struct Plot<'a> {
+pub(super) struct Plot<'a> {
     /// What the values are.
     pub title: &'a str,
     /// How to read it.
@@ -30,7 +30,7 @@ pub(crate) struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    pub fn to_svg(&self) -> String {
+    pub fn to_svg(&self) -> Markup {
         let values = || self.lines.iter().flatten().flatten().copied();
         let low = values().fold(self.least_range.0, f64::min);
         let high = values().fold(self.least_range.1, f64::max);
@@ -52,82 +52,65 @@ impl Plot<'_> {
         let y =
             |value: f64| TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / (high - low).max(1e-9);
 
-        let mut svg = String::new();
-        // Writing to a string cannot fail.
-        let _ = write!(
-            svg,
-            "<figure class=\"plot\"><figcaption><b>{}</b> {}</figcaption>\
-             <svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\" data-plot='{}'>",
-            escape(self.title),
-            escape(self.caption),
-            escape(self.title),
-            self.data(x(0.0), x(end)),
-        );
-        for &tick in &y_ticks {
-            let class = if tick == 0.0 { "zero" } else { "grid" };
-            let _ = write!(
-                svg,
-                "<line class=\"{class}\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>\
-                 <text class=\"tick\" x=\"{2:.1}\" y=\"{3:.1}\" text-anchor=\"end\">{4}</text>",
-                WIDTH - RIGHT,
-                y(tick),
-                LEFT - 6.0,
-                y(tick) + 4.0,
-                percent_tick(tick),
-            );
-        }
-        for tick in ticks(0.0, end, 5)
-            .into_iter()
-            .filter(|&tick| tick <= end * 1.001)
-        {
-            let _ = write!(
-                svg,
-                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{} s</text>",
-                x(tick),
-                HEIGHT - BOTTOM + 18.0,
-                short(tick),
-            );
-        }
-        for &mark in self.marks {
-            let _ = write!(
-                svg,
-                "<line class=\"mark\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{TOP}\" y2=\"{1:.1}\"/>",
-                x(mark),
-                HEIGHT - BOTTOM,
-            );
-        }
+        let data = self.data(x(0.0), x(end));
         // A picture in the picture cuts off what leaves the scale. Room for half the thickness of a
         // line at its edges.
         let (width, height) = (WIDTH - LEFT - RIGHT + 4.0, HEIGHT - TOP - BOTTOM + 4.0);
         let (left, top) = (LEFT - 2.0, TOP - 2.0);
-        let _ = write!(
-            svg,
-            "<svg class=\"inside\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" viewBox=\"{left} {top} {width} {height}\">"
-        );
-        // Where lines coincide, the first method is the one to be seen.
-        for (method, line) in self.lines.iter().enumerate().rev() {
-            let path = path(self.times, line, x, y);
-            if !path.is_empty() {
-                let _ = write!(svg, "<path class=\"line m{method}\" d=\"{path}\"/>");
+        let slack = 1e-6 * (high - low);
+        let off_the_scale = [
+            (
+                values().any(|value| value > high + slack),
+                "\u{2191}",
+                TOP + 12.0,
+            ),
+            (
+                values().any(|value| value < low - slack),
+                "\u{2193}",
+                HEIGHT - BOTTOM - 6.0,
+            ),
+        ];
+        html! {
+            figure.plot {
+                figcaption { b { (self.title) } " " (self.caption) }
+                svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(self.title)
+                    data-plot=(data)
+                {
+                    @for &tick in &y_ticks {
+                        @let class = if tick == 0.0 { "zero" } else { "grid" };
+                        line class=(class) x1=(LEFT) x2=(tenths(WIDTH - RIGHT))
+                            y1=(tenths(y(tick))) y2=(tenths(y(tick))) {}
+                        text.tick x=(tenths(LEFT - 6.0)) y=(tenths(y(tick) + 4.0))
+                            text-anchor="end" { (percent_tick(tick)) }
+                    }
+                    @for tick in ticks(0.0, end, 5) {
+                        @if tick <= end * 1.001 {
+                            text.tick x=(tenths(x(tick))) y=(tenths(HEIGHT - BOTTOM + 18.0))
+                                text-anchor="middle" { (short(tick)) " s" }
+                        }
+                    }
+                    @for &mark in self.marks {
+                        line.mark x1=(tenths(x(mark))) x2=(tenths(x(mark)))
+                            y1=(TOP) y2=(tenths(HEIGHT - BOTTOM)) {}
+                    }
+                    svg.inside x=(left) y=(top) width=(width) height=(height)
+                        viewBox={ (left) " " (top) " " (width) " " (height) }
+                    {
+                        // Where lines coincide, the first method is the one to be seen.
+                        @for (method, line) in self.lines.iter().enumerate().rev() {
+                            @let path = path(self.times, line, x, y);
+                            @if !path.is_empty() { path.line.{ "m" (method) } d=(path) {} }
+                        }
+                    }
+                    @for (is_off, arrow, height) in off_the_scale {
+                        @if is_off {
+                            text.off x=(tenths(WIDTH - RIGHT - 4.0)) y=(tenths(height))
+                                text-anchor="end" { (arrow) " off the scale" }
+                        }
+                    }
+                }
             }
         }
-        svg.push_str("</svg>");
-        let slack = 1e-6 * (high - low);
-        let above = values().any(|value| value > high + slack);
-        let below = values().any(|value| value < low - slack);
-        let marks = [
-            (above, "\u{2191}", TOP + 12.0),
-            (below, "\u{2193}", HEIGHT - BOTTOM - 6.0),
-        ];
-        for (_, arrow, height) in marks.iter().filter(|mark| mark.0) {
-            let _ = write!(
-                svg,
-                "<text class=\"off\" x=\"{:.1}\" y=\"{height:.1}\" text-anchor=\"end\">{arrow} off the scale</text>",
-                WIDTH - RIGHT - 4.0,
-            );
-        }
-        svg.push_str("</svg></figure>");
-        svg
     }
 
     /// The extreme that the line in the middle comes to.
@@ -162,6 +145,11 @@ impl Plot<'_> {
     }
 }
 
+/// A coordinate with one decimal.
+fn tenths(value: f64) -> String {
+    format!("{value:.1}")
+}
+
 /// An SVG path that lifts the pen where there is no value.
 fn path(
     times: &[f64],
@@ -185,7 +173,7 @@ fn path(
 }
 
 /// Round values that enclose a range, about `count` of them.
-pub(crate) fn ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
+fn ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
     if !(low.is_finite() && high.is_finite()) || count == 0 {
         return Vec::new();
     }
@@ -248,7 +236,7 @@ mod tests {
             least_range: (-5.0, 5.0),
             most_range: (-100.0, 100.0),
         };
-        let svg = plot.to_svg();
+        let svg = plot.to_svg().into_string();
         assert!(svg.contains("class=\"line m0\" d=\"M56.0 "), "{svg}");
         assert!(svg.contains("[0.0,null,null]"), "{svg}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
@@ -276,7 +264,7 @@ mod tests {
             least_range: (-5.0, 5.0),
             most_range: (-most, most),
         };
-        let svg = plot(100.0).to_svg();
+        let svg = plot(100.0).to_svg().into_string();
         assert!(svg.contains("\u{2191} off the scale"), "{svg}");
         assert!(!svg.contains("\u{2193}"), "{svg}");
         let inside = svg.split("class=\"inside\"").nth(1).unwrap();
@@ -287,11 +275,16 @@ mod tests {
             end < -500.0,
             "far above the picture, where it is cut: {end}"
         );
-        assert!(!plot(1000.0).to_svg().contains("off the scale"));
+        assert!(
+            !plot(1000.0)
+                .to_svg()
+                .into_string()
+                .contains("off the scale")
+        );
         let mut most = plot(100.0);
         most.lines[1][1] = Some(400.0);
         most.lines[2][1] = Some(500.0);
-        let svg = most.to_svg();
+        let svg = most.to_svg().into_string();
         assert!(
             !svg.contains("off the scale"),
             "what most methods do is seen"

@@ -1,9 +1,9 @@
 //! The joints that get a sentence, and the moment at which each is judged.
 
-use crate::cast::Numbers;
+use crate::measures::FrameMeasures;
 use crate::methods::Entry;
 use crate::names::{is_finger, without_side};
-use crate::study::{Study, Worst};
+use crate::study::{JointMoment, Study};
 use crate::verdict::{Outcome, sentence, winners};
 
 /// Joint regions that get a sentence, and a close-up.
@@ -11,26 +11,27 @@ const MOST_SENTENCES: usize = 10;
 const MOST_CLOSE_UPS: usize = 4;
 const MOST_FINGERS: usize = 2;
 
-/// All that is said about joints.
-pub(crate) struct Told {
+/// What is said about all joints.
+pub(crate) struct JointFindings {
     /// The worst first.
-    pub joints: Vec<Joint>,
+    pub joints: Vec<JointFinding>,
     /// How many more joints there would be something to say about.
     pub left_out: usize,
 }
 
 /// What is said about one joint.
-pub(crate) struct Joint {
-    pub worst: Worst,
+pub(crate) struct JointFinding {
+    /// The moment at which it is judged.
+    pub at: JointMoment,
     pub sentence: String,
     /// The methods that hold up best; none where they do alike.
     pub winners: Vec<usize>,
 }
 
-impl Told {
+impl JointFindings {
     /// Judges every joint of a study.
-    pub fn new(study: &Study<'_>, entries: &[Entry]) -> Told {
-        let mut told = Told {
+    pub fn new(study: &Study<'_>, entries: &[Entry]) -> JointFindings {
+        let mut findings = JointFindings {
             joints: Vec::new(),
             left_out: 0,
         };
@@ -41,26 +42,26 @@ impl Told {
                 continue;
             };
             // A hand has so many joints that it would crowd out everything else.
-            let is_finger = is_finger(&study.cast.regions[worst.region].title);
+            let is_finger = is_finger(&study.comparison.regions[worst.region].title);
             fingers += usize::from(is_finger);
-            if told.joints.len() >= MOST_SENTENCES || (is_finger && fingers > MOST_FINGERS) {
-                told.left_out += 1;
+            if findings.joints.len() >= MOST_SENTENCES || (is_finger && fingers > MOST_FINGERS) {
+                findings.left_out += 1;
                 continue;
             }
-            told.joints.push(Joint {
-                worst,
+            findings.joints.push(JointFinding {
+                at: worst,
                 sentence,
                 winners: winners(&outcomes),
             });
         }
-        told
+        findings
     }
 
     /// The joints that get a close-up: the worst, but of a left and a right one only the worse, and
     /// of the numbered ones of a chain one in every clip.
-    pub fn close_ups(&self, study: &Study<'_>) -> Vec<Worst> {
-        let family = |worst: &Worst| {
-            let title = &study.cast.regions[worst.region].title;
+    pub fn close_ups(&self, study: &Study<'_>) -> Vec<JointMoment> {
+        let family = |worst: &JointMoment| {
+            let title = &study.comparison.regions[worst.region].title;
             let both_sides = without_side(title);
             let chain = both_sides.trim_end_matches(|c: char| c.is_ascii_digit());
             match is_finger(title) {
@@ -71,8 +72,8 @@ impl Told {
                 ),
             }
         };
-        let mut chosen: Vec<Worst> = Vec::new();
-        for worst in self.joints.iter().map(|joint| joint.worst) {
+        let mut chosen: Vec<JointMoment> = Vec::new();
+        for worst in self.joints.iter().map(|joint| joint.at) {
             if chosen.iter().all(|other| family(other) != family(&worst)) {
                 chosen.push(worst);
             }
@@ -95,27 +96,27 @@ impl Told {
 }
 
 /// What a method does where a joint is judged; nothing where it cannot do the pose.
-pub(crate) fn numbers_at<'a>(
+pub(crate) fn measures_at<'a>(
     study: &'a Study<'_>,
     method: usize,
-    at: Worst,
-) -> Option<&'a Numbers> {
-    study.shown[at.clip].samples.numbers[method][at.frame]
+    at: JointMoment,
+) -> Option<&'a FrameMeasures> {
+    study.shown[at.clip].samples.frames[method][at.frame]
         .as_ref()
         .ok()
 }
 
 /// What every method does to a region at the moment at which it is judged.
-fn outcomes<'a>(study: &Study<'_>, entries: &'a [Entry], worst: Worst) -> Vec<Outcome<'a>> {
+fn outcomes<'a>(study: &Study<'_>, entries: &'a [Entry], worst: JointMoment) -> Vec<Outcome<'a>> {
     let judged = |(method, entry): (usize, &'a Entry)| {
         let fails = study.shown.iter().any(|shown| {
-            let mut frames = shown.samples.numbers[method].iter().enumerate();
+            let mut frames = shown.samples.frames[method].iter().enumerate();
             frames.any(|(frame, numbers)| {
                 numbers.is_err() && shown.samples.moves_itself(frame, worst.region)
             })
         });
         let numbers =
-            numbers_at(study, method, worst).map(|numbers| &numbers.regions[worst.region]);
+            measures_at(study, method, worst).map(|numbers| &numbers.regions[worst.region]);
         Outcome {
             method: &entry.title_in_text,
             plural: entry.plural,

@@ -1,14 +1,15 @@
 //! All measures of all methods in one table.
 
-use crate::cast::{Detail, Numbers};
-use crate::html::escape;
+use super::elements::key;
+use crate::findings::{JointFindings, measures_at};
+use crate::measures::{FrameMeasures, SlowMeasures};
 use crate::methods::Entry;
 use crate::study::Study;
-use crate::told::{Told, numbers_at};
-use std::fmt::Write;
+use crate::thickness::Thickness;
+use maud::{Markup, html};
 
 /// A column: one number per method.
-pub(crate) struct Column {
+pub(super) struct Column {
     pub title: &'static str,
     pub explanation: &'static str,
     pub values: Vec<Option<f64>>,
@@ -19,7 +20,7 @@ pub(crate) struct Column {
 }
 
 /// Percent with a sign, from a share.
-pub(crate) fn signed_percent(share: f64) -> String {
+pub(super) fn signed_percent(share: f64) -> String {
     let percent = share * 100.0;
     let digits = usize::from(percent.abs() < 9.95);
     let rounded = format!("{:.digits$}", percent.abs());
@@ -34,7 +35,7 @@ pub(crate) fn signed_percent(share: f64) -> String {
 }
 
 /// Percent without a sign, from a share.
-pub(crate) fn plain_percent(share: f64) -> String {
+pub(super) fn plain_percent(share: f64) -> String {
     signed_percent(share)
         .trim_start_matches(['+', '\u{2212}'])
         .to_owned()
@@ -54,12 +55,12 @@ fn count(value: f64) -> String {
 }
 
 /// The columns of a study, over all clips that it shows.
-pub(crate) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
-    let methods = study.cast.method_count();
+pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column> {
+    let methods = study.comparison.method_count();
     let numbers = |method: usize| {
         let clips = study.shown.iter();
         clips.flat_map(move |shown| {
-            shown.samples.numbers[method]
+            shown.samples.frames[method]
                 .iter()
                 .filter_map(|frame| frame.as_ref().ok())
         })
@@ -72,15 +73,16 @@ pub(crate) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
         let finite = |method| value(method).filter(|value| value.is_finite());
         (0..methods).map(finite).collect()
     };
-    let most = |of: fn(&Numbers) -> f64| each(&|method| numbers(method).map(of).reduce(f64::max));
+    let most =
+        |of: fn(&FrameMeasures) -> f64| each(&|method| numbers(method).map(of).reduce(f64::max));
     let most_detail =
-        |of: fn(&Detail) -> f64| each(&|method| details(method).map(of).reduce(f64::max));
+        |of: fn(&SlowMeasures) -> f64| each(&|method| details(method).map(of).reduce(f64::max));
     // The value farthest from zero, or from one.
     let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
     // As the sentences tell it: each joint at its own moment.
     let thickness = |method: usize| {
-        let joints = told.joints.iter().map(|joint| joint.worst);
-        joints.filter_map(move |at| numbers_at(study, method, at)?.regions[at.region].thickness)
+        let joints = findings.joints.iter().map(|joint| joint.at);
+        joints.filter_map(move |at| measures_at(study, method, at)?.regions[at.region].thickness)
     };
     let columns = vec![
         Column {
@@ -99,7 +101,7 @@ pub(crate) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
             explanation: "What is left of the thickness at the joint that caves in most, of those under ‘Joint by joint’ at their moments. 100 % is best.",
             values: each(&|method| {
                 thickness(method)
-                    .map(|(thinnest, _)| thinnest)
+                    .map(|thickness| thickness.thinnest)
                     .reduce(f64::min)
             }),
             write: plain_percent,
@@ -108,11 +110,7 @@ pub(crate) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
         Column {
             title: "Largest bulge",
             explanation: "How much the skin around the joint that swells most stands out, of those under ‘Joint by joint’ at their moments.",
-            values: each(&|method| {
-                thickness(method)
-                    .map(|(_, thickest)| (thickest - 1.0).max(0.0))
-                    .reduce(f64::max)
-            }),
+            values: each(&|method| thickness(method).map(Thickness::gain).reduce(f64::max)),
             write: signed_percent,
             badness: Some(|bulge| bulge.max(0.0)),
         },
@@ -213,7 +211,7 @@ pub(crate) fn columns(study: &Study<'_>, told: &Told) -> Vec<Column> {
 }
 
 /// Which methods are the best of a column: those that read the same as the best. None if all do.
-pub(crate) fn best(column: &Column) -> Vec<bool> {
+pub(super) fn best(column: &Column) -> Vec<bool> {
     let none = vec![false; column.values.len()];
     let Some(badness) = column.badness else {
         return none;
@@ -236,56 +234,64 @@ pub(crate) fn best(column: &Column) -> Vec<bool> {
 }
 
 /// The methods that have a value in a column.
-pub(crate) fn known_values(column: &Column) -> Vec<(usize, f64)> {
+pub(super) fn known_values(column: &Column) -> Vec<(usize, f64)> {
     let values = column.values.iter().enumerate();
     values
         .filter_map(|(method, value)| Some((method, (*value)?)))
         .collect()
 }
 
-pub(crate) fn to_html(columns: &[Column], entries: &[Entry], failures: &[usize]) -> String {
-    let mut table =
-        "<div class=\"table\"><table><thead><tr><th scope=\"col\">Method</th>".to_owned();
-    // Writing to a string cannot fail.
-    for column in columns {
-        let _ = write!(
-            table,
-            "<th scope=\"col\" title=\"{}\">{}</th>",
-            escape(column.explanation),
-            escape(column.title)
-        );
-    }
-    table.push_str("</tr></thead><tbody>");
+/// The table, and what its columns mean.
+pub(super) fn table(columns: &[Column], entries: &[Entry], failures: &[usize]) -> Markup {
     let marks: Vec<Vec<bool>> = columns.iter().map(best).collect();
-    for (method, entry) in entries.iter().enumerate() {
-        let note = match failures[method] {
-            0 => String::new(),
-            1 => "<small>1 pose not possible</small>".to_owned(),
-            count => format!("<small>{count} poses not possible</small>"),
-        };
-        let _ = write!(
-            table,
-            "<tr><th scope=\"row\"><span><i class=\"key k{method}\"></i><span>{}{note}</span></span></th>",
-            escape(&entry.title)
-        );
-        for (column, marks) in columns.iter().zip(&marks) {
-            let class = if marks[method] { " class=\"best\"" } else { "" };
-            let text = column.values[method].map_or("–".to_owned(), column.write);
-            let _ = write!(table, "<td{class}>{text}</td>");
+    html! {
+        div.table {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Method" }
+                        @for column in columns {
+                            th scope="col" title=(column.explanation) { (column.title) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (method, entry) in entries.iter().enumerate() {
+                        tr {
+                            th scope="row" {
+                                span {
+                                    (key(method))
+                                    span { (entry.title) (failure_note(failures[method])) }
+                                }
+                            }
+                            @for (column, marks) in columns.iter().zip(&marks) {
+                                @let best = marks[method].then_some("best");
+                                td class=[best] {
+                                    (column.values[method].map_or("–".to_owned(), column.write))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
         }
-        table.push_str("</tr>");
+        details {
+            summary { "What the columns mean" }
+            dl.columns {
+                @for column in columns { dt { (column.title) } dd { (column.explanation) } }
+            }
+        }
     }
-    table.push_str("</tbody></table></div><details><summary>What the columns mean</summary><dl class=\"columns\">");
-    for column in columns {
-        let _ = write!(
-            table,
-            "<dt>{}</dt><dd>{}</dd>",
-            escape(column.title),
-            escape(column.explanation)
-        );
+}
+
+fn failure_note(failures: usize) -> Markup {
+    html! {
+        @match failures {
+            0 => {}
+            1 => small { "1 pose not possible" }
+            count => small { (count) " poses not possible" }
+        }
     }
-    table.push_str("</dl></details>");
-    table
 }
 
 #[cfg(test)]

@@ -1,0 +1,175 @@
+//! The page: everything that is HTML, from templates in Rust (`maud`), which escapes all text.
+//!
+//! The frame of the page is here; a character's part of it is put together in `section.rs`.
+
+mod centers;
+mod clips;
+mod elements;
+mod joints;
+mod plot;
+mod section;
+mod summary;
+mod table;
+mod weights;
+
+pub(crate) use elements::named;
+pub(crate) use section::{Section, section};
+
+use crate::methods::{self, Entry};
+use crate::names::{clean, cut};
+use crate::phrases::join_names;
+use crate::pictures::{self, FULL_COLOR};
+use crate::{ReportOptions, Subject};
+use elements::key;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use supple_render::srgb_from_linear;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+const INTRODUCTION: &str = "Skinning decides how the skin follows the bones. Inside a limb that is \
+    easy; where two bones meet, each method mixes their motions in its own way, and that is where \
+    they differ. Each keeps its colour on this page.";
+
+const HOW_IT_WAS_MEASURED: &str = "Every clip was played by every method, with the same weights, \
+    in evenly spaced frames, and where these are far apart also at keys that pose the character \
+    unlike them. Moments were chosen where the methods differ most or distort the skin most. \
+    Thickness is the distance from the skin to the bones around a joint; stretch is the change of \
+    area around each point; both are compared with the character as it was bound. Volume is \
+    compared with the file’s rest pose. Times were measured on this machine and will differ on \
+    yours; their order should not.";
+
+/// The whole page.
+pub(crate) fn page(
+    subjects: &[Subject<'_>],
+    sections: &[Section],
+    entries: &[Entry],
+    options: &ReportOptions,
+) -> String {
+    let titles = || join_names(subjects.iter().map(|subject| cut(&subject.title)));
+    let heading = clean(&options.heading.clone().unwrap_or_else(titles));
+    let lead = options
+        .lead
+        .clone()
+        .unwrap_or_else(|| default_lead(entries));
+    let hero = sections.iter().find_map(|section| section.hero.as_ref());
+    // One character is what the page is about; several have a chapter each.
+    let only = match sections {
+        [only] => Some(only),
+        _ => None,
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (heading) " – Supple" }
+                style { (PreEscaped(properties(options))) (PreEscaped(STYLE)) (method_colors(entries)) }
+            }
+            body {
+                main {
+                    header.(if hero.is_some() { "pictured" } else { "plain" }) {
+                        div {
+                            p.brand { "Supple · comparison of skinning methods" }
+                            h1 { bdi { (heading) } }
+                            p { (clean(&lead)) }
+                            @if let Some(only) = only { (only.facts) (only.summary) }
+                        }
+                        @if let Some(hero) = hero { div { (hero) } }
+                    }
+                    section {
+                        h2 { "The methods" }
+                        p.lead { (INTRODUCTION) }
+                        div.methods {
+                            @for (index, entry) in entries.iter().enumerate() {
+                                (method_card(index, entry))
+                            }
+                        }
+                    }
+                    @if let Some(only) = only {
+                        section.subject.single { (only.body) }
+                    } @else {
+                        @for (subject, section) in subjects.iter().zip(sections) {
+                            section.subject {
+                                h2 { (named(&subject.title)) }
+                                (section.facts) (section.summary) (section.body)
+                            }
+                        }
+                    }
+                    footer {
+                        h2 { "How this was measured" }
+                        p { (HOW_IT_WAS_MEASURED) }
+                        @if let Some(commands) = &options.commands {
+                            h2 { "Now your own character" }
+                            pre { (commands) }
+                        }
+                    }
+                }
+                div #tip hidden {}
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn default_lead(entries: &[Entry]) -> String {
+    let methods = match entries.len() {
+        1 => "one skinning method".to_owned(),
+        count => format!("{count} skinning methods"),
+    };
+    format!(
+        "The same character, the same motion, {methods}: what each does to the skin, where it \
+         goes wrong, and what it costs."
+    )
+}
+
+fn method_card(index: usize, entry: &Entry) -> Markup {
+    html! {
+        div.method {
+            h3 { (key(index)) (entry.title) }
+            p { (entry.introduction) }
+            code { "-m " (entry.method.to_string()) }
+        }
+    }
+}
+
+/// What the style sheet refers to: the size of tiles and the colours of stretch.
+fn properties(options: &ReportOptions) -> String {
+    let (width, height) = options.picture_size;
+    let tile = width.clamp(120, 340) * 3 / 5;
+    let gradient = gradient();
+    format!(":root {{ --tile: {tile}px; --aspect: {width} / {height}; --gradient: {gradient}; }}\n")
+}
+
+/// The line and the mark of every method.
+fn method_colors(entries: &[Entry]) -> Markup {
+    html! {
+        @for index in 0..entries.len() {
+            @let (color, dashes) = (methods::color(index), methods::dashes(index));
+            ".m" (index) " { stroke: " (color) "; stroke-dasharray: " (dashes) "; } "
+            ".k" (index) " { border-color: " (color) "; border-top-style: " (border(dashes)) "; }\n"
+        }
+    }
+}
+
+fn border(dashes: &str) -> &'static str {
+    match dashes {
+        "none" => "solid",
+        "2 3" => "dotted",
+        _ => "dashed",
+    }
+}
+
+/// The colours of stretch as stops of a gradient.
+fn gradient() -> String {
+    let stops = (-4..=4).map(|step| {
+        let color = pictures::stretch_color(FULL_COLOR * step as f32 / 4.0);
+        let [r, g, b] = srgb_from_linear(color);
+        format!("rgb({r} {g} {b})")
+    });
+    stops.collect::<Vec<_>>().join(", ")
+}
