@@ -18,6 +18,7 @@
 
 mod distance;
 mod edges;
+mod motion;
 mod normal_error;
 mod radius;
 mod region;
@@ -32,14 +33,17 @@ mod tests;
 
 pub use distance::{FarthestVertex, RmsDistance};
 pub use edges::EdgeChange;
+pub use motion::JointMotion;
 pub use normal_error::NormalError;
 pub use radius::{JointRadius, Station};
 pub use region::Region;
 pub use smoothness::{Pop, TimeSmoothness};
 pub use stretch::{Stretch, StretchSummary, WorstTriangle};
 
+use crate::mesh::Mesh;
 use crate::pose::Palette;
 use crate::rig::Rig;
+use crate::skeleton::BindBone;
 use crate::transform::Affine;
 use glam::{DVec3, Vec3};
 use normal_error::TrueNormals;
@@ -64,6 +68,7 @@ pub struct Gauge {
     true_normals: TrueNormals,
     regions: Vec<Region>,
     sections: Vec<Sections>,
+    bones: Vec<BindBone>,
     rest_volume: f64,
     rest_area: f64,
 }
@@ -113,6 +118,7 @@ impl Gauge {
             .filter_map(|region| Sections::new(&surface, region, &bones));
         Gauge {
             sections: sections.collect(),
+            bones,
             regions,
             springs: Springs::new(&surface),
             true_normals: TrueNormals::new(rig, &surface),
@@ -183,9 +189,23 @@ impl Gauge {
         stretch::stretch(&self.surface, &self.surface.posed(positions))
     }
 
-    /// The stretch of the whole surface in a few numbers.
-    pub fn stretch_summary(&self, positions: &[Vec3]) -> StretchSummary {
-        stretch::summary(&self.surface, &self.stretch(positions))
+    /// The stretch of the whole surface in a few numbers, from [`Gauge::stretch`].
+    ///
+    /// # Panics
+    ///
+    /// Unless there is one stretch per triangle.
+    pub fn stretch_summary(&self, stretch: &[Stretch]) -> StretchSummary {
+        stretch::summary(&self.surface, stretch)
+    }
+
+    /// The mean of [`Stretch::distortion`] by rest area over a region, from [`Gauge::stretch`];
+    /// zero where the region has no area.
+    ///
+    /// # Panics
+    ///
+    /// Unless there is one stretch per triangle, and the region belongs to this surface.
+    pub fn region_distortion(&self, region: &Region, stretch: &[Stretch]) -> f64 {
+        stretch::mean_distortion(&self.surface, stretch, region.triangles.iter().copied())
     }
 
     /// The triangles of the strongest distortion, strongest first, each at least a twentieth of the
@@ -273,6 +293,25 @@ impl Gauge {
         found.ok().map(|index| &self.regions[index])
     }
 
+    /// The regions that matter most for the look, largest first: at most 96 of those that hold more
+    /// than 0.02 % of the surface.
+    ///
+    /// Pairs of joints that are not parent and child count only where they blend more skin than
+    /// all others, as in a cloth that hangs on loose joints. `rig` must be the same as in
+    /// [`Gauge::new`].
+    pub fn main_regions(&self, rig: &Rig) -> Vec<Region> {
+        region::main_regions(rig, &self.surface)
+    }
+
+    /// How the joint of a region moves against the joint that it is blended with.
+    ///
+    /// # Panics
+    ///
+    /// Unless the region belongs to this surface.
+    pub fn motion(&self, region: &Region, palette: &Palette) -> JointMotion {
+        JointMotion::of(region, &self.bones[region.joint], palette)
+    }
+
     fn volume_change_of(&self, points: &[DVec3], mirrored: bool) -> Option<f64> {
         let enough = self.rest_volume.abs() > LEAST_VOLUME * self.rest_area.powf(1.5);
         let side = if mirrored { -1.0 } else { 1.0 };
@@ -309,6 +348,17 @@ impl Gauge {
 fn mirrors_all(palette: &Palette) -> bool {
     let maps = &palette.posed_from_bind;
     !maps.is_empty() && maps.iter().all(Affine::mirrors)
+}
+
+/// The area around every vertex: a third of each of its triangles.
+fn vertex_areas(mesh: &Mesh, triangle_areas: &[f64]) -> Vec<f64> {
+    let mut areas = vec![0.0; mesh.vertex_count()];
+    for (corners, area) in mesh.triangles().iter().zip(triangle_areas) {
+        for &corner in corners {
+            areas[corner as usize] += area / 3.0;
+        }
+    }
+    areas
 }
 
 /// Posed over rest, less one; zero where there is nothing at rest.

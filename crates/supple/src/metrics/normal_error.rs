@@ -1,6 +1,7 @@
 //! How far a method's normals are from those of the surface that it made.
 
 use super::surface::Surface;
+use super::vertex_areas;
 use crate::normals::SmoothGroups;
 use crate::pose::Palette;
 use crate::rig::Rig;
@@ -21,22 +22,15 @@ pub struct NormalError {
 #[derive(Clone, Debug)]
 pub(super) struct TrueNormals {
     groups: SmoothGroups,
-    /// A third of the rest area of the triangles of each vertex.
+    /// The rest area around each vertex.
     areas: Vec<f64>,
 }
 
 impl TrueNormals {
     pub(super) fn new(rig: &Rig, surface: &Surface) -> TrueNormals {
-        let mesh = rig.mesh();
-        let mut areas = vec![0.0; mesh.vertex_count()];
-        for (corners, area) in mesh.triangles().iter().zip(&surface.areas) {
-            for &corner in corners {
-                areas[corner as usize] += area / 3.0;
-            }
-        }
         TrueNormals {
             groups: SmoothGroups::of(rig),
-            areas,
+            areas: vertex_areas(rig.mesh(), &surface.areas),
         }
     }
 

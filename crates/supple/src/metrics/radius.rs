@@ -20,6 +20,9 @@ const LEAST_DISTANCE: f64 = 0.25;
 /// A region shorter than this share of the extent cannot be cut into stations.
 const LEAST_LENGTH: f64 = 1e-6;
 
+/// Cuts within this many radii of the joint are near it.
+const NEAR_JOINT: f64 = 1.5;
+
 /// The thickness around one joint in one pose, as ratios posed / rest: 1 is as at rest, below it
 /// thinner, above it thicker.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +60,26 @@ pub struct Station {
     pub mean: f64,
     /// The largest ratio on the cut.
     pub largest: f64,
+}
+
+impl JointRadius {
+    /// The largest ratio of a cut, averaged over the cuts near the joint (within 1.5 radii), so
+    /// that no single point decides; 1 if there is no cut that near.
+    pub fn mean_bulge(&self) -> f64 {
+        let near = |station: &&Station| station.along.abs() <= NEAR_JOINT * self.rest_radius;
+        let (sum, count) = self
+            .stations
+            .iter()
+            .filter(near)
+            .fold((0.0, 0), |(sum, count), station| {
+                (sum + station.largest, count + 1)
+            });
+        if count > 0 {
+            sum / f64::from(count)
+        } else {
+            1.0
+        }
+    }
 }
 
 /// Two rays, and the gap between their starts where a pose pulls the joint out of its socket.
@@ -127,7 +150,7 @@ impl Sections {
     /// inside.
     pub(super) fn new(surface: &Surface, region: &Region, bones: &[BindBone]) -> Option<Sections> {
         let own_bone = *bones.get(region.joint)?;
-        let parent_bone = *bones.get(region.parent)?;
+        let parent_bone = *bones.get(region.other)?;
         let head = own_bone.head;
         let rest_bones = Bones::posed(
             &Affine::IDENTITY,
@@ -187,7 +210,7 @@ impl Sections {
         let points = region.points.iter().filter_map(|&p| sample(p, p, 0.0));
         Some(Sections {
             joint: region.joint,
-            parent: region.parent,
+            parent: region.other,
             own_bone,
             parent_bone,
             rest_radius,

@@ -2,6 +2,7 @@
 
 use super::surface::{Surface, corners};
 use glam::DVec3;
+use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Doublings at which colours end: a triangle crushed to nothing has no finite logarithm.
 const MOST_DOUBLINGS: f64 = 4.0;
@@ -31,6 +32,12 @@ impl Stretch {
     /// Zero only for a rigid motion, and finite also for a crushed triangle.
     pub fn distortion(&self) -> f64 {
         (self.largest - 1.0).hypot(self.least - 1.0)
+    }
+
+    /// The root mean square of the two changes of length: 0.1 where lengths grow by a tenth in all
+    /// directions.
+    pub fn length_change(&self) -> f64 {
+        self.distortion() * FRAC_1_SQRT_2
     }
 
     /// Posed area over rest area.
@@ -99,7 +106,7 @@ pub(super) fn stretch(surface: &Surface, points: &[DVec3]) -> Vec<Stretch> {
 pub(super) fn summary(surface: &Surface, stretch: &[Stretch]) -> StretchSummary {
     let percentile = |share: f64, value: fn(&Stretch) -> f64| {
         let values = stretch.iter().map(value).zip(surface.areas.iter().copied());
-        weighted_percentile(values.collect(), share).unwrap_or(1.0)
+        weighted_percentile(&mut values.collect::<Vec<_>>(), share).unwrap_or(1.0)
     };
     let worst = stretch
         .iter()
@@ -179,12 +186,51 @@ pub(super) fn vertex_stretch(surface: &Surface, stretch: &[Stretch]) -> Vec<f32>
 }
 
 /// The value below which this share of the whole weight lies; `None` without any value.
-fn weighted_percentile(mut values: Vec<(f64, f64)>, share: f64) -> Option<f64> {
-    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
-    let mut below = 0.0;
-    values.into_iter().find_map(|(value, weight)| {
-        below += weight;
-        (below >= share * total).then_some(value)
-    })
+///
+/// Halves the candidates in linear time, as quickselect does, instead of sorting them.
+fn weighted_percentile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
+    let wanted = share * values.iter().map(|(_, weight)| weight).sum::<f64>();
+    let (mut low, mut high, mut below) = (0, values.len(), 0.0);
+    while high - low > 1 {
+        let half = (high - low) / 2;
+        let candidates = &mut values[low..high];
+        candidates.select_nth_unstable_by(half, |a, b| a.0.total_cmp(&b.0));
+        let weight: f64 = candidates[..half].iter().map(|(_, weight)| weight).sum();
+        if below + weight >= wanted {
+            high = low + half;
+        } else {
+            below += weight;
+            low += half;
+        }
+    }
+    values.get(low).map(|(value, _)| *value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn percentiles_are_those_of_sorted_values(
+            values in prop::collection::vec((0u8..20, 0u8..4), 0..40),
+            hundredths in 1u8..100,
+        ) {
+            // Whole numbers and a share in hundredths of them: sums do not round.
+            let values = values.iter().map(|&(value, weight)| (value.into(), weight.into()));
+            let mut values: Vec<(f64, f64)> = values.collect();
+            let mut sorted = values.clone();
+            sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let share = f64::from(hundredths) / 100.0;
+            let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+            let mut below = 0.0;
+            let found = sorted.iter().find(|(_, weight)| {
+                below += weight;
+                below >= share * total
+            });
+            let expected = found.map(|(value, _)| *value);
+            prop_assert_eq!(weighted_percentile(&mut values, share), expected);
+        }
+    }
 }

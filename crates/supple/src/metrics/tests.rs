@@ -128,7 +128,7 @@ fn a_scaled_cube_has_known_measures() {
         near(stretch.largest, 2.0, 1e-9);
         near(stretch.least, 2.0, 1e-9);
     }
-    let summary = gauge.stretch_summary(&twice);
+    let summary = gauge.stretch_summary(&gauge.stretch(&twice));
     near(summary.mean_distortion, 2f64.sqrt(), 1e-9);
     assert!(
         gauge
@@ -198,7 +198,7 @@ fn shear_has_the_singular_values_of_the_textbook() {
     near(stretch[0].least, 1.0 / golden, 1e-6);
     near(stretch[0].area_ratio(), 1.0, 1e-6);
     assert_eq!(stretch[1], Stretch::NONE, "no area at rest, no stretch");
-    let summary = gauge.stretch_summary(&sheared);
+    let summary = gauge.stretch_summary(&gauge.stretch(&sheared));
     assert_eq!(summary.worst.unwrap().triangle, 0);
     near(summary.largest_p99, golden, 1e-6);
     near(summary.least_p1, 1.0 / golden, 1e-6);
@@ -214,7 +214,9 @@ fn shear_has_the_singular_values_of_the_textbook() {
     let crushed = moved(&rig, |_| Vec3::ONE);
     assert_eq!(gauge.vertex_stretch(&crushed)[2], -4.0);
     near(
-        gauge.stretch_summary(&crushed).mean_distortion,
+        gauge
+            .stretch_summary(&gauge.stretch(&crushed))
+            .mean_distortion,
         2f64.sqrt(),
         1e-12,
     );
@@ -235,7 +237,8 @@ fn percentiles_go_by_area() {
     }
     let rig = rig_of(positions, None, triangles);
     let doubled = moved(&rig, |p| if p.x > 1.5 { p * 2.0 } else { p });
-    let summary = Gauge::new(&rig).stretch_summary(&doubled);
+    let gauge = Gauge::new(&rig);
+    let summary = gauge.stretch_summary(&gauge.stretch(&doubled));
     near(summary.largest_p99, 1.0, 1e-6);
     near(summary.worst.unwrap().stretch.largest, 2.0, 1e-4);
 }
@@ -443,7 +446,7 @@ fn regions_hold_what_blends_and_the_distortion_is_in_them() {
     let gauge = Gauge::new(&asset.rig);
     assert!(gauge.region_of_joint(0).is_none(), "the root has no parent");
     let region = gauge.region_of_joint(1).unwrap();
-    assert_eq!((region.joint, region.parent), (1, 0));
+    assert_eq!((region.joint, region.other), (1, 0));
     let positions = asset.rig.mesh().positions();
     assert!(region.vertices.iter().all(|&v| positions[v].x.abs() < 0.16));
     let inside = positions.iter().filter(|p| p.x.abs() < 0.14).count();
@@ -460,6 +463,54 @@ fn regions_hold_what_blends_and_the_distortion_is_in_them() {
         around_joint.radius.as_ref(),
         gauge.radii(&posed, &palette).first()
     );
+}
+
+#[test]
+fn the_main_regions_of_a_body_are_those_of_parents_and_of_a_cloth_those_of_neighbours() {
+    let asset = bar();
+    let gauge = Gauge::new(&asset.rig);
+    let [main] = &gauge.main_regions(&asset.rig)[..] else {
+        panic!("a bar has one region");
+    };
+    let region = gauge.region_of_joint(1).unwrap();
+    assert_eq!((main.joint, main.other), (1, 0));
+    assert_eq!(main.vertices, region.vertices);
+    assert_eq!(main.triangles, region.triangles);
+    assert_eq!((main.share, main.size), (region.share, region.size));
+    assert!(main.share > 0.0 && main.share < 0.3, "{}", main.share);
+    assert!(main.blends.iter().all(|&blend| blend > 0.0 && blend <= 1.0));
+
+    let cloth = build(Character::Cloth, 2000).unwrap();
+    let joints = cloth.rig.skeleton().joints();
+    let main = Gauge::new(&cloth.rig).main_regions(&cloth.rig);
+    assert!(
+        main.iter()
+            .any(|region| joints[region.joint].parent != Some(region.other))
+    );
+    let shares: Vec<f64> = main.iter().map(|region| region.share).collect();
+    assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
+}
+
+#[test]
+fn a_joint_bends_twists_and_shifts() {
+    let asset = bar();
+    let gauge = Gauge::new(&asset.rig);
+    let region = gauge.region_of_joint(1).unwrap();
+    let motion = |clip: &str| {
+        let (palette, _) = extreme(&asset, clip, Method::Linear);
+        gauge.motion(region, &palette)
+    };
+    let bend = motion("bend-120");
+    near(bend.bend.to_degrees(), 120.0, 1e-3);
+    near(bend.twist, 0.0, 1e-5);
+    near(bend.shift, 0.0, 1e-5);
+    let twist = motion("twist-150");
+    near(twist.twist.to_degrees(), 150.0, 1e-3);
+    near(twist.bend, 0.0, 1e-5);
+    let both = motion("bend-and-shift");
+    assert!(both.shift > 0.1 && both.bend > 0.1, "{both:?}");
+    near(both.amount(), both.bend + both.twist + both.shift, 1e-12);
+    near(both.bend_axis.length(), 1.0, 1e-9);
 }
 
 #[test]
@@ -554,7 +605,7 @@ fn the_worst_places_are_apart_and_strongest_first() {
     assert_eq!(
         Some(places[0].triangle),
         gauge
-            .stretch_summary(&posed)
+            .stretch_summary(&gauge.stretch(&posed))
             .worst
             .map(|worst| worst.triangle)
     );
