@@ -25,7 +25,7 @@ pub struct ViewSearch<'a> {
     /// How many of the triangles belong to the surface, which tells its inside from its outside.
     pub surface: usize,
     /// Indices of the triangles to be seen.
-    pub wanted: &'a [u32],
+    pub wanted: &'a [usize],
     /// The points that the picture frames.
     pub framed: &'a [Vec3],
     /// Width over height of the picture.
@@ -48,7 +48,7 @@ impl ViewSearch<'_> {
         let mut is_wanted = vec![false; self.triangles.len()];
         self.wanted
             .iter()
-            .for_each(|&triangle| is_wanted[triangle as usize] = true);
+            .for_each(|&triangle| is_wanted[triangle] = true);
         let front = front(&self.triangles[..self.surface]);
         let scores = exec::map(views.len(), |index| {
             let view = views[index];

@@ -1,6 +1,6 @@
 //! The joints that get a sentence, and the moment at which each is judged.
 
-use crate::measures::FrameMeasures;
+use crate::comparison::FrameMeasures;
 use crate::methods::Entry;
 use crate::names::{is_finger, without_side};
 use crate::study::{JointMoment, Study};

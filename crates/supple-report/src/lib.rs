@@ -31,10 +31,9 @@ mod methods;
 mod names;
 
 mod regions;
+mod thickness;
 
 mod comparison;
-mod measures;
-mod thickness;
 
 mod choose;
 mod study;

@@ -1,9 +1,9 @@
 //! Turns of phrase for numbers and names.
 
-use crate::comparison::Motion;
 use crate::names::{clip_title, has_socket, uncapitalised};
 use crate::page::named;
 use maud::{Markup, html};
+use supple::metrics::JointMotion;
 
 /// So many clip names are listed; then they are only counted.
 const MOST_NAMES: usize = 12;
@@ -49,12 +49,12 @@ pub(crate) fn join_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> S
 }
 
 /// "Left elbow bent by 118°".
-pub(crate) fn moved(title: &str, motion: &Motion) -> Option<String> {
+pub(crate) fn moved(title: &str, motion: &JointMotion) -> Option<String> {
     motion_words(title, motion).map(|how| format!("{} {how}", uncapitalised(title)))
 }
 
 /// "bent by 118° and twisted by 20°".
-pub(crate) fn motion_words(title: &str, motion: &Motion) -> Option<String> {
+pub(crate) fn motion_words(title: &str, motion: &JointMotion) -> Option<String> {
     let (bend, twist) = (motion.bend.to_degrees(), motion.twist.to_degrees());
     let mut words = Vec::new();
     if bend > 10.0 {
@@ -102,19 +102,19 @@ mod tests {
         assert_eq!(grouped(39158), "39,158");
         assert_eq!(grouped(7), "7");
         assert_eq!(singular("vertices"), "vertex");
-        let motion = Motion {
+        let motion = JointMotion {
             bend: 2.0,
             twist: 0.0,
-            ..Motion::default()
+            ..JointMotion::default()
         };
         assert_eq!(
             moved("Left elbow", &motion).unwrap(),
             "left elbow bent by 115°"
         );
-        assert_eq!(motion_words("Left elbow", &Motion::default()), None);
-        let shifted = Motion {
+        assert_eq!(motion_words("Left elbow", &JointMotion::default()), None);
+        let shifted = JointMotion {
             shift: 0.5,
-            ..Motion::default()
+            ..JointMotion::default()
         };
         assert_eq!(moved("Jaw", &shifted).unwrap(), "jaw shifted");
         assert_eq!(

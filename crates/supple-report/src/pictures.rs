@@ -1,8 +1,9 @@
 //! The pictures of the report: which side to look from, and the colours of stretch.
 
-use crate::comparison::{Comparison, Motion, middle, telling};
+use crate::comparison::{Comparison, middle, telling};
 use crate::regions::Region;
 use glam::Vec3;
+use supple::metrics::JointMotion;
 use supple::{Bounds, Player, Pose};
 use supple_render::{
     Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, ViewSearch, render,
@@ -132,7 +133,7 @@ pub(crate) fn frame_difference(
     posed: &Posed,
     affected: &[f32],
     aspect: f64,
-    motion: Option<&Motion>,
+    motion: Option<&JointMotion>,
 ) -> Option<Framing> {
     let middle = posed.middle();
     let mut whole = Silhouette::default();
@@ -146,7 +147,7 @@ pub(crate) fn frame_difference(
     let is_part = near.is_some();
     let points = near.unwrap_or_else(|| whole.points().collect());
     let triangles = comparison.asset.rig.mesh().triangles();
-    let wanted: Vec<u32> = triangles
+    let wanted: Vec<usize> = triangles
         .iter()
         .enumerate()
         .filter(|(_, corners)| {
@@ -156,7 +157,7 @@ pub(crate) fn frame_difference(
                     .is_some_and(|&affected| affected > FRAMED)
             })
         })
-        .map(|(index, _)| index as u32)
+        .map(|(index, _)| index)
         .collect();
     let visible = posed.triangles(&middle, triangles);
     let search = ViewSearch {
@@ -181,13 +182,13 @@ pub(crate) fn frame_region(
     posed: &Posed,
     region: &Region,
     aspect: f64,
-    motion: &Motion,
+    motion: &JointMotion,
 ) -> Option<Framing> {
     let middle = posed.middle();
     let triangles = comparison.asset.rig.mesh().triangles();
     // Whole triangles, since on a coarse character the blended vertices alone are next to nothing.
-    let corners = region.triangles.iter();
-    let corners = corners.flat_map(|&triangle| triangles[triangle as usize]);
+    let corners = region.skin.triangles.iter();
+    let corners = corners.flat_map(|&triangle| triangles[triangle]);
     let members: Vec<Vec3> = corners
         .filter_map(|corner| middle.get(corner as usize).copied())
         .collect();
@@ -199,7 +200,7 @@ pub(crate) fn frame_region(
     let search = ViewSearch {
         triangles: &visible,
         surface: triangles.len(),
-        wanted: &region.triangles,
+        wanted: &region.skin.triangles,
         framed: &points,
         aspect,
     };
@@ -213,7 +214,7 @@ pub(crate) fn frame_region(
 }
 
 /// Prefers looking along the axis of a bend, and across a twisted bone.
-fn side_on(view: View, motion: &Motion) -> f64 {
+fn side_on(view: View, motion: &JointMotion) -> f64 {
     let back = view.towards_viewer();
     let bend = motion.bend.min(1.0) * back.dot(motion.bend_axis).abs();
     let twist = motion.twist.min(1.0) * (1.0 - back.dot(motion.bone).powi(2));
@@ -318,7 +319,7 @@ pub(crate) fn close_up_of_vertex(
     // What has a corner there, whatever vertices stand for it.
     let around = visible.iter().enumerate();
     let around = around.filter(|(_, corners)| corners.contains(&place));
-    let wanted: Vec<u32> = around.map(|(index, _)| index as u32).collect();
+    let wanted: Vec<usize> = around.map(|(index, _)| index).collect();
     let aspect = settings.aspect();
     let search = ViewSearch {
         triangles: &visible,

@@ -293,7 +293,7 @@ fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<JointMoment> {
             .map(|(clip, frame)| shown[clip].samples.severity(frame, index))
             .fold(0.0, f64::max);
         if severity.max(error) > VISIBLE {
-            let region_of_body = region.share.powf(0.25);
+            let region_of_body = region.skin.share.powf(0.25);
             worst.push((
                 (severity + error) * region_of_body,
                 JointMoment {
@@ -320,15 +320,16 @@ pub(crate) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
         .partition(|region| is_well_known(&region.title));
     for region in known.into_iter().chain(others) {
         let title = without_side(&region.title);
-        let is_tried =
-            |other: &&Region| other.joint == region.joint || without_side(&other.title) == title;
+        let is_tried = |other: &&Region| {
+            other.skin.joint == region.skin.joint || without_side(&other.title) == title
+        };
         if !tried.iter().any(is_tried) {
             tried.push(region);
         }
     }
     for region in tried.into_iter().take(TRIED_JOINTS) {
-        let bone = bones[region.joint].axis().unwrap_or(DVec3::Y);
-        let above = bones[region.other].axis().unwrap_or(bone);
+        let bone = bones[region.skin.joint].axis().unwrap_or(DVec3::Y);
+        let above = bones[region.skin.other].axis().unwrap_or(bone);
         // Bend on in the direction that the joint is already bent in, or else to the front.
         let across = above
             .cross(bone)
@@ -339,7 +340,7 @@ pub(crate) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
             .unwrap_or(DVec3::X);
         for (what, axis) in [("bend", across), ("twist", bone)] {
             let name = format!("{what} {} by 90°", region.joint_title);
-            clips.extend(turning_clip(asset, region.joint, axis, name));
+            clips.extend(turning_clip(asset, region.skin.joint, axis, name));
         }
     }
     clips

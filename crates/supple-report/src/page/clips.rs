@@ -5,7 +5,7 @@ use super::plot::Plot;
 use super::section::Writer;
 use super::table;
 use crate::ReportError;
-use crate::measures::FrameMeasures;
+use crate::comparison::FrameMeasures;
 use crate::names::{capitalised, clean, clip_title, uncapitalised};
 use crate::phrases::{clip_list, moved};
 use crate::pictures::{self, Posed};
@@ -147,8 +147,9 @@ impl Writer<'_, '_> {
         let most = (0..regions.len()).map(severity).fold(1e-9, f64::max);
         for (index, region) in regions.iter().enumerate() {
             let share = (severity(index) / most) as f32;
-            for &(vertex, blend) in &region.vertices {
-                let affected = &mut affected[vertex as usize];
+            let vertices = region.skin.vertices.iter().zip(&region.skin.blends);
+            for (&vertex, blend) in vertices {
+                let affected = &mut affected[vertex];
                 *affected = affected.max(share * blend);
             }
         }

@@ -107,7 +107,7 @@ impl Writer<'_, '_> {
         let moved = |(shown, frame): &(&Shown<'_>, usize)| -> f64 {
             let motions = regions.iter().zip(&shown.samples.motions[*frame]);
             motions
-                .map(|(region, motion)| region.share * motion.amount())
+                .map(|(region, motion)| region.skin.share * motion.amount())
                 .sum()
         };
         moments.max_by(|a, b| moved(a).total_cmp(&moved(b)))

@@ -1,8 +1,8 @@
 //! All measures of all methods in one table.
 
 use super::elements::key;
+use crate::comparison::{FrameMeasures, SlowMeasures};
 use crate::findings::{JointFindings, measures_at};
-use crate::measures::{FrameMeasures, SlowMeasures};
 use crate::methods::Entry;
 use crate::study::Study;
 use crate::thickness::Thickness;
@@ -65,9 +65,9 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                 .filter_map(|frame| frame.as_ref().ok())
         })
     };
-    let details = |method: usize| {
+    let slow = |method: usize| {
         let clips = study.shown.iter();
-        clips.flat_map(move |shown| shown.samples.details[method].iter().flatten())
+        clips.flat_map(move |shown| shown.samples.slow[method].iter().flatten())
     };
     let each = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
         let finite = |method| value(method).filter(|value| value.is_finite());
@@ -75,8 +75,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
     };
     let most =
         |of: fn(&FrameMeasures) -> f64| each(&|method| numbers(method).map(of).reduce(f64::max));
-    let most_detail =
-        |of: fn(&SlowMeasures) -> f64| each(&|method| details(method).map(of).reduce(f64::max));
+    let most_slow =
+        |of: fn(&SlowMeasures) -> f64| each(&|method| slow(method).map(of).reduce(f64::max));
     // The value farthest from zero, or from one.
     let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
     // As the sentences tell it: each joint at its own moment.
@@ -142,32 +142,28 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         Column {
             title: "Edge lengths",
             explanation: "Root mean square of the change in length of the mesh’s edges, at the worst of every fourth moment.",
-            values: most_detail(|detail| detail.edge_change),
+            values: most_slow(|slow| slow.edge_change),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
             title: "Area",
             explanation: "How much skin there is compared with rest, at the worst of every fourth moment.",
-            values: each(&|method| {
-                details(method)
-                    .map(|detail| detail.area_change)
-                    .reduce(farthest)
-            }),
+            values: each(&|method| slow(method).map(|slow| slow.area_change).reduce(farthest)),
             write: signed_percent,
             badness: Some(f64::abs),
         },
         Column {
             title: "Local bending",
             explanation: "How far the surroundings of each point are from having merely been turned (root of the as-rigid-as-possible energy), at the worst of every fourth moment.",
-            values: most_detail(|detail| detail.rigid_energy.max(0.0).sqrt()),
+            values: most_slow(|slow| slow.rigid_energy.max(0.0).sqrt()),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
             title: "Shading off by",
             explanation: "Mean angle between the normals that the method gives and those of the surface it made. Large angles look wrongly lit. At the worst of every fourth moment.",
-            values: most_detail(|detail| detail.normal_degrees),
+            values: most_slow(|slow| slow.normal_degrees),
             write: degrees,
             badness: Some(|value| value),
         },

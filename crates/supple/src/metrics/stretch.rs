@@ -2,7 +2,6 @@
 
 use super::surface::{Surface, corners};
 use glam::DVec3;
-use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Doublings at which colours end: a triangle crushed to nothing has no finite logarithm.
 const MOST_DOUBLINGS: f64 = 4.0;
@@ -32,12 +31,6 @@ impl Stretch {
     /// Zero only for a rigid motion, and finite also for a crushed triangle.
     pub fn distortion(&self) -> f64 {
         (self.largest - 1.0).hypot(self.least - 1.0)
-    }
-
-    /// The root mean square of the two changes of length: 0.1 where lengths grow by a tenth in all
-    /// directions.
-    pub fn length_change(&self) -> f64 {
-        self.distortion() * FRAC_1_SQRT_2
     }
 
     /// Posed area over rest area.

@@ -1,0 +1,269 @@
+//! One character played by every method at once, and measured.
+
+mod measures;
+mod samples;
+mod sampling;
+
+pub(crate) use measures::{FrameMeasures, SlowMeasures};
+pub(crate) use samples::{Farthest, Samples, telling};
+pub(crate) use sampling::middle;
+
+use crate::methods::Entry;
+use crate::regions::{self, Region};
+use glam::Vec3;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+use supple::deform::{Normals, Workspace};
+use supple::metrics::Gauge;
+use supple::{Affine, Asset, Method, Output, Palette, Player, Pose, Skin, exec};
+
+/// Methods are compared at this many vertices: enough to find where they differ.
+const COMPARED_VERTICES: usize = 4000;
+
+/// A rest pose with less than this share of the bind pose's volume is none.
+const COLLAPSED: f64 = 0.05;
+
+/// A player, or why there is none.
+type Playing<'a> = Result<Player<'a>, String>;
+
+/// Everything that stays the same from frame to frame.
+pub(crate) struct Comparison<'a> {
+    pub asset: &'a Asset,
+    players: Vec<Mutex<Playing<'a>>>,
+    /// Which of the methods is linear blending, if any.
+    linear: Option<usize>,
+    pub gauge: Gauge,
+    pub regions: Vec<Region>,
+    /// Lengths in the rest pose over lengths in the bind pose: files may bind in other units than
+    /// they show.
+    pub scale: f64,
+    /// The same as a factor back to the bind pose, negative where the rest pose mirrors, so that
+    /// inside stays inside.
+    bind_from_rest: f32,
+    /// The volume in the file's rest pose over that in the bind pose.
+    rest_volume: f64,
+    /// For every region those that share much of its skin.
+    neighbours: Vec<Vec<usize>>,
+    /// Vertices at which methods are compared, so many that are blended first, and for every
+    /// region the places of its own among them.
+    compared: Vec<u32>,
+    blended: usize,
+    compared_in_region: Vec<Vec<u32>>,
+}
+
+impl<'a> Comparison<'a> {
+    pub fn new(asset: &'a Asset, entries: &[Entry]) -> Comparison<'a> {
+        let players = exec::map(entries.len(), |index| {
+            Mutex::new(play(asset, &entries[index].method))
+        });
+        let gauge = Gauge::new(&asset.rig);
+        let regions = regions::find(asset, &gauge);
+        let mesh = asset.rig.mesh();
+        let rest_scale = rest_scale(asset);
+        let weights = asset.rig.weights();
+        let (blended, others): (Vec<u32>, Vec<u32>) = (0..mesh.vertex_count() as u32)
+            .partition(|&vertex| weights.of(vertex as usize).len() > 1);
+        let some = |vertices: Vec<u32>, most: usize| {
+            let step = vertices.len().div_ceil(most).max(1);
+            vertices.into_iter().step_by(step)
+        };
+        let mut compared: Vec<u32> = some(blended, COMPARED_VERTICES).collect();
+        let blended = compared.len();
+        compared.extend(some(others, COMPARED_VERTICES / 4));
+        let compared_in_region = regions.iter().map(|region| {
+            let vertices = &region.skin.vertices;
+            let member = |vertex: u32| vertices.binary_search(&(vertex as usize)).is_ok();
+            let places = compared
+                .iter()
+                .enumerate()
+                .filter(|(_, vertex)| member(**vertex));
+            places.map(|(place, _)| place as u32).collect()
+        });
+        let mut comparison = Comparison {
+            asset,
+            players,
+            linear: entries
+                .iter()
+                .position(|entry| entry.method == Method::Linear),
+            gauge,
+            scale: rest_scale.abs(),
+            bind_from_rest: (1.0 / rest_scale) as f32,
+            compared_in_region: compared_in_region.collect(),
+            compared,
+            blended,
+            neighbours: regions::neighbours(&regions, mesh.vertex_count()),
+            rest_volume: 1.0,
+            regions,
+        };
+        let rest = asset.rest_pose();
+        let volume = |method| {
+            let change = |player: &Player<'_>| {
+                comparison
+                    .gauge
+                    .volume_change(&comparison.unscaled(player.positions()))
+            };
+            comparison.pose(method, &rest, change).ok().flatten()
+        };
+        let mut methods = comparison
+            .linear
+            .into_iter()
+            .chain(0..comparison.method_count());
+        let at_rest = methods.find_map(volume).map(|change| 1.0 + change);
+        // A rest pose that has all but collapsed is nothing to compare with.
+        comparison.rest_volume = at_rest.filter(|&volume| volume > COLLAPSED).unwrap_or(1.0);
+        comparison
+    }
+
+    /// Poses a method by itself, whatever was posed before, or says why that cannot be.
+    ///
+    /// # Errors
+    ///
+    /// If the method cannot do the pose.
+    pub fn pose<T>(
+        &self,
+        method: usize,
+        pose: &Pose,
+        then: impl FnOnce(&Player<'a>) -> T,
+    ) -> Result<T, String> {
+        self.pose_in_turn(method, 0, pose, then)
+    }
+
+    /// Poses a method in a frame of a series, which follows the one before; the first follows none.
+    fn pose_in_turn<T>(
+        &self,
+        method: usize,
+        frame: usize,
+        pose: &Pose,
+        then: impl FnOnce(&Player<'a>) -> T,
+    ) -> Result<T, String> {
+        let player = self.players[method].lock();
+        let mut player = player.unwrap_or_else(PoisonError::into_inner);
+        let player = player.as_mut().map_err(|reason| reason.clone())?;
+        if frame == 0 {
+            player.start_afresh();
+        }
+        player.pose(pose).map_err(|error| error.to_string())?;
+        if player.first_not_finite().is_some() {
+            return Err("the pose carries the skin to where no number reaches".to_owned());
+        }
+        Ok(then(player))
+    }
+
+    pub fn method_count(&self) -> usize {
+        self.players.len()
+    }
+
+    /// The size of the character in the world.
+    pub fn extent(&self) -> f64 {
+        let bounds = self.asset.rig.mesh().bounds();
+        bounds
+            .map_or(1.0, |bounds| f64::from(bounds.extent()))
+            .max(1e-12)
+            * self.scale
+    }
+
+    /// Positions as if shown in the units of the bind pose.
+    fn unscaled(&self, positions: &[Vec3]) -> Vec<Vec3> {
+        let factor = self.bind_from_rest;
+        positions
+            .iter()
+            .map(|&position| position * factor)
+            .collect()
+    }
+
+    fn unmirrored(&self, normals: &[Vec3]) -> Vec<Vec3> {
+        let side = self.bind_from_rest.signum();
+        normals.iter().map(|&normal| normal * side).collect()
+    }
+
+    fn unscaled_palette(&self, palette: &Palette) -> Palette {
+        let factor = self.bind_from_rest;
+        let unscaled = |affine: &Affine| Affine {
+            rows: affine.rows.map(|row| row * factor),
+        };
+        Palette {
+            posed_from_bind: palette.posed_from_bind.iter().map(unscaled).collect(),
+        }
+    }
+
+    /// How long a method takes per vertex, positions and normals, in nanoseconds: the fastest of
+    /// some runs.
+    pub fn cost(&self, entry: &Entry, pose: &Pose) -> Option<f64> {
+        let rig = &self.asset.rig;
+        let count = rig.mesh().vertex_count();
+        let mut positions = vec![Vec3::ZERO; count];
+        let mut normals = vec![Vec3::ZERO; count];
+        let palette = rig.skeleton().palette(pose).ok()?;
+        let skin = Skin::bake(rig, &entry.method, Normals::Transported).ok()?;
+        let mut workspace = Workspace::default();
+        let mut fastest = f64::INFINITY;
+        let started = Instant::now();
+        for run in 0..200 {
+            let before = Instant::now();
+            let output = Output {
+                positions: &mut positions,
+                normals: Some(&mut normals),
+                tangents: None,
+            };
+            skin.deform(&palette, &mut workspace, output).ok()?;
+            fastest = fastest.min(before.elapsed().as_secs_f64());
+            if run >= 3 && started.elapsed().as_millis() > 40 {
+                break;
+            }
+        }
+        Some(fastest * 1e9 / count.max(1) as f64)
+    }
+}
+
+fn play<'a>(asset: &'a Asset, method: &Method) -> Playing<'a> {
+    Player::new(asset, method, Normals::Transported).map_err(|error| error.to_string())
+}
+
+/// How much larger the rest pose shows the surface than the bind pose, negative where it mirrors
+/// it: the median over joints.
+fn rest_scale(asset: &Asset) -> f64 {
+    let palette = asset.rig.skeleton().rest_palette();
+    let mut scales: Vec<f64> = palette
+        .posed_from_bind
+        .iter()
+        .map(Affine::scale_factor)
+        .filter(|scale| scale.is_finite() && scale.abs() > 1e-9)
+        .collect();
+    scales.sort_by(f64::total_cmp);
+    let scale = scales.get(scales.len() / 2).copied().unwrap_or(1.0);
+    // Rounding is no change of units.
+    if (scale.abs() - 1.0).abs() < 1e-3 {
+        scale.signum()
+    } else {
+        scale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple::characters::{self, Character};
+
+    /// Played in any order, by one player: stills do not follow what was shown before, and a clip
+    /// is the same each time.
+    #[test]
+    fn what_is_shown_does_not_hang_on_what_was_shown_before() {
+        let asset = characters::build(Character::Bar, 2000).unwrap();
+        let method: Method = "arap:1:follow".parse().unwrap();
+        let comparison = Comparison::new(&asset, &[Entry::of(&method)]);
+        let clip = &asset.clips[0];
+        let [one, other] = [0.5, 0.9].map(|share| asset.pose_at(clip, share * clip.duration()));
+        let shown = |pose: &Pose| comparison.pose(0, pose, |player| player.positions().to_vec());
+        let alone = shown(&one).unwrap();
+        shown(&other).unwrap();
+        assert_eq!(shown(&one).unwrap(), alone);
+        let played = || comparison.sample(clip, 8, true).frames;
+        let distortions = || -> Vec<f64> {
+            let frames = played().into_iter().flatten();
+            frames.map(|frame| frame.unwrap().distortion).collect()
+        };
+        let once = distortions();
+        shown(&other).unwrap();
+        assert_eq!(distortions(), once);
+    }
+}
