@@ -1,26 +1,21 @@
-//! The pictures of `docs/weights.md`, in the folder named on the command line.
+//! The pictures of `docs/weights.md`.
 
-#![allow(missing_docs, reason = "a program")]
-
-#[allow(dead_code, reason = "other programs draw palettes")]
-mod album;
-
-use album::{Album, LIGHT, Moment, Outcome, Shot, character};
+use super::album::{Album, LIGHT, Moment, Shot, character};
+use crate::Outcome;
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};
 use supple::weights::bind::{BindGroup, BindMethod, HeatOptions, bind_groups};
 use supple::{Asset, Mesh, Method, Normals, Rig};
 use supple_render::{Overlays, View};
 
-fn main() -> Outcome<()> {
-    let album = Album::from_arguments()?;
+pub(super) fn draw(album: &Album) -> Outcome<()> {
     let figure = character("figure:20000")?;
     for method in BindMethod::all() {
         let asset = bound(&figure, figure.rig.mesh().clone(), &method)?;
-        bodies(&album, method.name(), &asset)?;
-        bends(&album, method.name(), &asset)?;
+        bodies(album, method.name(), &asset)?;
+        bends(album, method.name(), &asset)?;
     }
-    clothes(&album, &figure)
+    clothes(album, &figure)
 }
 
 /// All joints in their colours, and one joint by itself.

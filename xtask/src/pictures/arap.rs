@@ -1,15 +1,8 @@
 //! The experiment of `docs/arap.md` (Fig. 6 and 7 of the paper): how far point handles are from
-//! bones, with and without the energy. Pictures and plots go into the folder named on the command
-//! line; a table is printed.
-//!
-//! A file named after the folder, with a clip, is measured as well.
+//! bones, with and without the energy, as pictures, plots and a printed table.
 
-#![allow(missing_docs, clippy::print_stdout, reason = "a program")]
-
-#[allow(dead_code, reason = "other programs draw palettes")]
-mod album;
-
-use album::{Album, LIGHT, Moment, Outcome, Shot, character};
+use super::album::{Album, LIGHT, Moment, Shot, character};
+use crate::Outcome;
 use glam::Vec3;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -29,22 +22,18 @@ const THRESHOLDS: [f64; 8] = [0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99];
 /// The rounds of Fig. 7.
 const ROUNDS: [usize; 9] = [0, 1, 2, 3, 4, 6, 8, 10, 15];
 
-fn main() -> Outcome<()> {
-    let album = Album::from_arguments()?;
+/// Draws the pictures, and also measures a clip of a file.
+pub(super) fn draw(album: &Album, file: Option<(&Path, &str)>) -> Outcome<()> {
     let arm = character("arm")?;
     let mut plots = Vec::new();
     for clip in ["fist", "elbow-bend-120"] {
         let experiment = Experiment::of(&arm, clip)?;
         plots.push(experiment.run(&format!("arm, {clip}"), 0.95)?);
-        draw(&album, &arm, clip)?;
+        draw_clip(album, &arm, clip)?;
     }
-    let arguments: Vec<String> = std::env::args().skip(2).collect();
-    if let [file, clip] = &arguments[..] {
-        let asset = supple_io::gltf::load(Path::new(file))?.asset;
-        let name = Path::new(file)
-            .file_stem()
-            .map(|name| name.to_string_lossy());
-        let name = name.unwrap_or_default().into_owned();
+    if let Some((file, clip)) = file {
+        let asset = supple_io::gltf::load(file)?.asset;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
         plots.push(Experiment::of(&asset, clip)?.run(&name, 0.95)?);
     }
     let lines = |plot: fn(&Curves) -> &Line| plots.iter().map(plot).collect::<Vec<_>>();
@@ -104,6 +93,7 @@ impl Experiment {
     }
 
     /// The table of a character, and its lines in the plots.
+    #[expect(clippy::print_stdout, reason = "the table is for the terminal")]
     fn run(&self, name: &str, threshold: f64) -> Outcome<Curves> {
         let linear = Skin::bake(&self.points, &Method::Linear, Normals::Transported)?;
         let without = self.distance(|palette| posed(&linear, palette))?;
@@ -199,7 +189,7 @@ fn both_rigs(asset: &Asset) -> Outcome<(Rig, Rig)> {
 }
 
 /// Fig. 6: bones, points, and points with the energy.
-fn draw(album: &Album, asset: &Asset, clip: &'static str) -> Outcome<()> {
+fn draw_clip(album: &Album, asset: &Asset, clip: &'static str) -> Outcome<()> {
     let (bones, points) = both_rigs(asset)?;
     let arap = Method::Arap(ArapOptions {
         threshold: 0.95,

@@ -1,18 +1,18 @@
 //! Pictures for the pages in `docs/`: what is drawn, by which method, into a folder.
 
+use crate::Outcome;
 use glam::Vec3;
-use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use supple::characters::{self, CharacterSpec};
 use supple::{Affine, Asset, Method, Normals, Palette, Player};
-use supple_render::{Background, Camera, Look, Overlays, Settings, View, render};
+use supple_render::{Background, Camera, Look, Overlays, Scene, Settings, View, render};
 
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
-
+/// The colour of skin.
 pub(crate) const LIGHT: Vec3 = Vec3::new(0.72, 0.58, 0.46);
 
+/// A built-in character, as in `@figure:20000`.
 pub(crate) fn character(spec: &str) -> Outcome<Asset> {
     let spec: CharacterSpec = spec.parse()?;
     Ok(characters::build(spec.character, spec.vertices)?)
@@ -97,37 +97,55 @@ pub(crate) struct Album {
 }
 
 impl Album {
-    /// The folder that the command line names.
-    pub(crate) fn from_arguments() -> Outcome<Album> {
-        let folder = std::env::args().nth(1);
-        let folder = PathBuf::from(folder.ok_or("a folder to write into is needed")?);
-        std::fs::create_dir_all(&folder)?;
-        Ok(Album { folder })
+    /// An album in a folder, which is made if there is none.
+    pub(crate) fn new(folder: &Path) -> Outcome<Album> {
+        std::fs::create_dir_all(folder)?;
+        Ok(Album {
+            folder: folder.to_owned(),
+        })
     }
 
+    /// Writes a text file.
     pub(crate) fn write(&self, name: &str, text: &str) -> Outcome<()> {
         Ok(std::fs::write(self.folder.join(name), text)?)
     }
 
+    /// Draws a character by a method.
     pub(crate) fn draw(&self, name: &str, shot: &Shot<'_>, method: &Method) -> Outcome<()> {
-        let settings = Settings {
-            width: shot.size.0,
-            height: shot.size.1,
-            // Plain, so that the files are small.
-            background: Background {
-                center: Vec3::splat(0.87),
-                corner: Vec3::splat(0.87),
-            },
-            ..Settings::default()
-        };
+        let settings = plain(shot.size);
         let player = shot.played(method)?;
         let look = Look::new(shot.asset, shot.overlays);
         let scene = match &shot.colors {
             Some(colors) => look.scene_painted(&player, None, colors, LIGHT),
             None => look.scene(&player, None),
         };
-        let image = render(&scene, &shot.camera(&settings)?, &settings);
+        self.render(name, &scene, &shot.camera(&settings)?, &settings)
+    }
+
+    /// Draws a scene.
+    pub(crate) fn render(
+        &self,
+        name: &str,
+        scene: &Scene<'_>,
+        camera: &Camera,
+        settings: &Settings,
+    ) -> Outcome<()> {
         let file = File::create(self.folder.join(format!("{name}.png")))?;
+        let image = render(scene, camera, settings);
         Ok(image.write_png(BufWriter::new(file))?)
+    }
+}
+
+/// Settings with a plain background, so that files are small.
+pub(crate) fn plain((width, height): (usize, usize)) -> Settings {
+    let grey = Vec3::splat(0.87);
+    Settings {
+        width,
+        height,
+        background: Background {
+            center: grey,
+            corner: grey,
+        },
+        ..Settings::default()
     }
 }

@@ -1,84 +1,36 @@
-//! The pictures of `docs/point-handles.md`, in the folder named on the command line.
+//! The pictures of `docs/point-handles.md`.
 
-#![allow(missing_docs, reason = "a program")]
-
-#[allow(dead_code, reason = "other programs draw clips and palettes")]
-mod album;
-
-use album::{Outcome, character};
+use super::album::{Album, character, plain};
+use crate::Outcome;
 use glam::Vec3;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
 use supple::Mesh;
 use supple::point_handles::{HandleOptions, PlacedHandles, ShapeDiameter, place_handles};
 use supple::weights::bind::{BindMethod, BoundedBiharmonicOptions};
-use supple_render::{
-    Background, Camera, Paint, Scene, SegmentedBody, Settings, Surface, View, render, weight_colors,
-};
+use supple_render::{Camera, Paint, Scene, SegmentedBody, Surface, View, weight_colors};
 
-fn main() -> Outcome<()> {
-    let folder = PathBuf::from(
-        std::env::args()
-            .nth(1)
-            .ok_or("a folder to write into is needed")?,
-    );
-    std::fs::create_dir_all(&folder)?;
+pub(super) fn draw(album: &Album) -> Outcome<()> {
     let figure = character("figure:20000")?;
     let mesh = figure.rig.mesh();
     let handles = place_handles(mesh, &HandleOptions::default())?;
-    let settings = settings(220, 320);
-    painted(
-        &folder,
-        "figure-diameter",
-        mesh,
-        &diameter_colors(mesh),
-        &settings,
-    )?;
-    segmented(
-        &folder,
-        "figure-handles",
-        mesh,
-        &handles,
-        &settings,
-        View::FRONT,
-    )?;
+    let size = (220, 320);
+    painted(album, "figure-diameter", mesh, &diameter_colors(mesh), size)?;
+    segmented(album, "figure-handles", mesh, &handles, size, View::FRONT)?;
     let method = BindMethod::BoundedBiharmonic(BoundedBiharmonicOptions::default());
     let weights = handles.bind(mesh, &method, &|_| {})?.weights;
     painted(
-        &folder,
+        album,
         "figure-weights",
         mesh,
         &weight_colors(&weights),
-        &settings,
+        size,
     )?;
     for spec in ["arm", "bar", "tentacle"] {
         let asset = character(spec)?;
-        let handles = place_handles(asset.rig.mesh(), &HandleOptions::default())?;
-        let view = View::THREE_QUARTER;
-        segmented(
-            &folder,
-            spec,
-            asset.rig.mesh(),
-            &handles,
-            &self::settings(220, 160),
-            view,
-        )?;
+        let mesh = asset.rig.mesh();
+        let handles = place_handles(mesh, &HandleOptions::default())?;
+        segmented(album, spec, mesh, &handles, (220, 160), View::THREE_QUARTER)?;
     }
     Ok(())
-}
-
-fn settings(width: usize, height: usize) -> Settings {
-    Settings {
-        width,
-        height,
-        // Plain, so that the files are small.
-        background: Background {
-            center: Vec3::splat(0.87),
-            corner: Vec3::splat(0.87),
-        },
-        ..Settings::default()
-    }
 }
 
 /// Every vertex by its thickness, from blue over yellow to red by its logarithm.
@@ -104,11 +56,11 @@ fn diameter_colors(mesh: &Mesh) -> Vec<Vec3> {
 }
 
 fn painted(
-    folder: &Path,
+    album: &Album,
     name: &str,
     mesh: &Mesh,
     colors: &[Vec3],
-    settings: &Settings,
+    size: (usize, usize),
 ) -> Outcome<()> {
     let surface = Surface {
         positions: mesh.positions(),
@@ -121,31 +73,21 @@ fn painted(
         ..Scene::default()
     };
     let places = mesh.positions().iter().copied();
+    let settings = plain(size);
     let camera = Camera::framing(places, View::FRONT, settings.aspect());
-    draw(folder, name, &scene, &camera, settings)
+    album.render(name, &scene, &camera, &settings)
 }
 
 fn segmented(
-    folder: &Path,
+    album: &Album,
     name: &str,
     mesh: &Mesh,
     handles: &PlacedHandles,
-    settings: &Settings,
+    size: (usize, usize),
     view: View,
 ) -> Outcome<()> {
     let body = SegmentedBody::new(mesh, handles);
+    let settings = plain(size);
     let camera = body.camera(view, settings.aspect());
-    draw(folder, name, &body.scene(None), &camera, settings)
-}
-
-fn draw(
-    folder: &Path,
-    name: &str,
-    scene: &Scene<'_>,
-    camera: &Camera,
-    settings: &Settings,
-) -> Outcome<()> {
-    let image = render(scene, camera, settings);
-    let file = File::create(folder.join(format!("{name}.png")))?;
-    Ok(image.write_png(BufWriter::new(file))?)
+    album.render(name, &body.scene(None), &camera, &settings)
 }

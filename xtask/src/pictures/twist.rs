@@ -1,30 +1,19 @@
-//! The pictures of `docs/twist-joints.md`, in the folder named on the command line.
+//! The pictures of `docs/twist-joints.md`.
 
-#![allow(missing_docs, reason = "a program")]
-
+use super::album::{Album, LIGHT, plain};
+use crate::Outcome;
 use glam::{DQuat, DVec3, Vec3};
-use std::error::Error;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::PathBuf;
 use supple::characters::{self, Character};
 use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
 use supple::skeleton::Node;
 use supple::twist::{TwistOptions, split};
 use supple::weights::WeightsBuilder;
 use supple::{Asset, Local, Method, Normals, Player, Rig, Skeleton, Trs};
-use supple_render::{Background, Camera, Look, Overlays, Settings, View, render};
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
+use supple_render::{Camera, Look, Overlays, View};
 
 const METHODS: [&str; 3] = ["linear", "dual-quaternion", "cor"];
 
-fn main() -> Outcome<()> {
-    let folder = std::env::args()
-        .nth(1)
-        .ok_or("a folder to write into is needed")?;
-    let folder = PathBuf::from(folder);
-    std::fs::create_dir_all(&folder)?;
+pub(super) fn draw(album: &Album) -> Outcome<()> {
     let mut traditional = traditional_arm()?;
     let wrist = turned(&traditional, "hand", 150.0)?;
     let shoulder = turned(&traditional, "upper_arm", 120.0)?;
@@ -41,15 +30,15 @@ fn main() -> Outcome<()> {
                     clip: Some(clip),
                     ..Picture::of(asset, pose)
                 };
-                let path = folder.join(format!("{pose}-{name}-{method}.png"));
-                picture.draw(&method.parse()?, path)?;
+                let file = format!("{pose}-{name}-{method}");
+                picture.draw(album, &file, &method.parse()?)?;
             }
         }
         let weights = Picture {
             colors: Some(forearm_weights(asset)),
             ..Picture::of(asset, "forearm")
         };
-        weights.draw(&Method::Linear, folder.join(format!("weights-{name}.png")))?;
+        weights.draw(album, &format!("weights-{name}"), &Method::Linear)?;
     }
     Ok(())
 }
@@ -116,7 +105,6 @@ fn turned(arm: &Asset, name: &str, degrees: f64) -> Outcome<Clip> {
     })
 }
 
-const LIGHT: Vec3 = Vec3::new(0.72, 0.58, 0.46);
 const DARK: Vec3 = Vec3::new(0.30, 0.15, 0.08);
 
 /// Lines along the arm, so that a twist can be seen.
@@ -173,17 +161,8 @@ impl<'a> Picture<'a> {
         }
     }
 
-    fn draw(&self, method: &Method, path: PathBuf) -> Outcome<()> {
-        let settings = Settings {
-            width: self.size.0,
-            height: self.size.1,
-            // Plain, so that the files are small.
-            background: Background {
-                center: Vec3::splat(0.87),
-                corner: Vec3::splat(0.87),
-            },
-            ..Settings::default()
-        };
+    fn draw(&self, album: &Album, name: &str, method: &Method) -> Outcome<()> {
+        let settings = plain(self.size);
         let mut player = Player::new(self.asset, method, Normals::Recomputed)?;
         if let Some(clip) = self.clip {
             player.pose(&self.asset.pose_at(&self.asset.clips[clip], 1.0))?;
@@ -203,7 +182,6 @@ impl<'a> Picture<'a> {
             pitch_degrees: 18.0,
         };
         let camera = Camera::framing(seen.copied(), view, settings.aspect());
-        let image = render(&scene, &camera, &settings);
-        Ok(image.write_png(BufWriter::new(File::create(path)?))?)
+        album.render(name, &scene, &camera, &settings)
     }
 }

@@ -1,11 +1,7 @@
-//! The pictures of `docs/direct-delta-mush.md`, in the folder named on the command line.
+//! The pictures of `docs/direct-delta-mush.md`.
 
-#![allow(missing_docs, reason = "a program")]
-
-#[allow(dead_code, reason = "other programs write plots")]
-mod album;
-
-use album::{Album, LIGHT, Moment, Outcome, Shot, character};
+use super::album::{Album, LIGHT, Moment, Shot, character};
+use crate::Outcome;
 use glam::{Mat3, Vec3};
 use supple::deform::{DirectDeltaMush, MushSource, MushVariant};
 use supple::laplacian::EdgeWeights;
@@ -14,15 +10,14 @@ use supple::weights::WeightsBuilder;
 use supple::{Affine, Asset, Mesh, Method, Normals, Rig, Weights};
 use supple_render::{Overlays, View};
 
-fn main() -> Outcome<()> {
-    let album = Album::from_arguments()?;
-    grid(&album)?;
-    alphas(&album)?;
-    variants(&album)?;
-    sliding(&album)?;
-    hips(&album)?;
-    thickness(&album)?;
-    pieces(&album)
+pub(super) fn draw(album: &Album) -> Outcome<()> {
+    grid(album)?;
+    alphas(album)?;
+    variants(album)?;
+    sliding(album)?;
+    hips(album)?;
+    thickness(album)?;
+    pieces(album)
 }
 
 /// Rotations smoothed more from row to row, translations from column to column.
