@@ -3,23 +3,10 @@
 use crate::camera::Camera;
 use crate::fragment::cut;
 use crate::raster::{BAND_ROWS, Projected, Samples};
-use crate::scene::{Paint, Surface, Wireframe};
+use crate::scene::{Bone, Paint, Surface, Wireframe};
 use crate::stage::{Lens, Stage};
 use glam::{DAffine3, Vec3};
 use supple::{Skeleton, exec};
-
-/// A bone to draw over the surfaces. One without length is a round knob.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bone {
-    /// The joint that moves it, its thick end.
-    pub from: Vec3,
-    /// Its thin end.
-    pub to: Vec3,
-    /// Half its thickness, in the units of the world.
-    pub radius: f32,
-    /// Linear red, green and blue.
-    pub color: Vec3,
-}
 
 /// Half the thickness of a bone relative to its length.
 const SLENDERNESS: f32 = 0.085;

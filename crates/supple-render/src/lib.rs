@@ -55,7 +55,7 @@ mod handles;
 mod staging;
 mod visibility;
 
-pub use bones::{Bone, skeleton_bones};
+pub use bones::skeleton_bones;
 pub use camera::{Camera, View};
 pub use color::{joint_color, srgb_from_linear, weight_colors};
 pub use gif::{GifError, GifWriter, Palette, write_gif};
@@ -64,8 +64,7 @@ pub use gpu::{GpuPainter, PosedSkin};
 pub use handles::SegmentedBody;
 pub use image::{Image, ImageError};
 pub use light::Lamps;
-pub use marks::Marks;
 pub use render::{Background, Settings, render};
-pub use scene::{Paint, Scene, Substance, Surface, Wireframe};
+pub use scene::{Bone, Marks, Paint, Scene, Substance, Surface, Wireframe};
 pub use staging::{Look, Overlays, Silhouette};
 pub use visibility::ViewSearch;

@@ -2,31 +2,10 @@
 
 use crate::camera::Camera;
 use crate::raster::NEAR;
+use crate::scene::Marks;
 use crate::stage::{Lens, stage_from_world};
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
-
-/// Strokes of one size and colour, seen through everything.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Marks {
-    /// From where to where in the world; to the same place for a dot.
-    pub strokes: Vec<[Vec3; 2]>,
-    /// Half the thickness, as a share of the picture's shorter side.
-    pub radius: f32,
-    /// Linear red, green and blue.
-    pub color: Vec3,
-}
-
-impl Marks {
-    /// A dot at every place.
-    pub fn dots(places: impl IntoIterator<Item = Vec3>, radius: f32, color: Vec3) -> Marks {
-        Marks {
-            strokes: places.into_iter().map(|place| [place; 2]).collect(),
-            radius,
-            color,
-        }
-    }
-}
 
 /// No mark is thinner than twice this, in pixels.
 const THINNEST: f32 = 0.7;

@@ -1,7 +1,5 @@
 //! What a picture shows.
 
-use crate::bones::Bone;
-use crate::marks::Marks;
 use glam::Vec3;
 
 /// Everything in a picture.
@@ -48,6 +46,41 @@ pub enum Paint<'a> {
 impl Paint<'_> {
     /// The colour for surfaces that have none.
     pub const CLAY: Paint<'static> = Paint::Uniform(supple::mesh::CLAY);
+}
+
+/// A bone to draw over the surfaces. One without length is a round knob.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bone {
+    /// The joint that moves it, its thick end.
+    pub from: Vec3,
+    /// Its thin end.
+    pub to: Vec3,
+    /// Half its thickness, in the units of the world.
+    pub radius: f32,
+    /// Linear red, green and blue.
+    pub color: Vec3,
+}
+
+/// Strokes of one size and colour, seen through everything.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marks {
+    /// From where to where in the world; to the same place for a dot.
+    pub strokes: Vec<[Vec3; 2]>,
+    /// Half the thickness, as a share of the picture's shorter side.
+    pub radius: f32,
+    /// Linear red, green and blue.
+    pub color: Vec3,
+}
+
+impl Marks {
+    /// A dot at every place.
+    pub fn dots(places: impl IntoIterator<Item = Vec3>, radius: f32, color: Vec3) -> Marks {
+        Marks {
+            strokes: places.into_iter().map(|place| [place; 2]).collect(),
+            radius,
+            color,
+        }
+    }
 }
 
 /// What surfaces are made of.

@@ -1,12 +1,7 @@
 //! Turns of phrase for numbers and names.
 
-use crate::names::{clip_title, has_socket, uncapitalised};
-use crate::page::named;
-use maud::{Markup, html};
+use crate::names::{has_socket, uncapitalised};
 use supple::metrics::JointMotion;
-
-/// So many clip names are listed; then they are only counted.
-const MOST_NAMES: usize = 12;
 
 /// "Left hip" and "Right hip" are "Left and right hip".
 pub(crate) fn both_sides(a: &str, b: &str) -> Option<String> {
@@ -16,23 +11,6 @@ pub(crate) fn both_sides(a: &str, b: &str) -> Option<String> {
         _ => (side(b, "Left ")?, side(a, "Right ")?),
     };
     (left == right).then(|| format!("Left and right {left}"))
-}
-
-/// "‘Walk’, ‘Run’ and ‘Jump’", from the names of clips.
-pub(crate) fn clip_list(names: &[String]) -> Markup {
-    let shown = names.len().min(MOST_NAMES);
-    let rest = names.len() - shown;
-    let separator = |index: usize| match index {
-        0 => "",
-        _ if index + 1 == shown && rest == 0 => " and ",
-        _ => ", ",
-    };
-    html! {
-        @for (index, name) in names[..shown].iter().enumerate() {
-            (separator(index)) "‘" (named(&clip_title(name))) "’"
-        }
-        @if rest > 0 { " and " (rest) " more" }
-    }
 }
 
 /// "a, b and c".

@@ -1,45 +1,29 @@
 //! The chapter about centers of rotation, where a method that has them is compared.
 
 use super::elements::{aside, named, picture};
-use super::section::{PORTRAIT, Writer};
+use super::writer::{PORTRAIT, Writer};
 use crate::ReportError;
-use crate::methods::Entry;
 use crate::names::clip_title;
 use crate::phrases::grouped;
 use maud::{Markup, html};
-use supple::{Asset, Method};
-use supple_render::Look;
-
-/// What is needed to show centers of rotation.
-pub(super) struct CenterPictures {
-    method: usize,
-    look: Look,
-}
-
-impl CenterPictures {
-    /// Of the first method that has centers; `None` if there is none.
-    pub fn of(asset: &Asset, look: &Look, entries: &[Entry]) -> Option<CenterPictures> {
-        let mut methods = entries.iter().enumerate();
-        methods.find_map(|(method, entry)| match &entry.method {
-            Method::CentersOfRotation(options) => Some(CenterPictures {
-                method,
-                look: look.clone().with_centers(asset, &options.centers),
-            }),
-            _ => None,
-        })
-    }
-}
+use supple::Method;
 
 impl Writer<'_, '_> {
     /// Where the centers of rotation are, at rest and at the liveliest moment.
     pub fn centers(&self) -> Result<Markup, ReportError> {
-        let Some(CenterPictures { method, look }) = &self.centers else {
-            return Ok(Markup::default());
-        };
-        let Some(centers) = look.centers() else {
+        let mut methods = self.entries.iter().enumerate();
+        let found = methods.find_map(|(index, entry)| match &entry.method {
+            Method::CentersOfRotation(options) => Some((index, options)),
+            _ => None,
+        });
+        let Some((method, options)) = found else {
             return Ok(Markup::default());
         };
         let asset = self.study.comparison.asset;
+        let look = self.look.clone().with_centers(asset, &options.centers);
+        let Some(centers) = look.centers() else {
+            return Ok(Markup::default());
+        };
         let count = centers.points().iter().flatten().count();
         if count == 0 {
             return Ok(html! {
@@ -56,7 +40,7 @@ impl Writer<'_, '_> {
         let rest = ("At rest".to_owned(), asset.rest_pose());
         let mut tiles = Vec::new();
         for (when, pose) in std::iter::once(rest).chain(posed) {
-            if let Ok(image) = self.portrait(*method, &pose, look, PORTRAIT) {
+            if let Ok(image) = self.portrait(method, &pose, &look, PORTRAIT) {
                 let image = picture(&image, "The centers of rotation inside of the character")?;
                 tiles.push(aside(&named(&when), &image));
             }

@@ -2,18 +2,21 @@
 
 use super::elements::{key, named, picture, ringed};
 use super::plot::Plot;
-use super::section::Writer;
 use super::table;
+use super::writer::Writer;
 use crate::ReportError;
 use crate::comparison::FrameMeasures;
 use crate::names::{capitalised, clean, clip_title, uncapitalised};
-use crate::phrases::{clip_list, moved};
+use crate::phrases::moved;
 use crate::pictures::{self, Posed};
 use crate::study::{Difference, Shown};
 use crate::verdict::thickness_words;
 use maud::{Markup, html};
 use supple::{Player, Pose};
 use supple_render::View;
+
+/// So many clip names are listed; then they are only counted.
+const MOST_NAMES: usize = 12;
 
 impl Writer<'_, '_> {
     pub fn clips(&self, tick: &mut impl FnMut()) -> Result<Markup, ReportError> {
@@ -273,4 +276,21 @@ fn spacing(times: &[f64], spacing: f64) -> String {
         count => format!(", and at {count} moments between"),
     };
     format!("Measured every {spacing:.2}\u{202f}s{keys}.")
+}
+
+/// "‘Walk’, ‘Run’ and ‘Jump’", from the names of clips.
+fn clip_list(names: &[String]) -> Markup {
+    let shown = names.len().min(MOST_NAMES);
+    let rest = names.len() - shown;
+    let separator = |index: usize| match index {
+        0 => "",
+        _ if index + 1 == shown && rest == 0 => " and ",
+        _ => ", ",
+    };
+    html! {
+        @for (index, name) in names[..shown].iter().enumerate() {
+            (separator(index)) "‘" (named(&clip_title(name))) "’"
+        }
+        @if rest > 0 { " and " (rest) " more" }
+    }
 }

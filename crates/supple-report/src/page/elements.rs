@@ -9,7 +9,7 @@ use supple_render::{Image, ImageError};
 
 /// A name from a file: cut where it is very long, and kept from changing the direction of the text
 /// around it.
-pub(crate) fn named(name: &str) -> Markup {
+pub(super) fn named(name: &str) -> Markup {
     html! { bdi { (cut(name)) } }
 }
 

@@ -1,8 +1,8 @@
 //! The chapters about joints: a sentence for each, and the worst up close.
 
 use super::elements::named;
-use super::section::Writer;
 use super::table;
+use super::writer::Writer;
 use crate::ReportError;
 use crate::findings::JointFinding;
 use crate::names::clip_title;

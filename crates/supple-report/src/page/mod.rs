@@ -11,8 +11,8 @@ mod section;
 mod summary;
 mod table;
 mod weights;
+mod writer;
 
-pub(crate) use elements::named;
 pub(crate) use section::{Section, section};
 
 use crate::methods::{self, Entry};
@@ -20,7 +20,7 @@ use crate::names::{clean, cut};
 use crate::phrases::join_names;
 use crate::pictures::{self, FULL_COLOR};
 use crate::{ReportOptions, Subject};
-use elements::key;
+use elements::{key, named};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use supple_render::srgb_from_linear;
 

@@ -1,8 +1,8 @@
 //! The facts about a character, and the comparison in a few sentences.
 
 use super::elements::named;
-use super::section::Writer;
 use super::table::{self, Column, known_values};
+use super::writer::Writer;
 use crate::names::clip_title;
 use crate::phrases::{grouped, singular};
 use maud::{Markup, html};

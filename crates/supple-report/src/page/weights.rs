@@ -1,8 +1,8 @@
 //! The chapter about the weights, which all methods share.
 
 use super::elements::{aside, named, picture, ringed};
-use super::section::{PORTRAIT, Writer};
 use super::table::plain_percent;
+use super::writer::{PORTRAIT, Writer};
 use crate::ReportError;
 use crate::names::{plain_title, uncapitalised};
 use crate::phrases::grouped;
