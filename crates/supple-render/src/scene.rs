@@ -43,9 +43,12 @@ pub enum Paint<'a> {
     PerVertex(&'a [Vec3]),
 }
 
+/// The colour of surfaces that have none of their own.
+pub(crate) const CLAY: Vec3 = Vec3::new(0.58, 0.525, 0.475);
+
 impl Paint<'_> {
-    /// The colour for surfaces that have none.
-    pub const CLAY: Paint<'static> = Paint::Uniform(supple::mesh::CLAY);
+    /// The colour for surfaces that have none: a light clay.
+    pub const CLAY: Paint<'static> = Paint::Uniform(CLAY);
 }
 
 /// A bone to draw over the surfaces. One without length is a round knob.

@@ -1,10 +1,12 @@
 //! A played asset as a scene: its colours, its overlays, its ground.
 
 use crate::centers::{MarkedCenters, stick_figure};
+use crate::scene::CLAY;
 use crate::{Bone, Paint, Scene, Substance, Surface, Wireframe, skeleton_bones, weight_colors};
 use glam::Vec3;
 use supple::centers::Centers;
 use supple::deform::CenterSource;
+use supple::mesh::Part;
 use supple::normals::NormalFit;
 use supple::{Asset, Bounds, Player};
 
@@ -30,6 +32,10 @@ pub struct Look {
     centers: Option<MarkedCenters>,
 }
 
+fn color_of(part: &Part) -> Vec3 {
+    part.color.unwrap_or(CLAY)
+}
+
 /// If more than one in this many triangles has normals that do not fit it, none are trusted.
 const ASKEW_ONE_IN: usize = 10;
 
@@ -42,18 +48,18 @@ enum Colors {
 impl Look {
     /// Colours of the parts, or of the weights if these are asked for.
     pub fn new(asset: &Asset, overlays: Overlays) -> Look {
-        let first = asset.parts.first().map(|part| part.color);
+        let first = asset.parts.first().map(color_of);
         let colors = if overlays.weights {
             Colors::PerVertex(weight_colors(asset.rig.weights()))
         } else if let Some(color) =
-            first.filter(|&first| asset.parts.iter().all(|part| part.color == first))
+            first.filter(|&first| asset.parts.iter().all(|part| color_of(part) == first))
         {
             Colors::One(color)
         } else {
             let parts = asset.parts.iter();
             Colors::PerVertex(
                 parts
-                    .flat_map(|part| part.vertices.clone().map(|_| part.color))
+                    .flat_map(|part| part.vertices.clone().map(|_| color_of(part)))
                     .collect(),
             )
         };
@@ -120,7 +126,7 @@ impl Look {
             positions: &posed.positions,
             normals: &posed.normals,
             triangles: posed.prop.mesh.triangles(),
-            paint: Paint::Uniform(prop_color(posed.prop.color)),
+            paint: Paint::Uniform(prop_color(posed.prop.color.unwrap_or(CLAY))),
         });
         let skeleton = player.asset().rig.skeleton();
         let bones: Vec<Bone> = match self.overlays.skeleton {

@@ -238,9 +238,6 @@ impl Bounds {
     }
 }
 
-/// The colour of a surface that has none of its own: a light clay.
-pub const CLAY: Vec3 = Vec3::new(0.58, 0.525, 0.475);
-
 /// A run of vertices and triangles that came from one place (a primitive of a file).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
@@ -250,8 +247,8 @@ pub struct Part {
     pub vertices: Range<usize>,
     /// Its triangles.
     pub triangles: Range<usize>,
-    /// Linear base colour, for pictures.
-    pub color: Vec3,
+    /// Linear base colour, for pictures; `None` where the file has none but a texture or white.
+    pub color: Option<Vec3>,
 }
 
 /// Shapes that are added to the rest surface before skinning.

@@ -332,7 +332,7 @@ mod tests {
                 node: 0,
                 mesh,
                 morphs: vec![morph(1)],
-                color: Vec3::ONE,
+                color: None,
             }],
         };
         let mut player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();

@@ -108,8 +108,8 @@ pub struct Prop {
     pub mesh: Mesh,
     /// Shapes added before it is moved.
     pub morphs: Vec<Morph>,
-    /// Linear base colour, for pictures.
-    pub color: glam::Vec3,
+    /// Linear base colour, for pictures; `None` where the file has none but a texture or white.
+    pub color: Option<glam::Vec3>,
 }
 
 impl Asset {

@@ -107,7 +107,7 @@ fn asset() -> Asset {
         node: 3,
         mesh: Mesh::new(points, None, None, vec![[0, 1, 2]]).unwrap(),
         morphs: vec![morph(3, 1)],
-        color: Vec3::ONE,
+        color: None,
     };
     Asset {
         name: String::new(),

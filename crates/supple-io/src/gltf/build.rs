@@ -4,6 +4,7 @@ use super::document::{Binding, Instance};
 use super::store::{Accessor, json_numbers, node_place, of_vertex, write_local};
 use super::{Document, SaveError};
 use crate::NotFinite;
+use glam::Vec3;
 use serde_json::{Map, Value, json};
 use supple::Asset;
 use supple::clip::{Channel, Clip, Interpolation, Track};
@@ -27,7 +28,9 @@ impl Document {
         let color = asset
             .parts
             .first()
-            .map_or([1.0; 3], |part| part.color.to_array());
+            .and_then(|part| part.color)
+            .unwrap_or(Vec3::ONE)
+            .to_array();
         let color = color.into_iter().chain([1.0]).map(f64::from);
         let color = json_numbers(color, || "the colour of the first part".to_owned())?;
         let mut document = Document {

@@ -7,7 +7,6 @@ use super::fault::Fault;
 use glam::Vec3;
 use gltf_json::{Mesh as FileMesh, Node as FileNode, Skin as FileSkin};
 use serde_json::Value;
-use supple::mesh::CLAY;
 
 /// The parts of a file that a character is made of.
 pub(super) struct File<'a> {
@@ -68,22 +67,15 @@ impl File<'_> {
             .unwrap_or_else(|| format!("mesh {}", node.mesh))
     }
 
-    /// The colour of a material, or clay where it is white or comes from a texture.
-    pub(super) fn material_color(&self, material: Option<usize>) -> Vec3 {
+    /// The colour of a material; `None` where it is white or comes from a texture.
+    pub(super) fn material_color(&self, material: Option<usize>) -> Option<Vec3> {
         let path = |index: usize| format!("/materials/{index}/pbrMetallicRoughness");
-        let Some(pbr) = material.and_then(|index| self.json.pointer(&path(index))) else {
-            return CLAY;
-        };
+        let pbr = self.json.pointer(&path(material?))?;
         let factor = pbr.get("baseColorFactor").and_then(Value::as_array);
         let channel = |i: usize| factor?.get(i)?.as_f64().map(|x| x.clamp(0.0, 1.0) as f32);
-        match (channel(0), channel(1), channel(2)) {
-            (Some(r), Some(g), Some(b))
-                if pbr.get("baseColorTexture").is_none() && r.min(g).min(b) < 0.95 =>
-            {
-                Vec3::new(r, g, b)
-            }
-            _ => CLAY,
-        }
+        let color = Vec3::new(channel(0)?, channel(1)?, channel(2)?);
+        let is_plain = pbr.get("baseColorTexture").is_none() && color.min_element() < 0.95;
+        is_plain.then_some(color)
     }
 
     /// How many morph targets a mesh has: as many as its first primitive (all must have the same).

@@ -12,7 +12,6 @@ use super::surface::{MorphWeights, SurfaceReader};
 use super::tree::Tree;
 use super::{Notes, StoredCenters, StoredMush};
 use serde_json::Value;
-use supple::mesh::CLAY;
 use supple::{Asset, Prop, Rig, Skeleton};
 
 /// What reading gives.
@@ -89,7 +88,7 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
             node: tree.order_of[node.node],
             mesh: surface.mesh,
             morphs: surface.morphs,
-            color: surface.parts.first().map_or(CLAY, |part| part.color),
+            color: surface.parts.first().and_then(|part| part.color),
         });
     }
 

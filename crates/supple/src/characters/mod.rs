@@ -251,7 +251,7 @@ fn assemble(
         name: character.name().to_owned(),
         vertices: 0..mesh.vertex_count(),
         triangles: 0..mesh.triangles().len(),
-        color,
+        color: Some(color),
     };
     Ok(Asset {
         name: character.name().to_owned(),

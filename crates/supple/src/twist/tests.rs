@@ -69,7 +69,7 @@ fn asset(nodes: Vec<Node>, joints: &[usize], clips: Vec<Clip>) -> Asset {
         name: "arm".to_owned(),
         vertices: 0..mesh.vertex_count(),
         triangles: 0..mesh.triangles().len(),
-        color: Vec3::ONE,
+        color: None,
     }];
     let skeleton = Skeleton::bound_at_rest(nodes, joints).unwrap();
     let prop = Prop {
@@ -77,7 +77,7 @@ fn asset(nodes: Vec<Node>, joints: &[usize], clips: Vec<Clip>) -> Asset {
         node: 4,
         mesh: mesh.clone(),
         morphs: Vec::new(),
-        color: Vec3::ONE,
+        color: None,
     };
     Asset {
         name: "arm".to_owned(),

@@ -139,7 +139,7 @@ fn prop(mesh: &Mesh) -> Prop {
         node: 1,
         mesh: Mesh::new(corners, None, None, vec![[0, 1, 2]]).unwrap(),
         morphs: Vec::new(),
-        color: Vec3::ONE,
+        color: None,
     }
 }
 
