@@ -13,6 +13,9 @@ use glam::Vec3;
 use supple::characters::{self, Character};
 use supple::{Method, Normals, Output, Palette, Skin, Workspace};
 
+/// At most so many rounds of all palettes; nearly always the second is the last.
+const ROUNDS: usize = 20;
+
 #[test]
 fn a_frame_on_several_threads_allocates_nothing_on_any() {
     let asset = characters::build(Character::Figure, 40_000).unwrap();
@@ -21,7 +24,8 @@ fn a_frame_on_several_threads_allocates_nothing_on_any() {
     let palettes: Vec<Palette> = (0..200)
         .map(|step| asset.rig.skeleton().palette(&pose(step)).unwrap())
         .collect();
-    let skins = ["linear", "dual-quaternion", "cor", "ddm", "spherical"].map(|name| {
+    let methods = ["linear", "dual-quaternion", "cor", "ddm", "spherical"];
+    let skins = methods.map(|name| {
         let method: Method = name.parse().unwrap();
         Skin::bake(&asset.rig, &method, Normals::Transported).unwrap()
     });
@@ -33,7 +37,7 @@ fn a_frame_on_several_threads_allocates_nothing_on_any() {
         .use_current_thread()
         .build();
     pool.unwrap().install(|| {
-        for skin in &skins {
+        for (method, skin) in methods.iter().zip(&skins) {
             let mut workspace = Workspace::default();
             let mut frame = |palette: &Palette| {
                 let output = Output {
@@ -43,11 +47,12 @@ fn a_frame_on_several_threads_allocates_nothing_on_any() {
                 };
                 skin.deform(palette, &mut workspace, output).unwrap();
             };
-            // The workspace grows, and each thread of the pool makes room for its own queue the
-            // first time it takes something over.
-            palettes.iter().for_each(&mut frame);
-            let allocations = allocations_on_all_threads(|| palettes.iter().for_each(&mut frame));
-            assert_eq!(allocations, 0);
+            // The workspace grows in the first round, and a thread allocates once when it first takes
+            // work over, which a busy machine may delay by any number of frames. What allocates per
+            // frame does so in every round.
+            let settled = (0..ROUNDS)
+                .any(|_| allocations_on_all_threads(|| palettes.iter().for_each(&mut frame)) == 0);
+            assert!(settled, "{method} allocates in each of {ROUNDS} rounds");
         }
     });
 }
