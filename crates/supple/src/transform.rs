@@ -1,16 +1,26 @@
-//! The transforms of the library: [`Affine`] at run time, [`Local`] and [`Trs`] in poses.
+//! Transforms: [`Affine`] in the vertex loop, [`Local`] and [`Trs`] in poses.
 //!
-//! Poses and kinematics run in `f64` (there are few joints), the palette and the vertex loop in
-//! `f32`.
+//! Poses and kinematics run in `f64` because there are few joints; the palette and the vertex loop
+//! run in `f32`.
 
 use crate::polar::Polar;
-use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Mat3, Vec3, Vec4};
+use glam::{Affine3A, DAffine3, DMat3, DMat4, DQuat, DVec3, Mat3, Mat4, Vec3, Vec4};
 
-/// A 3×4 affine map in `f32`, stored as three rows, as the papers write `T ∈ R^{3×4}`.
+/// A 3×4 affine map in `f32`, stored as three rows.
 ///
-/// Rows make a blend twelve multiply-adds in three registers, and are the order of `--palette`
-/// files.
+/// The papers write it `T ∈ R^{3×4}`. With rows, a blend is twelve multiply-adds in three
+/// registers. The matrices and affine types of `glam`, and arrays of rows, convert with `From`:
+///
+/// ```
+/// use supple::Affine;
+/// use supple::glam::{Affine3A, Mat4, Vec3};
+///
+/// let lifted = Affine::from(Mat4::from_translation(Vec3::Y));
+/// assert_eq!(lifted, Affine3A::from_translation(Vec3::Y).into());
+/// assert_eq!(lifted.transform_point(Vec3::X), Vec3::new(1.0, 1.0, 0.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
 #[repr(C)]
 pub struct Affine {
     /// The three rows; the fourth column is the translation.
@@ -18,17 +28,17 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// The map that moves nothing.
+    /// The identity.
     pub const IDENTITY: Affine = Affine {
         rows: [Vec4::X, Vec4::Y, Vec4::Z],
     };
 
-    /// The zero map, from which blends start.
+    /// The zero map: the sum that a blend starts from.
     pub const ZERO: Affine = Affine {
         rows: [Vec4::ZERO; 3],
     };
 
-    /// A linear map, then a translation.
+    /// Combines a linear map and the translation that follows it.
     #[inline]
     pub fn from_mat3_translation(linear: Mat3, translation: Vec3) -> Affine {
         let rows = linear.transpose();
@@ -41,14 +51,14 @@ impl Affine {
         }
     }
 
-    /// The numbers, row after row.
+    /// Returns the twelve numbers, row after row.
     #[inline]
     pub fn to_array(&self) -> [f32; 12] {
         let [x, y, z] = self.rows;
         [x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w, z.x, z.y, z.z, z.w]
     }
 
-    /// A map of these numbers, row after row.
+    /// Creates a map from twelve numbers, row after row.
     #[inline]
     pub fn from_array(numbers: [f32; 12]) -> Affine {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = numbers;
@@ -61,7 +71,7 @@ impl Affine {
         }
     }
 
-    /// This map, then a translation.
+    /// Returns this map followed by a translation.
     #[inline]
     #[must_use]
     pub fn shifted(&self, by: Vec3) -> Affine {
@@ -72,7 +82,7 @@ impl Affine {
         }
     }
 
-    /// Rounds a double precision map.
+    /// Rounds a map in double precision.
     pub fn from_f64(map: &DAffine3) -> Affine {
         let m = map.matrix3.transpose();
         let t = map.translation;
@@ -82,7 +92,7 @@ impl Affine {
         }
     }
 
-    /// `self + other * weight`: one term of eq. (1) of the course.
+    /// Computes `self + other * weight`: one term of eq. (1) of the course.
     #[inline]
     #[must_use]
     pub fn add_scaled(&self, other: &Affine, weight: f32) -> Affine {
@@ -96,15 +106,15 @@ impl Affine {
         }
     }
 
-    /// `self` where `share` is 0, `other` where it is 1; between equal maps the same map, to the
-    /// bit.
+    /// Interpolates linearly: `self` at a share of 0, `other` at 1. Between equal maps the result is
+    /// the same map, to the bit.
     #[inline]
     #[must_use]
     pub fn lerp(&self, other: &Affine, share: f32) -> Affine {
         self.add_scaled(&other.add_scaled(self, -1.0), share)
     }
 
-    /// `other` first, then `self`.
+    /// Returns the product `self · other`, which applies `other` first.
     #[inline]
     #[must_use]
     pub fn after(&self, other: &Affine) -> Affine {
@@ -120,7 +130,7 @@ impl Affine {
         }
     }
 
-    /// The same in double precision.
+    /// Converts to double precision.
     pub fn to_f64(&self) -> DAffine3 {
         let [a, b, c] = self.rows.map(|row| row.as_dvec4());
         DAffine3 {
@@ -129,7 +139,7 @@ impl Affine {
         }
     }
 
-    /// Maps a point (the translation counts).
+    /// Transforms a point: the translation is applied.
     #[inline]
     pub fn transform_point(&self, point: Vec3) -> Vec3 {
         let p = point.extend(1.0);
@@ -140,7 +150,7 @@ impl Affine {
         )
     }
 
-    /// Maps a direction (the translation does not count).
+    /// Transforms a direction: the translation is not applied.
     #[inline]
     pub fn transform_vector(&self, vector: Vec3) -> Vec3 {
         let v = vector.extend(0.0);
@@ -151,32 +161,32 @@ impl Affine {
         )
     }
 
-    /// The determinant of the linear part, in double precision: of small and large maps it would
-    /// not fit into `f32`.
+    /// The determinant of the linear part, in double precision: for very small and very large maps
+    /// it overflows or underflows `f32`.
     #[inline]
     pub(crate) fn determinant(&self) -> f64 {
         let [a, b, c] = self.rows.map(|row| row.truncate().as_dvec3());
         a.dot(b.cross(c))
     }
 
-    /// True if the map mirrors, whatever its size.
+    /// Returns true if the map mirrors, at any scale.
     #[inline]
     pub fn mirrors(&self) -> bool {
         self.determinant() < 0.0
     }
 
-    /// The factor of a uniform scale, or the geometric mean of an uneven one; negative where the
+    /// The factor of a uniform scale, or the geometric mean of a non-uniform one; negative if the
     /// map mirrors.
     pub fn scale_factor(&self) -> f64 {
         self.determinant().cbrt()
     }
 
-    /// Maps a unit normal by the inverse transpose of the linear part, and normalises it.
+    /// Transforms a unit normal by the inverse transpose of the linear part and normalises it.
     ///
-    /// The inverse transpose of `A` is `cof(A) / det(A)`, and only its direction matters, so the
-    /// cofactors with the sign of the determinant do: they need no division and stay finite where
-    /// `A` has lost a dimension. Where even the cofactors vanish (the surface was crushed to a
-    /// line) the normal follows `A` itself, and where that vanishes too it stays as it was.
+    /// The inverse transpose of `A` is `cof(A) / det(A)`. Only its direction matters, so the
+    /// cofactors with the sign of the determinant are enough: they need no division and stay finite
+    /// if `A` is singular. If the cofactors vanish too (the surface is flattened to a line), the
+    /// normal is transformed by `A` itself; if that vanishes, the normal is unchanged.
     #[inline]
     pub fn transform_normal(&self, normal: Vec3) -> Vec3 {
         let [a, b, c] = self.rows.map(|row| row.truncate());
@@ -192,7 +202,8 @@ impl Affine {
         mapped * (side / squared.sqrt())
     }
 
-    /// The same for maps so large, small or crushed that `f32` cannot hold the products.
+    /// Transforms a normal by a map so large, small or flat that the products overflow or underflow
+    /// `f32`.
     #[cold]
     fn transform_extreme_normal(&self, normal: Vec3) -> Vec3 {
         let [a, b, c] = self.rows.map(|row| row.truncate().as_dvec3());
@@ -205,8 +216,7 @@ impl Affine {
         direction.map_or(normal, |direction| direction.as_vec3())
     }
 
-    /// Maps a unit tangent along the surface, and normalises it; `w` tells the side of the
-    /// bitangent.
+    /// Transforms a unit tangent and normalises it; `w` is the sign of the bitangent.
     #[inline]
     pub fn transform_tangent(&self, tangent: Vec4) -> Vec4 {
         let along = self.transform_vector(tangent.truncate());
@@ -214,14 +224,80 @@ impl Affine {
     }
 }
 
-/// A tangent of unit length; a mirror turns the bitangent around, which `w` tells.
+/// Normalises a posed tangent; a mirror flips the sign of the bitangent in `w`.
 #[inline]
 pub(crate) fn posed_tangent(rest: Vec4, along: Vec3, mirrored: bool) -> Vec4 {
     let side = if mirrored { -rest.w } else { rest.w };
     along.normalize_or(rest.truncate()).extend(side)
 }
 
-/// Translation, rotation and scale, applied as scale, then rotation, then translation.
+impl From<Mat4> for Affine {
+    /// Takes the first three rows; the last row of an affine map is `(0, 0, 0, 1)`.
+    #[inline]
+    fn from(matrix: Mat4) -> Affine {
+        let rows = matrix.transpose();
+        Affine {
+            rows: [rows.x_axis, rows.y_axis, rows.z_axis],
+        }
+    }
+}
+
+impl From<Affine3A> for Affine {
+    #[inline]
+    fn from(map: Affine3A) -> Affine {
+        Affine::from_mat3_translation(map.matrix3.into(), map.translation.into())
+    }
+}
+
+impl From<DAffine3> for Affine {
+    /// Rounds to single precision.
+    #[inline]
+    fn from(map: DAffine3) -> Affine {
+        Affine::from_f64(&map)
+    }
+}
+
+impl From<[[f32; 4]; 3]> for Affine {
+    /// Takes three rows.
+    #[inline]
+    fn from(rows: [[f32; 4]; 3]) -> Affine {
+        Affine {
+            rows: rows.map(Vec4::from_array),
+        }
+    }
+}
+
+impl From<Affine> for Mat4 {
+    #[inline]
+    fn from(map: Affine) -> Mat4 {
+        let [x, y, z] = map.rows;
+        Mat4::from_cols(x, y, z, Vec4::W).transpose()
+    }
+}
+
+impl From<Affine> for Affine3A {
+    #[inline]
+    fn from(map: Affine) -> Affine3A {
+        Affine3A::from_mat4(map.into())
+    }
+}
+
+impl From<Affine> for DAffine3 {
+    #[inline]
+    fn from(map: Affine) -> DAffine3 {
+        map.to_f64()
+    }
+}
+
+impl From<Affine> for [[f32; 4]; 3] {
+    /// Returns the three rows.
+    #[inline]
+    fn from(map: Affine) -> [[f32; 4]; 3] {
+        map.rows.map(|row| row.to_array())
+    }
+}
+
+/// Translation, rotation and scale: the scale is applied first, the translation last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trs {
     /// Applied last.
@@ -233,14 +309,14 @@ pub struct Trs {
 }
 
 impl Trs {
-    /// The transform that moves nothing.
+    /// The identity.
     pub const IDENTITY: Trs = Trs {
         translation: DVec3::ZERO,
         rotation: DQuat::IDENTITY,
         scale: DVec3::ONE,
     };
 
-    /// A pure translation.
+    /// Creates a pure translation.
     pub fn from_translation(translation: DVec3) -> Trs {
         Trs {
             translation,
@@ -248,7 +324,7 @@ impl Trs {
         }
     }
 
-    /// As an affine map.
+    /// Converts to an affine map.
     pub fn to_affine(&self) -> DAffine3 {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
@@ -257,15 +333,14 @@ impl Trs {
 /// The transform of a node relative to its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Local {
-    /// What clips can move.
+    /// Translation, rotation and scale, which clips can animate.
     Trs(Trs),
-    /// A matrix as a file gave it; kept as it is, since it may hold shear that no [`Trs`] can
-    /// express.
+    /// A matrix from a file, kept because it may contain shear, which a [`Trs`] cannot express.
     Matrix(DAffine3),
 }
 
 impl Local {
-    /// As an affine map.
+    /// Converts to an affine map.
     pub fn to_affine(&self) -> DAffine3 {
         match self {
             Local::Trs(trs) => trs.to_affine(),
@@ -273,7 +348,7 @@ impl Local {
         }
     }
 
-    /// The closest translation, rotation and scale: exact unless a matrix holds shear.
+    /// Converts to translation, rotation and scale: exact unless a matrix contains shear.
     pub fn to_trs(&self) -> Trs {
         match self {
             Local::Trs(trs) => *trs,
@@ -294,8 +369,8 @@ impl Local {
         }
     }
 
-    /// How the node is turned against its parent: of a matrix with scale or shear, the rotation of
-    /// its polar decomposition.
+    /// The rotation relative to the parent; for a matrix with scale or shear, the rotation of its
+    /// polar decomposition.
     pub fn rotation(&self) -> DQuat {
         match self {
             Local::Trs(trs) if trs.rotation.length_squared() > 0.0 => trs.rotation.normalize(),
@@ -304,8 +379,8 @@ impl Local {
         }
     }
 
-    /// The same turned about the node's own place, by a rotation in the parent's axes. Scale and
-    /// shear are turned along.
+    /// Returns the transform rotated about the node's own position, by a rotation in the parent's
+    /// axes. Scale and shear rotate along with it.
     pub fn turned(&self, by: DQuat) -> Local {
         match self {
             Local::Trs(trs) => Local::Trs(Trs {
@@ -319,7 +394,7 @@ impl Local {
         }
     }
 
-    /// The same at another place in its parent.
+    /// Returns the transform with another translation.
     pub fn moved_to(&self, translation: DVec3) -> Local {
         match self {
             Local::Trs(trs) => Local::Trs(Trs {
@@ -333,7 +408,7 @@ impl Local {
         }
     }
 
-    /// True if no entry is NaN or infinite.
+    /// Returns true if no entry is NaN or infinite.
     pub fn is_finite(&self) -> bool {
         match self {
             Local::Trs(trs) => {
@@ -364,6 +439,36 @@ mod tests {
             let found = Affine::from_f64(&map).transform_normal(normal.as_vec3());
             assert!((found.as_dvec3() - expected).length() < 1e-6, "{map:?}");
         }
+    }
+
+    #[test]
+    fn glam_types_and_arrays_convert_both_ways() {
+        let map = Affine::from_array([1., 2., 3., 4., 5., 6., 7., 8., 9., 10., 12., 11.]);
+        let point = Vec3::new(1.0, -2.0, 0.5);
+        let expected = map.transform_point(point);
+        assert_eq!(Mat4::from(map).transform_point3(point), expected);
+        assert_eq!(Affine3A::from(map).transform_point3(point), expected);
+        assert_eq!(
+            DAffine3::from(map).transform_point3(point.as_dvec3()),
+            expected.as_dvec3()
+        );
+        let rows: [[f32; 4]; 3] = map.into();
+        assert_eq!(rows[1], [5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(Affine::from(Mat4::from(map)), map);
+        assert_eq!(Affine::from(Affine3A::from(map)), map);
+        assert_eq!(Affine::from(DAffine3::from(map)), map);
+        assert_eq!(Affine::from(rows), map);
+    }
+
+    #[cfg(feature = "bytemuck")]
+    #[test]
+    fn a_map_is_twelve_numbers_for_a_gpu() {
+        let numbers: [f32; 12] = std::array::from_fn(|index| index as f32);
+        let map = Affine::from_array(numbers);
+        assert_eq!(
+            bytemuck::bytes_of(&map),
+            bytemuck::cast_slice::<f32, u8>(&numbers)
+        );
     }
 
     #[test]
