@@ -94,13 +94,15 @@ impl Failure {
         self.exit_status
     }
 
-    pub(crate) fn report(&self) {
+    /// The message as a line for the terminal, and the hint as another.
+    pub(crate) fn to_styled_text(&self) -> String {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let dim = Style::new().dimmed();
-        crate::tell_styled(&format!("{red}error:{red:#} {}", self.message));
+        let mut text = format!("{red}error:{red:#} {}", self.message);
         if let Some(hint) = &self.hint {
-            crate::tell_styled(&format!("  {dim}{hint}{dim:#}"));
+            text += &format!("\n  {dim}{hint}{dim:#}");
         }
+        text
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which clip, and when.
 
-use crate::args::Moment;
+use crate::args::common::Moment;
+use crate::console;
 use crate::failure::Failure;
 use crate::wording::{listed, many, numbered_joint};
 use supple::arap::ArapReport;
@@ -115,7 +116,7 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
             None | Some("") => String::new(),
             Some(name) => format!(" of {}", quoted(name)),
         };
-        crate::tell(&format!(
+        console::tell(&format!(
             "note: '{method}' has no hold on {pieces} of the surface, and blends linearly there; the first has vertex {}{of_part}",
             first.vertex
         ));
@@ -126,7 +127,7 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
             "" => format!("joint {first}"),
             name => quoted(name),
         };
-        crate::tell(&format!(
+        console::tell(&format!(
             "note: '{method}' finds nothing to hold for {joints}; the first is {first}"
         ));
     }

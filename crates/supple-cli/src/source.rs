@@ -1,18 +1,14 @@
 //! Where characters come from: a file, or `@name` for a built-in one.
 
+use crate::console;
 use crate::failure::Failure;
-use crate::mush::MushArguments;
 use crate::progress;
 use crate::wording::{self, weight_flaws};
 use std::borrow::Cow;
 use std::path::Path;
-use supple::centers::CenterOptions;
+use supple::Asset;
 use supple::characters::{self, CharacterSpec};
-use supple::deform::CenterSource;
-use supple::{Asset, Method};
-use supple_io::gltf::{
-    self, BadEdge, Document, Loaded, Notes, StoredCenters, StoredMush, StoredState,
-};
+use supple_io::gltf::{self, BadEdge, Document, Loaded, Notes, StoredCenters, StoredMush};
 
 /// A character, and its file if it has one.
 pub(crate) struct Source {
@@ -98,105 +94,6 @@ impl Source {
         Ok(document)
     }
 
-    /// Gives methods what they need beside the rig, from the file where it has what fits, and tells
-    /// what came of it.
-    pub(crate) fn prepare(
-        &self,
-        methods: &mut [Method],
-        mush: &MushArguments,
-    ) -> Result<(), Failure> {
-        self.tell_of_binds();
-        self.prepare_centers(methods);
-        self.prepare_mush(methods, mush)
-    }
-
-    /// Warns of bind matrices that do not tell where their joints were bound: the first of them,
-    /// why, and how many more there are.
-    fn tell_of_binds(&self) {
-        let skeleton = self.asset.rig.skeleton();
-        let joints = 0..skeleton.joints().len();
-        let mut faults = joints.filter_map(|joint| Some((joint, skeleton.bind_fault(joint)?)));
-        let Some((joint, fault)) = faults.next() else {
-            return;
-        };
-        let joint = wording::numbered_joint(skeleton, joint);
-        let more = match faults.count() {
-            0 => String::new(),
-            1 => "; so is that of another joint".to_owned(),
-            more => format!("; {more} other joints have faulty bind matrices, too"),
-        };
-        crate::tell(&format!(
-            "warning: the bind matrix of {joint} {fault}{more}"
-        ));
-    }
-
-    /// Gives the methods that turn about centers those of the file, if they fit.
-    fn prepare_centers(&self, methods: &mut [Method]) {
-        let Some(stored) = &self.stored_centers else {
-            return;
-        };
-        let takes = |method: &Method| matches!(method, Method::CentersOfRotation(_));
-        let computes = |method: &Method| matches!(method, Method::CorProcrustes(_));
-        if methods.iter().any(takes) {
-            self.tell_of_centers();
-        } else if methods.iter().any(computes) {
-            self.tell_of_center_options();
-        }
-        for method in methods {
-            *method = stored.prepare(method);
-        }
-    }
-
-    /// The centers to draw beside a prepared method: those that it turns about, else those of the
-    /// file, if they fit.
-    pub(crate) fn centers_beside(&self, method: &Method) -> CenterSource {
-        match method {
-            Method::CentersOfRotation(options) => options.centers.clone(),
-            _ => {
-                self.tell_of_centers();
-                let stored = self.stored_centers.as_ref();
-                stored.map(StoredCenters::source).unwrap_or_default()
-            }
-        }
-    }
-
-    /// Tells whether the centers of the file are used, and why not.
-    fn tell_of_centers(&self) {
-        let Some(stored) = &self.stored_centers else {
-            return;
-        };
-        let by = unusual_options(stored);
-        match stored.state {
-            StoredState::Fit => crate::tell(&format!(
-                "note: using the centers of rotation stored in the file{by}"
-            )),
-            _ => self.tell_of_unusable_centers(&format!("computed anew{by}")),
-        }
-    }
-
-    /// Where the centers of the file are of no use, tells why, what is done instead, and how to
-    /// mend that.
-    pub(crate) fn tell_of_unusable_centers(&self, done: &str) {
-        let stored = self.stored_centers.as_ref();
-        let unusable = stored.and_then(|stored| wording::unusable(&stored.state));
-        if let Some((word, why)) = unusable {
-            crate::tell(&format!(
-                "note: the centers of rotation stored in the file are {word} ({why}); {done}; 'supple bake -m cor' stores new ones"
-            ));
-        }
-    }
-
-    /// Tells by which options a method computes centers of its own, where these are not the usual
-    /// ones.
-    fn tell_of_center_options(&self) {
-        let by = self.stored_centers.as_ref().map(unusual_options);
-        if let Some(by) = by.filter(|by| !by.is_empty()) {
-            crate::tell(&format!(
-                "note: computing with the options of the centers of rotation stored in the file{by}"
-            ));
-        }
-    }
-
     /// A joint by its name, or by the number that commands know it by.
     pub(crate) fn joint_label(&self, joint: usize) -> String {
         let order = self.joints_in_file_order();
@@ -267,7 +164,7 @@ impl Source {
             return;
         }
         let found: Vec<String> = flaws.into_iter().map(|flaw| flaw.found).collect();
-        crate::tell(&format!(
+        console::tell(&format!(
             "warning: the weights of the file are kept as they are: {}; 'supple convert' repairs them",
             found.join(", ")
         ));
@@ -286,12 +183,4 @@ impl Source {
             None => (0..self.asset.rig.skeleton().joints().len()).collect(),
         }
     }
-}
-
-/// By which options stored centers were computed, where these are not the usual ones.
-fn unusual_options(stored: &StoredCenters) -> String {
-    let unusual = |options: &CenterOptions| *options != CenterOptions::PAPER;
-    let options = stored.options.filter(unusual);
-    let written = options.map(|options| format!(" ({})", wording::center_options(&options)));
-    written.unwrap_or_default()
 }

@@ -2,10 +2,10 @@
 
 pub mod counting;
 
-#[path = "../../src/bench/scenes.rs"]
+#[path = "../../src/commands/bench/scenes.rs"]
 #[allow(
     dead_code,
-    reason = "every bench has scenes of its own, and the times of the papers are for the command's tables"
+    reason = "every bench has scenes of its own, and some are for the command alone"
 )]
 pub mod scenes;
 

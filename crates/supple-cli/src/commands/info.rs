@@ -1,6 +1,7 @@
 //! `supple info`: what is in a file, and what is odd about it.
 
-use crate::args::InfoOptions;
+use crate::args::info::InfoArguments;
+use crate::console;
 use crate::failure::Failure;
 use crate::source::Source;
 use crate::weight_quality;
@@ -18,7 +19,7 @@ use supple::{Asset, Prop, Weights};
 use supple_io::gltf::{CENTER_ATTRIBUTE, MUSH_EXTENSION, StoredCenters, StoredMush, StoredState};
 use supple_io::{quoted, shortened};
 
-pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &InfoArguments) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let file = options.file.to_string_lossy();
     let findings = Findings::of(&source.asset.rig, &source.asset.parts);
@@ -27,9 +28,9 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), Failure> {
     match options.json {
         true => {
             let report = report_json(&file, &source, &findings, &quality, &oddities);
-            crate::print_json(&format!("{report:#}"))
+            console::print_json(&format!("{report:#}"))
         }
-        false => crate::print(&report_text(&file, &source, &findings, &quality, &oddities)),
+        false => console::print(&report_text(&file, &source, &findings, &quality, &oddities)),
     }
 }
 

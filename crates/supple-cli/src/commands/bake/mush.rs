@@ -1,7 +1,9 @@
 //! `supple bake -m ddm`: the bake in the character's file, and how far what the file holds is off.
 
+use crate::args::mush::MushArguments;
+use crate::console;
 use crate::failure::Failure;
-use crate::mush::{self, MushArguments};
+use crate::mush;
 use crate::source::Source;
 use crate::wording::{bytes, many, mush_influences, share_of_size, unusable};
 use glam::{DQuat, DVec3};
@@ -106,7 +108,7 @@ fn bake(source: &Source, wanted: &MushArguments) -> Result<(MushOptions, Mush), 
     let stored = source.stored_mush.as_ref();
     let same = stored.filter(|stored| stored.is_by(&options));
     if let Some(mush) = same.and_then(StoredMush::fitting) {
-        crate::tell("note: the file holds this bake already; it is stored again as it is");
+        console::tell("note: the file holds this bake already; it is stored again as it is");
         return Ok((options, Mush::clone(mush)));
     }
     source.tell_of_smoothed_weights(&options);

@@ -1,8 +1,10 @@
 //! `supple handles`: points inside of a character to pose it by, and its weights for them.
 
-use crate::args::{HandleArguments, Limit, PointWeights};
-use crate::convert::{DocumentKind, ending};
+use crate::args::common::Limit;
+use crate::args::handles::{HandlesArguments, PointWeights};
+use crate::console;
 use crate::failure::Failure;
+use crate::output::{DocumentKind, ending};
 use crate::progress;
 use crate::source::Source;
 use crate::wording::many;
@@ -22,7 +24,7 @@ enum Output {
 }
 
 impl Output {
-    fn wanted(options: &HandleArguments) -> Result<Output, Failure> {
+    fn wanted(options: &HandlesArguments) -> Result<Output, Failure> {
         if let Some(kind) = DocumentKind::of(&options.out) {
             return Ok(Output::Bound(kind));
         }
@@ -37,7 +39,7 @@ impl Output {
     }
 
     /// Refuses options that say nothing about what is written.
-    fn check(&self, options: &HandleArguments) -> Result<(), Failure> {
+    fn check(&self, options: &HandlesArguments) -> Result<(), Failure> {
         let for_weights = [
             ("--weights", options.weights.is_some()),
             ("--limit", options.limit.is_some()),
@@ -66,7 +68,7 @@ impl Output {
 /// Influences per vertex, if no limit is given.
 const USUAL_LIMIT: Limit = Some(4);
 
-pub(crate) fn run(options: &HandleArguments) -> Result<(), Failure> {
+pub(crate) fn run(options: &HandlesArguments) -> Result<(), Failure> {
     let output = Output::wanted(options)?;
     output.check(options)?;
     Failure::unless_writable(&options.out)?;
@@ -105,11 +107,11 @@ pub(crate) fn run(options: &HandleArguments) -> Result<(), Failure> {
         }
         Output::Picture => draw(options, &mesh, &handles)?,
     }
-    told.iter().for_each(|line| crate::tell(line));
+    told.iter().for_each(|line| console::tell(line));
     Ok(())
 }
 
-impl HandleArguments {
+impl HandlesArguments {
     fn wanted(&self) -> HandleOptions {
         let given = if self.at.is_empty() {
             &self.also_at
@@ -277,7 +279,7 @@ fn listed(handles: &PlacedHandles) -> serde_json::Value {
     })
 }
 
-fn draw(options: &HandleArguments, mesh: &Mesh, handles: &PlacedHandles) -> Result<(), Failure> {
+fn draw(options: &HandlesArguments, mesh: &Mesh, handles: &PlacedHandles) -> Result<(), Failure> {
     let (width, height) = options.size.unwrap_or((800, 800));
     let settings = Settings {
         width,

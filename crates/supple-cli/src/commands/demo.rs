@@ -1,7 +1,7 @@
 //! `supple demo`: methods compared on built-in characters, ending in a page to open.
 
-use crate::args::DemoOptions;
-use crate::compare::{check_folder, write_report};
+use super::compare::{check_folder, write_report};
+use crate::args::demo::DemoArguments;
 use crate::failure::Failure;
 use crate::posing;
 use crate::source::Source;
@@ -20,7 +20,7 @@ supple render  hero.glb --clip Run -o run.gif
 supple deform  hero.glb --clip Run --time 0.4 -o run.obj
 supple convert @figure:20000 -o figure.glb           # take this figure with you";
 
-pub(crate) fn run(options: &DemoOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &DemoArguments) -> Result<(), Failure> {
     check_folder(&options.out)?;
     let figure = Source::open(FIGURE.as_ref())?.asset;
     let toy = Source::open(TOY.as_ref())?.asset;

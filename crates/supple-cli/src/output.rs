@@ -1,21 +1,10 @@
-//! `supple convert`: the character with clean weights, all else as it was.
+//! Files that are written: what their endings say, and glTF documents.
 
-use crate::args::ConvertOptions;
+use crate::console;
 use crate::failure::Failure;
-use crate::source::Source;
 use std::path::Path;
 use supple_io::gltf::Document;
 use supple_io::{quoted, write_whole};
-
-pub(crate) fn run(options: &ConvertOptions) -> Result<(), Failure> {
-    let kind = DocumentKind::wanted(&options.out)?;
-    Failure::unless_writable(&options.out)?;
-    let source = Source::open(&options.file)?;
-    source.tell_of_unusable_centers("kept as they are");
-    source.tell_of_unusable_mush("kept as they are");
-    let mut document = source.into_document()?;
-    kind.write(&mut document, &options.out)
-}
 
 /// The two forms of a glTF file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +30,7 @@ impl DocumentKind {
     /// Writes a file that needs no other, and tells of images that could not be taken in.
     pub(crate) fn write(self, document: &mut Document, path: &Path) -> Result<(), Failure> {
         for uri in document.embed_images() {
-            crate::tell(&format!(
+            console::tell(&format!(
                 "note: the image {} stays a link to another file",
                 quoted(&uri)
             ));

@@ -1,8 +1,9 @@
 //! `supple shaders`: methods as shaders, for other engines.
 
-use crate::args::{ShaderArguments, ShaderStage};
+use crate::args::shaders::{ShaderStage, ShadersArguments};
+use crate::console;
 use crate::failure::Failure;
-use crate::print;
+
 use crate::source::Source;
 use crate::wording::printable;
 use std::fmt::Write;
@@ -15,7 +16,7 @@ use supple_io::{check_folder_writable, make_folders, write_whole};
 /// What a shader reads depends on the method alone, so any character will do.
 const ANY_CHARACTER: &str = "@bar:2000";
 
-pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
+pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
     check_folder_writable(&options.out).map_err(|error| Failure::writing(&options.out, error))?;
     let format = Format {
         normals: !options.positions_only,
@@ -82,7 +83,7 @@ pub(crate) fn run(options: &ShaderArguments) -> Result<(), Failure> {
         let _ = writeln!(written, "{}", printable(&path.to_string_lossy()));
     }
     drop(made);
-    print(&written)
+    console::print(&written)
 }
 
 /// A version must stay in the first line of GLSL.

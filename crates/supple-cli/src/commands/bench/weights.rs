@@ -6,9 +6,9 @@ use super::{
     MOMENT, SHORT_MOMENT, best_of, built_in, clocked, markdown, median_and_slowest, milliseconds,
     readable_with_slowest,
 };
+use crate::commands::weights::explained;
 use crate::failure::Failure;
 use crate::source::Source;
-use crate::weights::explained;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;

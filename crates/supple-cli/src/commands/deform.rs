@@ -1,8 +1,9 @@
 //! `supple deform`: a posed surface as a file.
 
-use crate::args::DeformOptions;
-use crate::convert::{DocumentKind, ending};
+use crate::args::deform::DeformArguments;
+use crate::console;
 use crate::failure::Failure;
+use crate::output::{DocumentKind, ending};
 use crate::posing;
 use crate::source::Source;
 use crate::wording::many;
@@ -11,7 +12,7 @@ use supple::deform::{DirectDeltaMush, MultiWeights, MushVariant};
 use supple::{Affine, Method, Palette, Player};
 use supple_io::{npy, obj, ply, write_whole};
 
-pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;
     options
         .mush
@@ -56,7 +57,7 @@ pub(crate) fn run(options: &DeformOptions) -> Result<(), Failure> {
     written.map_err(|error| Failure::writing(out, error))?;
     if !source.asset.props.is_empty() {
         let props = many(source.asset.props.len(), "mesh");
-        crate::tell(&format!(
+        console::tell(&format!(
             "note: without {props} that have no skin; .glb keeps them"
         ));
     }
@@ -68,7 +69,7 @@ fn tell_of_inverted(player: &mut Player<'_>) -> Result<(), Failure> {
     let inverted = player.inverted()?;
     if let Some(first) = inverted.first() {
         let count = many(inverted.len(), "vertex");
-        crate::tell(&format!(
+        console::tell(&format!(
             "note: 'ddm-v1' turns {count} inside out in this pose, the first is vertex {first}; 'ddm' does not have this flaw"
         ));
     }

@@ -1,13 +1,14 @@
 //! `supple pose`: a file that opens in a pose.
 
-use crate::args::PoseOptions;
-use crate::convert::DocumentKind;
+use crate::args::pose::PoseArguments;
+use crate::console;
 use crate::failure::Failure;
+use crate::output::DocumentKind;
 use crate::posing;
 use crate::source::Source;
 use crate::wording::printable;
 
-pub(crate) fn run(options: &PoseOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &PoseArguments) -> Result<(), Failure> {
     let Some(kind) = DocumentKind::of(&options.out) else {
         return Err(Failure::wrong_ending(&options.out, ".glb or .gltf")
             .hint("'supple render' draws the same pose, 'supple deform' writes its surface"));
@@ -27,5 +28,5 @@ pub(crate) fn run(options: &PoseOptions) -> Result<(), Failure> {
     kind.write(&mut document, &options.out)?;
     let lines = told.iter().map(|line| printable(&line.text) + "\n");
     let lines: String = lines.collect();
-    crate::print(&lines)
+    console::print(&lines)
 }

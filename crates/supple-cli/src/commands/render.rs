@@ -1,8 +1,9 @@
 //! `supple render`: a PNG of one moment, or a GIF of a clip.
 
-use crate::args::{Focus, Overlay, RenderOptions};
-use crate::convert::ending;
+use crate::args::render::{Focus, Overlay, RenderArguments};
+use crate::console;
 use crate::failure::Failure;
+use crate::output::ending;
 use crate::source::Source;
 use crate::{posing, progress, wording};
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ const FOCUS_FRAMES: usize = 20;
 /// Beyond this a GIF is of no use to anyone.
 const MOST_FRAMES: usize = 10_000;
 
-pub(crate) fn run(options: &RenderOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
     let animated = match ending(&options.out).as_str() {
         "png" => false,
         "gif" => true,
@@ -265,7 +266,7 @@ impl Picture {
         let points = look.centers().map(Centers::points);
         if points.is_none_or(|points| points.iter().all(Option::is_none)) {
             let why = wording::why_no_centers(&asset.rig);
-            crate::tell(&format!(
+            console::tell(&format!(
                 "note: no vertex has a center of rotation to show: {why}"
             ));
         }

@@ -1,9 +1,10 @@
 //! `supple weights`: weights for a character that has none, or not the right ones.
 
-use crate::args::{BindArguments, BindKind};
-use crate::convert::DocumentKind;
+use crate::args::weights::{BindArguments, BindKind};
+use crate::console;
 use crate::failure::Failure;
-use crate::mush::find_joints;
+use crate::joints::find_joints;
+use crate::output::DocumentKind;
 use crate::progress;
 use crate::source::Source;
 use crate::weight_quality;
@@ -51,7 +52,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     let quality = WeightQuality::of(&rig);
     if options.json {
         let object = to_json(&rig, &method, &bound.report, &quality);
-        return crate::print_json(&format!("{object:#}"));
+        return console::print_json(&format!("{object:#}"));
     }
     let mut lines = summary(&source, &rig, &method, &bound.report, &quality);
     let controls: Vec<usize> = (0..excluded.len())
@@ -65,7 +66,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
         lines.insert(1, note);
     }
     lines.extend(source.notes_on_stale_bakes());
-    lines.iter().for_each(|line| crate::tell(line));
+    lines.iter().for_each(|line| console::tell(line));
     Ok(())
 }
 

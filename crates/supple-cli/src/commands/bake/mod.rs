@@ -1,49 +1,20 @@
 //! `supple bake`: what a method computes once per character, stored in the character's file.
 
-use crate::args::{BakeOptions, CenterArguments};
-use crate::bake_mush;
-use crate::convert::DocumentKind;
+mod mush;
+
+use crate::args::bake::{BakeArguments, Bakeable, CenterArguments};
+use crate::console;
 use crate::failure::Failure;
+use crate::output::DocumentKind;
 use crate::progress;
 use crate::source::Source;
 use crate::wording::{many, why_no_centers};
 use supple::centers::{CenterOptions, Centers};
-use supple::deform::{CentersOfRotation, DirectDeltaMush, MushSource, MushVariant};
+use supple::deform::MushVariant;
 use supple::{Method, Rig};
 use supple_io::gltf::{CENTER_ATTRIBUTE, Document};
 
-/// What can be baked into a file.
-#[derive(Clone, Copy)]
-pub(crate) enum Bakeable {
-    /// Centers of rotation.
-    Centers,
-    /// Direct delta mush: the same for all its variants.
-    Mush(MushVariant),
-}
-
-impl Bakeable {
-    /// What a method has to bake: most have nothing that a file could hold.
-    pub(crate) fn of(method: &Method) -> Option<Bakeable> {
-        match method {
-            Method::CentersOfRotation(_) => Some(Bakeable::Centers),
-            Method::DirectDeltaMush(options) => Some(Bakeable::Mush(options.variant)),
-            _ => None,
-        }
-    }
-
-    /// The method that it is for.
-    fn method(self) -> Method {
-        match self {
-            Bakeable::Centers => Method::CentersOfRotation(CentersOfRotation::default()),
-            Bakeable::Mush(variant) => Method::DirectDeltaMush(DirectDeltaMush {
-                variant,
-                source: MushSource::default(),
-            }),
-        }
-    }
-}
-
-pub(crate) fn run(options: &BakeOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &BakeArguments) -> Result<(), Failure> {
     let kind = DocumentKind::wanted(&options.out)?;
     let method = options.method.method();
     let centers = center_options(&options.centers, &method)?;
@@ -62,12 +33,12 @@ pub(crate) fn run(options: &BakeOptions) -> Result<(), Failure> {
             bake_centers(&mut document, &source.asset.rig, &centers)?
         }
         Bakeable::Mush(_) if options.as_skin => {
-            bake_mush::store_as_skin(&mut document, &source, &options.mush)?
+            mush::store_as_skin(&mut document, &source, &options.mush)?
         }
-        Bakeable::Mush(_) => bake_mush::store(&mut document, &source, &options.mush)?,
+        Bakeable::Mush(_) => mush::store(&mut document, &source, &options.mush)?,
     };
     kind.write(&mut document, &options.out)?;
-    told.lines().for_each(crate::tell);
+    told.lines().for_each(console::tell);
     Ok(())
 }
 

@@ -1,8 +1,9 @@
 //! `supple compare`: methods side by side on one page.
 
-use crate::args::CompareOptions;
+use crate::args::compare::CompareArguments;
+use crate::args::reach::ReachArguments;
+use crate::console;
 use crate::failure::Failure;
-use crate::reaching::ReachArguments;
 use crate::source::Source;
 use crate::wording::printable;
 use crate::{posing, progress};
@@ -18,7 +19,7 @@ const STEPS: usize = 200;
 /// The file that a report is.
 const INDEX: &str = "index.html";
 
-pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
     let mut methods = match options.method.is_empty() {
         true => default_methods(),
         false => options.method.clone(),
@@ -99,7 +100,7 @@ pub(crate) fn write_report(
     write_whole(&index, |out| out.write_all(page.as_bytes()))
         .map_err(|error| Failure::writing(&index, error))?;
     drop(made);
-    crate::print(&format!("open {}\n", printable(&index.to_string_lossy())))
+    console::print(&format!("open {}\n", printable(&index.to_string_lossy())))
 }
 
 /// Fails if no report can be written into a folder, before the long work of making it.

@@ -2,6 +2,7 @@
 
 use super::scenes::{self, FrameScene};
 use super::{built_in, markdown};
+use crate::console;
 use crate::failure::Failure;
 use crate::posing;
 use crate::source::Source;
@@ -75,7 +76,7 @@ pub(super) fn time_characters(
                     Ok(row) => rows.push(row),
                     // Others may still fit.
                     Err(Untimed::TooLarge(why)) => {
-                        crate::tell(&format!("note: {character}, {method}: {why}"))
+                        console::tell(&format!("note: {character}, {method}: {why}"))
                     }
                     Err(Untimed::Failed(failure)) => return Err(failure),
                 }

@@ -1,9 +1,10 @@
 //! `supple twist`: bones split by one more joint each, which spreads a twist along them.
 
-use crate::args::TwistArguments;
-use crate::convert::DocumentKind;
+use crate::args::twist::TwistArguments;
+use crate::console;
 use crate::failure::Failure;
-use crate::mush::find_joints;
+use crate::joints::find_node;
+use crate::output::DocumentKind;
 use crate::source::Source;
 use crate::wording::{joint_label, listed, many};
 use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, split};
@@ -68,28 +69,8 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     told.extend(beyond_common(source.asset.rig.weights(), &weights));
     told.extend(source.notes_on_stale_bakes());
     kind.write(&mut document, &options.out)?;
-    told.iter().for_each(|line| crate::tell(line));
+    told.iter().for_each(|line| console::tell(line));
     Ok(())
-}
-
-/// The node of the joint that the user named.
-pub(crate) fn find_node(source: &Source, wish: &str) -> Result<usize, Failure> {
-    let joints = source.asset.rig.skeleton().joints();
-    let named = find_joints(source, wish)?;
-    let mut nodes: Vec<usize> = named.iter().map(|&joint| joints[joint].node).collect();
-    nodes.dedup();
-    match nodes[..] {
-        [node] => Ok(node),
-        _ => {
-            let order = source.joints_in_file_order();
-            let number = |joint: &usize| order.iter().position(|listed| listed == joint);
-            let numbers = named.iter().filter_map(number);
-            let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-            let message = format!("{} are called '{wish}'", many(nodes.len(), "joint"));
-            let hint = format!("name one by its number: {}", numbers.join(", "));
-            Err(Failure::usage(message).hint(hint))
-        }
-    }
 }
 
 fn joint_on(skeleton: &Skeleton, node: usize) -> Option<usize> {

@@ -13,7 +13,9 @@ mod mush;
 mod scenes;
 mod weights;
 
-use crate::args::{BenchOptions, Device, Topic};
+use crate::args::bench::{BenchArguments, Topic};
+use crate::args::common::Device;
+use crate::console;
 use crate::failure::Failure;
 use crate::progress;
 use crate::source::Source;
@@ -22,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use supple::Method;
 
-pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
+pub(crate) fn run(options: &BenchArguments) -> Result<(), Failure> {
     let topics = options.topics()?;
     let spinner = progress::spinner("timing");
     let tell = |file: &Path| spinner.set_message(format!("timing {}", file.display()));
@@ -114,8 +116,8 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     }
     spinner.finish_and_clear();
     match options.json {
-        true => crate::print_json(&format!("{}", json!(timed.rows))),
-        false => crate::print(&timed.tables.join("\n")),
+        true => console::print_json(&format!("{}", json!(timed.rows))),
+        false => console::print(&timed.tables.join("\n")),
     }
 }
 

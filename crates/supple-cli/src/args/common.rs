@@ -1,0 +1,155 @@
+//! Arguments that several commands have in common.
+
+use super::method::MethodParser;
+use crate::failure::Failure;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use supple::{Method, Normals};
+use supple_gpu::Gpu;
+use supple_render::View;
+
+#[derive(Args)]
+pub(crate) struct MethodArgument {
+    /// The skinning method; some take an option after a colon, as in dqs:per-joint or ldb:0.3
+    #[arg(short, long = "method", value_name = "METHOD", default_value = "linear", value_parser = MethodParser)]
+    pub(crate) method: Method,
+}
+
+/// A moment of a clip.
+#[derive(Args)]
+pub(crate) struct Moment {
+    /// Which clip, by name or number from 0; without one, the first if a time is given, else the
+    /// rest pose
+    #[arg(long, value_name = "CLIP")]
+    pub(crate) clip: Option<String>,
+    /// Seconds into the clip [default: 0]
+    #[arg(long, value_name = "S", conflicts_with = "frame", value_parser = parse_seconds, allow_hyphen_values = true)]
+    pub(crate) time: Option<f64>,
+    /// Frame of the clip, from 0, at --fps
+    #[arg(long, value_name = "N")]
+    pub(crate) frame: Option<u32>,
+    /// Frames per second, for --frame and for GIFs [default: 30]
+    #[arg(long, value_name = "F", value_parser = parse_fps)]
+    pub(crate) fps: Option<f64>,
+}
+
+#[derive(Args)]
+pub(crate) struct NormalsArgument {
+    /// How normals are made
+    #[arg(long, value_name = "KIND", default_value = "transported", value_parser = normals_parser())]
+    pub(crate) normals: Normals,
+}
+
+fn normals_parser() -> impl TypedValueParser<Value = Normals> {
+    let values = Normals::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.summary()));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Normals>())
+}
+
+/// Where surfaces are deformed.
+#[derive(Args)]
+pub(crate) struct DeviceArgument {
+    /// Where surfaces are deformed, and drawn
+    #[arg(long, value_name = "DEVICE", value_enum, default_value_t = Device::Cpu)]
+    pub(crate) device: Device,
+}
+
+impl DeviceArgument {
+    /// The GPU, if one was asked for.
+    pub(crate) fn gpu(&self) -> Result<Option<Gpu>, Failure> {
+        match self.device {
+            Device::Cpu => Ok(None),
+            Device::Gpu => Ok(Some(Gpu::new()?)),
+        }
+    }
+}
+
+/// A processor.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Device {
+    /// By the processor, on all of its threads
+    Cpu,
+    /// By shaders, on the fastest GPU that is there (Vulkan, Metal or Direct3D 12)
+    Gpu,
+}
+
+/// How many influences a vertex may have, if there is a limit.
+pub(crate) type Limit = Option<usize>;
+
+pub(super) fn parse_limit(text: &str) -> Result<Limit, String> {
+    match text.parse() {
+        _ if text == "none" => Ok(None),
+        Ok(most) if most > 0 => Ok(Some(most)),
+        _ => Err("expected a number of influences above zero, or 'none'".to_owned()),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() => Ok(seconds),
+        _ => Err("expected a number of seconds, such as 0.5".to_owned()),
+    }
+}
+
+fn parse_fps(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(fps) if (0.1..=1000.0).contains(&fps) => Ok(fps),
+        _ => Err("expected frames per second from 0.1 to 1000".to_owned()),
+    }
+}
+
+pub(super) fn parse_influences(text: &str) -> Result<usize, String> {
+    let count = text.parse::<usize>().ok().filter(|&count| count > 0);
+    count.ok_or_else(|| "expected a number of joints, such as 4".to_owned())
+}
+
+pub(super) fn parse_size(text: &str) -> Result<(usize, usize), String> {
+    let side = |text: &str| {
+        text.parse::<usize>()
+            .ok()
+            .filter(|side| (1..=8192).contains(side))
+    };
+    let sides = text.split_once(['x', 'X', '×']);
+    sides
+        .and_then(|(width, height)| Some((side(width)?, side(height)?)))
+        .ok_or_else(|| {
+            "expected WIDTHxHEIGHT with sides from 1 to 8192, such as 800x600".to_owned()
+        })
+}
+
+pub(super) fn parse_view(text: &str) -> Result<View, String> {
+    let degrees = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+    match text {
+        "front" => Ok(View::FRONT),
+        "side" => Ok(View::SIDE),
+        "back" => Ok(View::BACK),
+        "three-quarter" => Ok(View::THREE_QUARTER),
+        _ => {
+            let pair = text.split_once(',');
+            let view = pair.and_then(|(yaw, pitch)| {
+                Some(View {
+                    yaw_degrees: degrees(yaw)?,
+                    pitch_degrees: degrees(pitch)?,
+                })
+            });
+            view.ok_or_else(|| {
+                "expected front, side, back, three-quarter or YAW,PITCH in degrees".to_owned()
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_views_are_read_or_explained() {
+        assert_eq!(parse_size("640x480"), Ok((640, 480)));
+        for bad in ["640", "0x9", "x", "-1x5", "99999x2"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+        let view = parse_view("-30, 15").unwrap();
+        assert_eq!((view.yaw_degrees, view.pitch_degrees), (-30.0, 15.0));
+        assert!(parse_view("above").is_err());
+    }
+}

@@ -1,0 +1,245 @@
+//! The options of inverse kinematics, which several commands have.
+
+use clap::Args;
+use glam::DVec3;
+use std::f64::consts::PI;
+
+const HEADING: &str = "Reaching for places";
+
+#[derive(Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct ReachArguments {
+    /// Turn joints so that one gets to a place: JOINT=X,Y,Z in the world, or JOINT+=X,Y,Z from
+    /// where it is; may be given again
+    #[arg(long, value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true)]
+    pub(crate) reach: Vec<Placed>,
+    /// Shift a joint itself, with all that hangs on it, before others reach: pelvis+=0,-0.2,0 for
+    /// a squat. May be given again for others, one after another: a joint that is above another
+    /// carries it along, so it comes first
+    #[arg(long = "move", value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true)]
+    pub(crate) shift: Vec<Placed>,
+    /// A place that the elbow or knee of a reaching joint bends toward [default: the side that it
+    /// is bent to]
+    #[arg(long, value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true, requires = "reach")]
+    pub(crate) pole: Vec<Placed>,
+    /// How a reaching joint is turned in the world: JOINT=keep as before, or JOINT=X,Y,Z degrees
+    /// about the axes, one after another, from how it rests [default: it follows its bone]
+    #[arg(long, value_name = "JOINT=TURN", value_parser = parse_oriented, allow_hyphen_values = true, requires = "reach")]
+    pub(crate) orient: Vec<(String, Orientation)>,
+    /// How many joints above a reaching one turn; N alone is for all of them [default: those of
+    /// its limb]
+    #[arg(long, value_name = "JOINT=N", value_parser = parse_chain, requires = "reach")]
+    pub(crate) chain: Vec<(Option<String>, usize)>,
+    /// How far a joint turns, in degrees from rest: JOINT=hinge:0..150 or JOINT=cone:80,-45..45;
+    /// may be given again
+    #[arg(long, value_name = "JOINT=LIMIT", value_parser = parse_limited, allow_hyphen_values = true, requires = "reach")]
+    pub(crate) limit: Vec<(String, LimitWish)>,
+    /// How reluctantly a joint turns, from 0 to 1, which is not at all; may be given again
+    #[arg(long, value_name = "JOINT=SHARE", value_parser = parse_stiff, requires = "reach")]
+    pub(crate) stiff: Vec<(String, f64)>,
+}
+
+/// A joint and a place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Placed {
+    pub(crate) joint: String,
+    /// Each number, and whether it counts from where the joint is.
+    numbers: [(f64, bool); 3],
+}
+
+impl Placed {
+    pub(crate) fn from(&self, here: DVec3) -> DVec3 {
+        let number = |axis: usize| match self.numbers[axis] {
+            (number, true) => here[axis] + number,
+            (number, false) => number,
+        };
+        DVec3::from_array([0, 1, 2].map(number))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Orientation {
+    Keep,
+    /// Degrees about x, y and z of the world.
+    FromRest([f64; 3]),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LimitWish {
+    Hinge {
+        range: [f64; 2],
+        axis: Option<DVec3>,
+    },
+    Cone {
+        swing: f64,
+        twist: [f64; 2],
+    },
+}
+
+fn number(text: &str) -> Option<f64> {
+    let number = text.trim().parse::<f64>().ok();
+    number.filter(|number| number.is_finite())
+}
+
+/// What stands before and behind the last equals sign.
+fn halves(text: &str) -> Option<(&str, &str)> {
+    let halves = text.rsplit_once('=');
+    halves.filter(|(joint, _)| !joint.is_empty())
+}
+
+fn three<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<[T; 3]> {
+    let parts: Option<Vec<T>> = text.split(',').map(read).collect();
+    parts?.try_into().ok()
+}
+
+fn parse_placed(text: &str) -> Result<Placed, String> {
+    let placed = halves(text).and_then(|(joint, place)| {
+        let (joint, all_relative) = match joint.strip_suffix('+') {
+            Some(joint) => (joint, true),
+            None => (joint, false),
+        };
+        let numbers = three(place, |part| {
+            let part = part.trim();
+            let relative = all_relative || part.starts_with('+');
+            Some((number(part.trim_start_matches('+'))?, relative))
+        })?;
+        Some(Placed {
+            joint: joint.to_owned(),
+            numbers,
+        })
+    });
+    placed.ok_or_else(|| {
+        "expected a joint and three numbers, such as hand.L=0.3,1.2,0.4 or hand.L+=0,0.1,0"
+            .to_owned()
+    })
+}
+
+fn parse_oriented(text: &str) -> Result<(String, Orientation), String> {
+    let oriented = halves(text).and_then(|(joint, turn)| {
+        let orientation = match turn {
+            "keep" => Orientation::Keep,
+            _ => Orientation::FromRest(three(turn, number)?),
+        };
+        Some((joint.to_owned(), orientation))
+    });
+    oriented.ok_or_else(|| {
+        "expected a joint and 'keep' or three angles, such as foot.L=keep or hand.L=0,90,0"
+            .to_owned()
+    })
+}
+
+fn parse_chain(text: &str) -> Result<(Option<String>, usize), String> {
+    let (joint, count) = match halves(text) {
+        Some((joint, count)) => (Some(joint.to_owned()), count),
+        None => (None, text),
+    };
+    match count.parse() {
+        Ok(count) if count > 0 => Ok((joint, count)),
+        _ => Err("expected a number of joints above zero, such as 3 or hand.L=3".to_owned()),
+    }
+}
+
+/// Degrees as FROM..TO, in radians.
+fn range(text: &str) -> Option<[f64; 2]> {
+    let (least, most) = text.split_once("..")?;
+    Some([number(least)?.to_radians(), number(most)?.to_radians()])
+}
+
+fn parse_limited(text: &str) -> Result<(String, LimitWish), String> {
+    let limited = halves(text).and_then(|(joint, limit)| {
+        let (kind, angles) = limit.split_once(':')?;
+        let wish = match kind {
+            "hinge" => {
+                let (angles, axis) = match angles.split_once('@') {
+                    Some((angles, axis)) => (angles, Some(DVec3::from(three(axis, number)?))),
+                    None => (angles, None),
+                };
+                LimitWish::Hinge {
+                    range: range(angles)?,
+                    axis,
+                }
+            }
+            "cone" => {
+                let (swing, twist) = match angles.split_once(',') {
+                    Some((swing, twist)) => (swing, range(twist)?),
+                    None => (angles, [-PI, PI]),
+                };
+                LimitWish::Cone {
+                    swing: number(swing)?.to_radians(),
+                    twist,
+                }
+            }
+            _ => return None,
+        };
+        Some((joint.to_owned(), wish))
+    });
+    limited.ok_or_else(|| {
+        "expected a joint and a limit in degrees, such as forearm.L=hinge:0..150 or upper_arm.L=cone:80,-45..45".to_owned()
+    })
+}
+
+fn parse_stiff(text: &str) -> Result<(String, f64), String> {
+    let stiff = halves(text).and_then(|(joint, share)| Some((joint.to_owned(), number(share)?)));
+    let stiff = stiff.filter(|(_, share)| (0.0..=1.0).contains(share));
+    stiff.ok_or_else(|| "expected a joint and a share from 0 to 1, such as spine=0.5".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_absolute_and_relative() {
+        let placed = parse_placed("hand.L=0.3,-1,2e-1").unwrap();
+        assert_eq!(placed.joint, "hand.L");
+        assert_eq!(placed.from(DVec3::ONE), DVec3::new(0.3, -1.0, 0.2));
+        let placed = parse_placed("a=b+=0,-0.5,0").unwrap();
+        assert_eq!(placed.joint, "a=b");
+        assert_eq!(placed.from(DVec3::ONE), DVec3::new(1.0, 0.5, 1.0));
+        let placed = parse_placed("hand=+0,1.5,+-0.5").unwrap();
+        assert_eq!(placed.from(DVec3::ONE), DVec3::new(1.0, 1.5, 0.5));
+        for bad in [
+            "hand",
+            "hand=1,2",
+            "=1,2,3",
+            "hand=1,2,nan",
+            "hand=1,2,3,4",
+            "hand=a,b,c",
+        ] {
+            assert!(parse_placed(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn limits_chains_and_turns_are_read_or_explained() {
+        let (joint, wish) = parse_limited("elbow=hinge:0..180@1,0,0").unwrap();
+        assert_eq!(joint, "elbow");
+        let hinge = LimitWish::Hinge {
+            range: [0.0, PI],
+            axis: Some(DVec3::X),
+        };
+        assert_eq!(wish, hinge);
+        let (_, wish) = parse_limited("neck=cone:90").unwrap();
+        let cone = LimitWish::Cone {
+            swing: PI / 2.0,
+            twist: [-PI, PI],
+        };
+        assert_eq!(wish, cone);
+        for bad in [
+            "neck",
+            "neck=cone",
+            "neck=cone:x",
+            "neck=hinge:5",
+            "neck=ball:5..6",
+        ] {
+            assert!(parse_limited(bad).is_err(), "{bad}");
+        }
+        assert_eq!(parse_chain("3"), Ok((None, 3)));
+        assert_eq!(parse_chain("hand=3"), Ok((Some("hand".to_owned()), 3)));
+        assert!(parse_chain("hand=0").is_err() && parse_chain("x").is_err());
+        let keep = ("foot".to_owned(), Orientation::Keep);
+        assert_eq!(parse_oriented("foot=keep"), Ok(keep));
+        assert!(parse_oriented("foot=1,2").is_err());
+        assert!(parse_stiff("spine=2").is_err() && parse_stiff("spine=0.5").is_ok());
+    }
+}

@@ -1,0 +1,479 @@
+//! Arguments of `supple weights edit`: operations, in the order of the command line.
+
+use super::{file_help, file_summary};
+use crate::failure::Failure;
+use clap::builder::{TypedValueParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use glam::Vec3;
+use std::path::PathBuf;
+use supple::weights::edit::{Axis, Mirror, MirrorSource, Paint, Place};
+
+/// Prune, limit, smooth, mirror, transfer and paint weights; everything else stays as it was
+#[derive(Args)]
+#[command(after_help = "\
+Every operation may be given several times. Whatever is done, weights sum to one, vertices of one
+place get the same weights, and a locked joint keeps what it has: what one joint gets is taken from
+the others in proportion. A vertex that would be left to no joint goes to the one above.
+
+Distances of a brush are measured along the surface, in the units of the file: a finger that is
+near, but not along the skin, is not touched.
+
+Examples:
+  supple weights edit hero.glb --prune 0.01 --limit 4 -o hero-lean.glb
+  supple weights edit hero.glb --lock head --smooth 10:0.5 -o hero-smooth.glb
+  supple weights edit hero.glb --within mesh:Sleeve --smooth 5 --within all --limit 4 -o hero-2.glb
+  supple weights edit hero.glb --mirror +x -o hero-even.glb
+  supple weights edit coat.glb --transfer hero.glb --limit 4 -o coat-bound.glb
+  supple weights edit hero.glb --within hand.L --flood 'forearm.L*=0.5' -o hero-hand.glb
+  supple weights edit hero.glb --brush 'neck+=0.3@0,1.5,0.05@0.02,1.5,0.05:0.08' -o hero-neck.glb
+  supple weights edit hero.glb --brush-smooth 0.5@0,1.5,0.05:0.1 -o hero-neck.glb")]
+pub(crate) struct WeightsEditArguments {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: PathBuf,
+    /// Where to write: .glb or .gltf
+    #[arg(short, long = "out", value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) operations: Operations,
+    /// transfer: how far the other surface may be to be trusted, as a share of the character's
+    /// size [default: 0.05]
+    #[arg(long, value_name = "SHARE", help_heading = "Settings")]
+    pub(crate) reach: Option<f64>,
+    /// transfer: how much the two surfaces may face different ways to be trusted, in degrees
+    /// [default: 30]
+    #[arg(long, value_name = "DEGREES", help_heading = "Settings")]
+    pub(crate) angle: Option<f64>,
+    /// transfer: trust what faces the opposite way, too
+    #[arg(long, help_heading = "Settings")]
+    pub(crate) either_side: bool,
+    /// brush: how paint fades to the border of the brush [default: smooth]
+    #[arg(long, value_name = "KIND", value_parser = ["smooth", "linear", "constant"], help_heading = "Settings")]
+    pub(crate) falloff: Option<String>,
+}
+
+impl WeightsEditArguments {
+    /// Refuses settings of operations that are not asked for.
+    pub(crate) fn check_settings(&self) -> Result<(), Failure> {
+        let Operations(operations) = &self.operations;
+        let any = |wanted: fn(&Task) -> bool| operations.iter().any(|done| wanted(&done.task));
+        let transfers = any(|task| matches!(task, Task::Transfer(_)));
+        let brushes = any(|task| matches!(task, Task::Brush { .. } | Task::BrushSmooth { .. }));
+        let settings = [
+            ("--reach", self.reach.is_some(), transfers, "--transfer"),
+            ("--angle", self.angle.is_some(), transfers, "--transfer"),
+            ("--either-side", self.either_side, transfers, "--transfer"),
+            (
+                "--falloff",
+                self.falloff.is_some(),
+                brushes,
+                "--brush and --brush-smooth",
+            ),
+        ];
+        match settings.iter().find(|(_, given, used, _)| *given && !used) {
+            Some((setting, _, _, user)) => {
+                let message = format!("{setting} is for {user}, and changes nothing here");
+                Err(Failure::usage(message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// What to do, in order.
+pub(crate) struct Operations(pub(crate) Vec<Operation>);
+
+/// One option of the command line.
+#[derive(Clone)]
+pub(crate) struct Operation {
+    /// As it was written, for what is told.
+    pub(crate) written: String,
+    pub(crate) task: Task,
+}
+
+#[derive(Clone)]
+pub(crate) enum Task {
+    Normalise,
+    Prune(f64),
+    Limit(usize),
+    Smooth {
+        steps: u32,
+        strength: f64,
+        joints: Vec<String>,
+    },
+    Mirror(Mirror),
+    Transfer(PathBuf),
+    Flood(JointPaint),
+    Brush {
+        paint: JointPaint,
+        touches: Touches,
+    },
+    BrushSmooth {
+        strength: f64,
+        touches: Touches,
+    },
+    Lock(String),
+    Unlock(String),
+    Within(String),
+}
+
+/// What is done to the weight of a joint that is known by its name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct JointPaint {
+    pub(crate) joint: String,
+    operator: Operator,
+    value: f64,
+}
+
+impl JointPaint {
+    pub(crate) fn of(&self, joint: usize) -> Paint {
+        let value = self.value;
+        match self.operator {
+            Operator::Set => Paint::Set { joint, value },
+            Operator::Add => Paint::Add {
+                joint,
+                amount: value,
+            },
+            Operator::Scale => Paint::Scale {
+                joint,
+                factor: value,
+            },
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Operator {
+    Set,
+    Add,
+    Scale,
+}
+
+/// Where a brush touches, and how large it is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Touches {
+    pub(crate) places: Vec<Place>,
+    pub(crate) radius: f64,
+}
+
+/// An option that makes a task of its value.
+struct TaskOption {
+    name: &'static str,
+    value: &'static str,
+    help: &'static str,
+    parse: fn(&str) -> Result<Task, String>,
+}
+
+const TASK_OPTIONS: [TaskOption; 11] = [
+    TaskOption {
+        name: "prune",
+        value: "W",
+        help: "Drop influences that weigh less; a vertex keeps its heaviest",
+        parse: |text| Ok(Task::Prune(number(text)?)),
+    },
+    TaskOption {
+        name: "limit",
+        value: "N",
+        help: "At most N influences per vertex, faded out so that no crease appears",
+        parse: |text| match text.parse() {
+            Ok(most) => Ok(Task::Limit(most)),
+            Err(_) => Err("expected a number of influences, such as 4".to_owned()),
+        },
+    },
+    TaskOption {
+        name: "smooth",
+        value: "STEPS[:STRENGTH][=JOINT,…]",
+        help: "Smooth along the surface: so many steps, each by STRENGTH from 0 to 1 (0.5 without); all joints, or those named",
+        parse: parse_smooth,
+    },
+    TaskOption {
+        name: "mirror",
+        value: "SIDE[@PLANE]",
+        help: "Make one side the mirror image of the other: +x takes the weights of the side of larger x, -x those of the smaller, x the heavier of both for each joint; the same with y and z. The mirror stands where the character is most symmetric, or at PLANE",
+        parse: parse_mirror,
+    },
+    TaskOption {
+        name: "transfer",
+        value: "FILE",
+        help: "Take the weights of another character in the same place, joints by their names: of the closest point where that is near and faces the same way, filled in over the surface elsewhere",
+        parse: |text| Ok(Task::Transfer(PathBuf::from(text))),
+    },
+    TaskOption {
+        name: "flood",
+        value: "JOINT=W",
+        help: "Give a joint a weight everywhere; JOINT+=W adds, JOINT-=W takes away, JOINT*=F multiplies",
+        parse: |text| Ok(Task::Flood(parse_paint(text)?)),
+    },
+    TaskOption {
+        name: "brush",
+        value: "JOINT+=W@X,Y,Z:RADIUS",
+        help: "The same around the point of the surface nearest to X,Y,Z (or around vertex N: @vN), as far as RADIUS along the surface; more @PLACEs make a stroke",
+        parse: |text| {
+            let (paint, touches) = parse_touches(text)?;
+            Ok(Task::Brush {
+                paint: parse_paint(paint)?,
+                touches,
+            })
+        },
+    },
+    TaskOption {
+        name: "brush-smooth",
+        value: "STRENGTH@X,Y,Z:RADIUS",
+        help: "Smooth around a point of the surface",
+        parse: |text| {
+            let (strength, touches) = parse_touches(text)?;
+            Ok(Task::BrushSmooth {
+                strength: number(strength)?,
+                touches,
+            })
+        },
+    },
+    TaskOption {
+        name: "lock",
+        value: "JOINT",
+        help: "From here on, keep the weights of a joint as they are",
+        parse: |text| Ok(Task::Lock(text.to_owned())),
+    },
+    TaskOption {
+        name: "unlock",
+        value: "JOINT",
+        help: "From here on, let the weights of a joint change again",
+        parse: |text| Ok(Task::Unlock(text.to_owned())),
+    },
+    TaskOption {
+        name: "within",
+        value: "REGION",
+        help: "From here on, change only the vertices that a joint holds: JOINT, or those of a mesh: mesh:NAME; or again all",
+        parse: |text| Ok(Task::Within(text.to_owned())),
+    },
+];
+
+impl Args for Operations {
+    fn augment_args(mut command: Command) -> Command {
+        command = command.arg(
+            Arg::new("normalise")
+                .long("normalise")
+                .visible_alias("normalize")
+                .help("Tell what was wrong with the weights of the file, and let vertices of one place agree; weights are always written normalised")
+                .help_heading(HEADING)
+                .action(ArgAction::SetTrue),
+        );
+        for option in &TASK_OPTIONS {
+            command = command.arg(
+                Arg::new(option.name)
+                    .long(option.name)
+                    .value_name(option.value)
+                    .help(option.help)
+                    .help_heading(HEADING)
+                    .allow_hyphen_values(true)
+                    .action(ArgAction::Append)
+                    .value_parser(operation_parser(option)),
+            );
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Operations::augment_args(command)
+    }
+}
+
+const HEADING: &str = "Operations, done in the order given";
+
+fn operation_parser(option: &'static TaskOption) -> ValueParser {
+    let text = clap::builder::StringValueParser::new();
+    ValueParser::new(text.try_map(|text| {
+        Ok::<Operation, String>(Operation {
+            task: (option.parse)(&text)?,
+            written: format!("{} {text}", option.name),
+        })
+    }))
+}
+
+impl FromArgMatches for Operations {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Operations, clap::Error> {
+        let mut numbered: Vec<(usize, Operation)> = Vec::new();
+        if matches.get_flag("normalise") {
+            let place = matches.index_of("normalise").unwrap_or(0);
+            let operation = Operation {
+                written: "normalise".to_owned(),
+                task: Task::Normalise,
+            };
+            numbered.push((place, operation));
+        }
+        for option in &TASK_OPTIONS {
+            let places = matches.indices_of(option.name).into_iter().flatten();
+            let given = matches.get_many::<Operation>(option.name);
+            numbered.extend(places.zip(given.into_iter().flatten().cloned()));
+        }
+        numbered.sort_by_key(|(place, _)| *place);
+        Ok(Operations(
+            numbered
+                .into_iter()
+                .map(|(_, operation)| operation)
+                .collect(),
+        ))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Operations::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let finite = text
+        .trim()
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite());
+    finite.ok_or_else(|| format!("expected a number instead of '{text}'"))
+}
+
+fn parse_smooth(text: &str) -> Result<Task, String> {
+    let (amount, joints) = match text.split_once('=') {
+        Some((amount, joints)) => (amount, joints.split(',').map(str::to_owned).collect()),
+        None => (text, Vec::new()),
+    };
+    let (steps, strength) = match amount.split_once(':') {
+        Some((steps, strength)) => (steps, number(strength)?),
+        None => (amount, 0.5),
+    };
+    let steps = steps.trim().parse();
+    let steps = steps.map_err(|_| "expected a number of steps, such as 5 or 5:0.3".to_owned())?;
+    Ok(Task::Smooth {
+        steps,
+        strength,
+        joints,
+    })
+}
+
+fn parse_mirror(text: &str) -> Result<Task, String> {
+    let (side, plane) = match text.split_once('@') {
+        Some((side, plane)) => (side, Some(number(plane)?)),
+        None => (text, None),
+    };
+    let (source, axis) = match side.strip_prefix('+') {
+        Some(axis) => (MirrorSource::Positive, axis),
+        None => match side.strip_prefix('-') {
+            Some(axis) => (MirrorSource::Negative, axis),
+            None => (MirrorSource::Heavier, side),
+        },
+    };
+    let mut axes = [Axis::X, Axis::Y, Axis::Z].into_iter();
+    let axis = axes.find(|known| known.name().eq_ignore_ascii_case(axis));
+    let axis = axis.ok_or("expected +x, -x or x, or the same with y or z")?;
+    Ok(Task::Mirror(Mirror {
+        axis,
+        source,
+        plane,
+    }))
+}
+
+fn parse_paint(text: &str) -> Result<JointPaint, String> {
+    let expected =
+        || format!("expected JOINT=WEIGHT instead of '{text}', such as hand.L=0.5 or hand.L*=0.5");
+    // The last one, as names may have the sign in them.
+    let (left, value) = text.rsplit_once('=').ok_or_else(expected)?;
+    let value = number(value)?;
+    let (joint, operator, value) = match left.char_indices().last() {
+        Some((at, '+')) => (&left[..at], Operator::Add, value),
+        Some((at, '-')) => (&left[..at], Operator::Add, -value),
+        Some((at, '*')) => (&left[..at], Operator::Scale, value),
+        _ => (left, Operator::Set, value),
+    };
+    if joint.is_empty() {
+        return Err(expected());
+    }
+    Ok(JointPaint {
+        joint: joint.to_owned(),
+        operator,
+        value,
+    })
+}
+
+/// What comes before the first place, and the places with the radius at their end.
+fn parse_touches(text: &str) -> Result<(&str, Touches), String> {
+    let expected = || format!("expected @X,Y,Z:RADIUS or @vN:RADIUS at the end of '{text}'");
+    let (rest, radius) = text.rsplit_once(':').ok_or_else(expected)?;
+    let radius = number(radius)?;
+    let mut places = Vec::new();
+    let mut paint = rest;
+    // From the end, as long as there are places: names may have the sign in them.
+    while let Some((before, place)) = paint.rsplit_once('@') {
+        let Some(place) = parse_place(place) else {
+            break;
+        };
+        places.push(place);
+        paint = before;
+    }
+    places.reverse();
+    if places.is_empty() {
+        return Err(expected());
+    }
+    Ok((paint, Touches { places, radius }))
+}
+
+fn parse_place(text: &str) -> Option<Place> {
+    if let Some(vertex) = text.strip_prefix('v') {
+        return vertex.parse().ok().map(Place::Vertex);
+    }
+    let coordinates = text.split(',').map(|part| part.trim().parse::<f32>().ok());
+    let coordinates: Vec<f32> = coordinates.collect::<Option<_>>()?;
+    let place: [f32; 3] = coordinates.try_into().ok()?;
+    Some(Place::Near(Vec3::from_array(place)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paint_and_places_are_read_or_explained() {
+        let paint = |text: &str| parse_paint(text).unwrap();
+        let expected = |joint: &str, operator: Operator, value: f64| JointPaint {
+            joint: joint.to_owned(),
+            operator,
+            value,
+        };
+        assert_eq!(paint("hand.L=0.5"), expected("hand.L", Operator::Set, 0.5));
+        assert_eq!(paint("a=b+=0.5"), expected("a=b", Operator::Add, 0.5));
+        assert_eq!(paint("x-=0.25"), expected("x", Operator::Add, -0.25));
+        assert_eq!(
+            paint("mixamorig:Hips*=2"),
+            expected("mixamorig:Hips", Operator::Scale, 2.0)
+        );
+        for bad in ["hand", "=1", "+=1", "hand=", "hand=NaN", "hand=much"] {
+            assert!(parse_paint(bad).is_err(), "{bad}");
+        }
+        let (rest, touches) = parse_touches("a@b+=1@1,2,-3@v12:0.5").unwrap();
+        assert_eq!(rest, "a@b+=1");
+        assert_eq!(
+            touches.places,
+            [Place::Near(Vec3::new(1.0, 2.0, -3.0)), Place::Vertex(12)]
+        );
+        assert_eq!(touches.radius, 0.5);
+        for bad in [
+            "a+=1",
+            "a+=1@1,2:0.5",
+            "a+=1@1,2,3",
+            "a+=1@1,2,3:wide",
+            "a+=1@v-1:2",
+        ] {
+            assert!(parse_touches(bad).is_err(), "{bad}");
+        }
+        assert!(matches!(
+            parse_mirror("-Y@0.5"),
+            Ok(Task::Mirror(Mirror {
+                axis: Axis::Y,
+                source: MirrorSource::Negative,
+                plane: Some(0.5)
+            }))
+        ));
+        assert!(parse_mirror("left").is_err());
+        assert!(matches!(
+            parse_smooth("3:0.25=a,b"),
+            Ok(Task::Smooth { steps: 3, strength: 0.25, joints }) if joints == ["a", "b"]
+        ));
+        assert!(parse_smooth("some").is_err());
+    }
+}
