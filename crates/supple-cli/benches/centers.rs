@@ -16,7 +16,8 @@ use common::{asset, counting, scenes};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use supple::centers::{CenterOptions, Centers, LiveCenters};
-use supple::{Rig, Weights};
+use supple::weights::WeightsBuilder;
+use supple::{Mesh, Rig, Weights};
 
 fn bake(rig: &Rig, weights: &Weights) -> Centers {
     Centers::bake(rig.mesh(), weights, &CenterOptions::default()).unwrap()
@@ -33,9 +34,7 @@ fn bytes_per_element(rig: &Rig, weights: &Weights) -> f64 {
 fn bakes(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("bake centers");
     group.sample_size(10);
-    let scaling = ["figure:10000", "figure:100000", "figure:1000000"];
-    let paper = scenes::PAPER.iter().map(|model| model.character);
-    for character in paper.chain(scaling) {
+    for character in scenes::CENTERED {
         let rig = asset(character).rig;
         let bytes = bytes_per_element(&rig, rig.weights());
         println!("@{character}: {bytes:.0} bytes for each vertex and triangle at most");
@@ -44,7 +43,7 @@ fn bakes(criterion: &mut Criterion) {
             bencher.iter(|| bake(&rig, rig.weights()));
         });
     }
-    let rig = asset(scenes::PAPER[0].character).rig;
+    let rig = asset(scenes::CENTERED[0]).rig;
     let crowded = scenes::crowded_weights(&rig).unwrap();
     let bytes = bytes_per_element(&rig, &crowded);
     println!("crowded weights: {bytes:.0} bytes for each vertex and triangle at most");
@@ -55,13 +54,66 @@ fn bakes(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Weights after a stroke, and the vertices that it painted.
+struct Stroke {
+    /// All weights.
+    weights: Weights,
+    /// Where they changed.
+    painted: Vec<usize>,
+}
+
+/// How many vertices a stroke paints.
+const PAINTED: usize = 200;
+
+/// Strokes all over a character, each on its own weights: more of a joint that some of the painted
+/// vertices have.
+fn spread_strokes(rig: &Rig, count: usize) -> Vec<Stroke> {
+    let vertices = rig.mesh().vertex_count();
+    let place = |stroke: usize| stroke * vertices / count.max(1);
+    (0..count).map(|index| stroke(rig, place(index))).collect()
+}
+
+fn stroke(rig: &Rig, at: usize) -> Stroke {
+    let near = nearest(rig.mesh(), at);
+    let radius = near.last().map_or(0.0, |&(distance, _)| distance);
+    // A joint of a vertex near the edge of the brush.
+    let edge = near[near.len() * 3 / 4].1;
+    let joint = rig.weights().of(edge).last().map_or(0, |last| last.joint);
+    let mut added = vec![0.0; rig.mesh().vertex_count()];
+    for &(distance, vertex) in &near {
+        added[vertex] = 0.01 + 0.3 * (1.0 - distance / radius.max(f32::MIN_POSITIVE));
+    }
+    let mut builder = WeightsBuilder::new(rig.skeleton().joints().len()).unwrap();
+    for (vertex, &added) in added.iter().enumerate() {
+        let row = rig.weights().of(vertex);
+        let row = row.map(|influence| (influence.joint, influence.weight));
+        builder.push(row.chain([(joint, added)]), 0).unwrap();
+    }
+    Stroke {
+        weights: builder.finish().0,
+        painted: near.into_iter().map(|(_, vertex)| vertex).collect(),
+    }
+}
+
+/// The vertices nearest to one, with their distances.
+fn nearest(mesh: &Mesh, at: usize) -> Vec<(f32, usize)> {
+    let middle = mesh.positions()[at];
+    let places = mesh.positions().iter().enumerate();
+    let mut near: Vec<(f32, usize)> = places
+        .map(|(vertex, place)| (place.distance(middle), vertex))
+        .collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0));
+    near.truncate(PAINTED);
+    near
+}
+
 /// Strokes all over the largest of the paper's models, one after another, each undone before the
 /// next.
 fn strokes(criterion: &mut Criterion) {
-    let rig = asset(scenes::PAPER[0].character).rig;
+    let rig = asset(scenes::CENTERED[0]).rig;
     let options = CenterOptions::default();
     let mut live = LiveCenters::new(rig.mesh(), rig.weights(), &options).unwrap();
-    let strokes = scenes::strokes(&rig, 20).unwrap();
+    let strokes = spread_strokes(&rig, 20);
     let mut next = 0;
     criterion.bench_function(
         "brush stroke over 200 vertices, and its undoing",

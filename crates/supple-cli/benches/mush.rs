@@ -17,9 +17,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use glam::Vec3;
 use std::hint::black_box;
 use std::sync::Arc;
-use supple::deform::{DirectDeltaMush, MushSource};
+use supple::deform::{DeltaMush, DirectDeltaMush, MushSource};
 use supple::mush::Mush;
-use supple::{Asset, Method, Normals, Output, Skin, Workspace};
+use supple::{Asset, Method, Normals, Output, Rig, Skin, Workspace};
 
 fn bake(asset: &Asset, radius_from_bones: bool) -> Mush {
     let options = scenes::mush_options(radius_from_bones);
@@ -46,23 +46,42 @@ fn bakes(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The character whose frames are timed, as large as the Brute of the paper.
+const POSED: &str = "figure:55000";
+
+/// Linear blending with the weights of v5, every variant, and delta mush, which smooths in every
+/// frame.
 fn frames(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("a frame of direct delta mush");
-    let asset = asset(scenes::POSED);
-    let vertices = asset.rig.mesh().vertex_count();
+    let asset = asset(POSED);
+    let rig = &asset.rig;
+    let vertices = rig.mesh().vertex_count();
     group.throughput(Throughput::Elements(vertices as u64));
     let mush = Arc::new(bake(&asset, true));
+    let weights = mush.weights().clone();
+    let blended = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), weights).unwrap();
+    let variants = Method::ALL.iter().filter_map(|method| match method {
+        Method::DirectDeltaMush(options) => {
+            let source = MushSource::Known(mush.clone());
+            let variant = options.variant;
+            Some((
+                rig,
+                Method::DirectDeltaMush(DirectDeltaMush { variant, source }),
+            ))
+        }
+        _ => None,
+    });
+    let smoothed = Method::DeltaMush(DeltaMush {
+        smoothing: scenes::mush_options(true),
+        ..DeltaMush::default()
+    });
+    let methods = std::iter::once((&blended, Method::Linear))
+        .chain(variants)
+        .chain([(rig, smoothed)]);
     let palette = scenes::poses(&asset).pop().unwrap();
     let mut positions = vec![Vec3::ZERO; vertices];
-    for method in Method::ALL {
-        let Method::DirectDeltaMush(options) = method else {
-            continue;
-        };
-        let method = Method::DirectDeltaMush(DirectDeltaMush {
-            source: MushSource::Known(mush.clone()),
-            ..options.clone()
-        });
-        let skin = Skin::bake(&asset.rig, &method, Normals::Transported).unwrap();
+    for (rig, method) in methods {
+        let skin = Skin::bake(rig, &method, Normals::Transported).unwrap();
         let mut workspace = Workspace::default();
         group.bench_function(method.name(), |bencher| {
             bencher.iter(|| {

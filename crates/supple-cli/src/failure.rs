@@ -11,7 +11,6 @@ use supple::mush::MushError;
 use supple::pose::NodeCountError;
 use supple::rig::RigError;
 use supple::weights::WeightsError;
-use supple_gpu::GpuError;
 use supple_io::gltf::SaveError;
 use supple_io::{LoadError, check_folder_writable, check_writable};
 
@@ -116,12 +115,6 @@ impl From<LoadError> for Failure {
                 problem,
             } => Failure::about(&path, format!("{place}: {problem}")),
         }
-    }
-}
-
-impl From<GpuError> for Failure {
-    fn from(error: GpuError) -> Failure {
-        Failure::new(error.to_string()).hint("--device cpu needs no GPU")
     }
 }
 

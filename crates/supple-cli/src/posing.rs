@@ -2,12 +2,12 @@
 
 use crate::args::common::Moment;
 use crate::console;
+use crate::device::{Gpu, on_gpu};
 use crate::failure::Failure;
 use crate::wording::{listed, many, numbered_joint};
 use supple::arap::ArapReport;
 use supple::clip::Clip;
 use supple::{Asset, Method, Normals, Player, Pose};
-use supple_gpu::{Gpu, GpuError, GpuLoop};
 use supple_io::quoted;
 
 /// The clip that the user asked for: by name, or by number. None without a wish.
@@ -86,20 +86,10 @@ pub(crate) fn player<'a>(
 ) -> Result<Player<'a>, Failure> {
     let player = Player::new(asset, method, normals)?;
     tell_of_handles(asset, method, player.arap_report());
-    let Some(gpu) = gpu else {
-        return Ok(player);
-    };
-    let vertex_loop = GpuLoop::new(gpu, player.skin()).map_err(|error| match error {
-        GpuError::NoShader => no_shader(method),
-        other => other.into(),
-    })?;
-    Ok(player.on(Box::new(vertex_loop))?)
-}
-
-/// A method that stays on the processor.
-pub(crate) fn no_shader(method: &Method) -> Failure {
-    Failure::new(format!("the method '{method}' has no shader"))
-        .hint("'supple shaders -o DIR' writes all that there are; --device cpu has every method")
+    match gpu {
+        Some(gpu) => on_gpu(player, method, gpu),
+        None => Ok(player),
+    }
 }
 
 /// Tells what a method that keeps the surface rigid cannot do for it: pieces that no joint holds,

@@ -5,7 +5,7 @@ pub mod counting;
 #[path = "../../src/commands/bench/scenes.rs"]
 #[allow(
     dead_code,
-    reason = "every bench has scenes of its own, and some are for the command alone"
+    reason = "each bench and the command use some of the scenes"
 )]
 pub mod scenes;
 

@@ -8,35 +8,34 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use supple::Method;
 
-/// How long things take on this machine: baking centers of rotation and direct delta mush,
-/// computing weights, brush strokes, frames
+/// Measure how long frames, bakes and weights take on this machine
 #[derive(Args)]
 #[command(after_help = "\
-Without FILE, built-in characters of the sizes in the papers, whose times stand beside. Every time
-is the best of several runs: on all cores for bakes, weights and strokes, on one thread for frames.
-Direct delta mush starts from a rigid bind, with the default options, and with --radius-from-bones
-off. Weights are computed for the joints with the longest bones where the table says fewer than there
-are. The tables are Markdown.
+Without FILE, built-in characters of several sizes are measured. Every time is the best of several
+runs. Bakes and weights use all cores. 'Of copy' is the time to copy as many bytes, as a share of
+the frame: at 100 % a frame is as fast as the memory. Direct delta mush is baked from a rigid bind,
+with --radius-from-bones off and on. The tables are Markdown.
 
 Examples:
   supple bench
   supple bench --only frames                 a frame of every method
-  supple bench --only frames -m linear,dqs
-  supple bench --device gpu -m linear,ddm    on the GPU, by its own clock, beside a copy of as many bytes
-  supple bench --exact                       also the slow ways, and how far off the fast ones are
+  supple bench --only frames -m linear,dqs   a frame of two methods
+  supple bench --device gpu -m linear,ddm    frames on the GPU, measured by its own clock
+  supple bench --exact                       also the slow exact computations, and the difference
   supple bench hero.glb --json")]
 pub(crate) struct BenchArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: Option<PathBuf>,
-    /// Time only this; several with commas
+    /// What to measure, separated by commas [default: everything]
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     only: Vec<Topic>,
-    /// The methods whose frames are timed, with commas; all that are direct if none is named
+    /// The methods whose frames are measured, separated by commas [default: all but delta-mush and
+    /// arap, which solve for the whole surface in every frame]
     #[arg(short, long = "methods", value_name = "METHODS", value_delimiter = ',', value_parser = MethodParser)]
     pub(crate) methods: Vec<Method>,
-    /// Also time the direct sum of centers, and direct delta mush with every joint solved
-    /// everywhere (minutes), and tell how far from them the bakes are; without FILE, also bake
-    /// 200,000 vertices
+    /// Also measure the exact sum of centers and the bake of direct delta mush without pruning
+    /// (minutes), and how far the fast results are from them; without FILE, also bake 200,000
+    /// vertices
     #[arg(long)]
     pub(crate) exact: bool,
     #[command(flatten)]
@@ -47,14 +46,14 @@ pub(crate) struct BenchArguments {
 }
 
 impl BenchArguments {
-    /// What is timed, in order: on the GPU there are only frames.
+    /// The topics to measure, in order; on the GPU only frames.
     pub(crate) fn topics(&self) -> Result<Vec<Topic>, Failure> {
         let all = Topic::value_variants().iter().copied();
         let wanted = all.filter(|topic| self.only.is_empty() || self.only.contains(topic));
         if self.device.device == Device::Cpu {
             let wanted: Vec<Topic> = wanted.collect();
             let unused = |option: &str, users: &str| {
-                let message = format!("{option} changes nothing about what --only asks for");
+                let message = format!("{option} changes nothing for the topics of --only");
                 Failure::usage(message).hint(format!("it is for --only {users}"))
             };
             if !self.methods.is_empty() && !wanted.contains(&Topic::Frames) {
@@ -68,13 +67,13 @@ impl BenchArguments {
         }
         if self.exact {
             return Err(
-                Failure::usage("--exact is about bakes, which the GPU does not do")
-                    .hint("leave out --exact, or take --device cpu"),
+                Failure::usage("--exact is for bakes, which run on the CPU only")
+                    .hint("leave out --exact, or use --device cpu"),
             );
         }
         if !self.only.is_empty() && self.only != [Topic::Frames] {
-            return Err(Failure::usage("only frames are timed on the GPU")
-                .hint("leave out --only, or take --device cpu"));
+            return Err(Failure::usage("only frames are measured on the GPU")
+                .hint("leave out --only, or use --device cpu"));
         }
         Ok(vec![Topic::Frames])
     }
@@ -83,14 +82,12 @@ impl BenchArguments {
 /// What can be timed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Topic {
-    /// A frame by every direct method, with and without normals, on one thread and on all
+    /// A frame of every direct method, with and without normals, on one thread and on all
     Frames,
-    /// Baking centers of rotation, and following a brush
+    /// Baking centers of rotation
     Centers,
-    /// Baking direct delta mush, and a frame of its variants
+    /// Baking direct delta mush
     Mush,
-    /// Computing weights and editing them
+    /// Computing weights by every method
     Weights,
-    /// Keeping a surface rigid
-    Arap,
 }

@@ -1,11 +1,9 @@
 //! Arguments that several commands have in common.
 
 use super::method::MethodParser;
-use crate::failure::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use supple::{Method, Normals};
-use supple_gpu::Gpu;
 use supple_render::View;
 
 #[derive(Args)]
@@ -51,16 +49,6 @@ pub(crate) struct DeviceArgument {
     /// Where surfaces are deformed, and drawn
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = Device::Cpu)]
     pub(crate) device: Device,
-}
-
-impl DeviceArgument {
-    /// The GPU, if one was asked for.
-    pub(crate) fn gpu(&self) -> Result<Option<Gpu>, Failure> {
-        match self.device {
-            Device::Cpu => Ok(None),
-            Device::Gpu => Ok(Some(Gpu::new()?)),
-        }
-    }
 }
 
 /// A processor.

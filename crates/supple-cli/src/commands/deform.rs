@@ -2,6 +2,7 @@
 
 use crate::args::deform::DeformArguments;
 use crate::console;
+use crate::device;
 use crate::failure::Failure;
 use crate::output::{DocumentKind, ending};
 use crate::posing;
@@ -18,7 +19,7 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
         .mush
         .check(std::slice::from_ref(&options.method.method))?;
     Failure::unless_writable(&options.out)?;
-    let gpu = options.device.gpu()?;
+    let gpu = device::open(options.device.device)?;
     let source = Source::open(&options.file)?;
     let mut pose = posing::wanted_pose(&source.asset, &options.moment)?;
     options.reach.apply_and_tell_misses(&source, &mut pose)?;

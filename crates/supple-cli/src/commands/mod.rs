@@ -11,6 +11,7 @@ mod handles;
 mod info;
 mod pose;
 mod render;
+#[cfg(feature = "gpu")]
 mod shaders;
 mod twist;
 mod weights;
@@ -38,7 +39,10 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         },
         Command::Twist(arguments) => twist::run(&arguments),
         Command::Handles(arguments) => handles::run(&arguments),
+        #[cfg(feature = "gpu")]
         Command::Shaders(arguments) => shaders::run(&arguments),
+        #[cfg(not(feature = "gpu"))]
+        Command::Shaders(_) => Err(crate::device::not_built_in()),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     }

@@ -2,6 +2,7 @@
 
 use crate::args::render::{Focus, Overlay, RenderArguments};
 use crate::console;
+use crate::device::{self, Gpu, Painter};
 use crate::failure::Failure;
 use crate::output::ending;
 use crate::source::Source;
@@ -13,11 +14,9 @@ use supple::centers::Centers;
 use supple::clip::Clip;
 use supple::deform::{CenterSource, DeformError};
 use supple::{Asset, Bounds, Method, Normals, Player, Pose};
-use supple_gpu::{Gpu, GpuError};
 use supple_io::{quoted, write_whole};
 use supple_render::{
-    Camera, GifWriter, GpuPainter, Image, Lamps, Look, Overlays, Palette, PosedSkin, Settings,
-    Silhouette, View, render,
+    Camera, GifWriter, Image, Lamps, Look, Overlays, Palette, Settings, Silhouette, View, render,
 };
 
 /// A palette is chosen from this many frames, spread over the clip.
@@ -45,7 +44,7 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
         .mush
         .check(std::slice::from_ref(&options.method.method))?;
     Failure::unless_writable(&options.out)?;
-    let gpu = options.device.gpu()?;
+    let gpu = device::open(options.device.device)?;
     let source = Source::open(&options.file)?;
     let mut method = options.method.method.clone();
     source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
@@ -119,21 +118,15 @@ pub(crate) struct Picture {
 /// Who draws.
 enum Brush {
     Cpu(Settings),
-    Gpu(Box<GpuPainter>),
+    Gpu(Painter),
 }
 
 impl Brush {
-    fn draw(&mut self, player: &Player<'_>, look: &Look, shot: &Shot) -> Result<Image, GpuError> {
+    fn draw(&mut self, player: &Player<'_>, look: &Look, shot: &Shot) -> Result<Image, Failure> {
         let scene = look.scene(player, shot.ground);
         match self {
             Brush::Cpu(settings) => Ok(render(&scene, &shot.camera, settings)),
-            Brush::Gpu(painter) => {
-                let posed = PosedSkin {
-                    shape: player.shape(),
-                    palette: player.palette(),
-                };
-                painter.render(&scene, &shot.camera, Some(posed))
-            }
+            Brush::Gpu(painter) => painter.draw(&scene, &shot.camera, player),
         }
     }
 }
@@ -274,11 +267,10 @@ impl Picture {
     }
 
     fn brush(&self, settings: &Settings, player: &Player<'_>) -> Result<Brush, Failure> {
-        let Some(gpu) = &self.gpu else {
-            return Ok(Brush::Cpu(*settings));
-        };
-        let painter = GpuPainter::new(gpu, settings)?.with_skin(player.skin())?;
-        Ok(Brush::Gpu(Box::new(painter)))
+        Ok(match &self.gpu {
+            Some(gpu) => Brush::Gpu(Painter::new(gpu, settings, player)?),
+            None => Brush::Cpu(*settings),
+        })
     }
 
     /// Draws one pose; `clip` tells what moves, for those who want to see only that.
@@ -350,7 +342,7 @@ impl Picture {
                 let shown = frames.show(frame, &mut player).map_err(Failure::from);
                 let drawn = shown.and_then(|()| match samples.remove(&frame) {
                     Some(image) => Ok(image),
-                    None => Ok(draw(&player)?),
+                    None => draw(&player),
                 });
                 let image = drawn.map_err(|failure| {
                     failed = Some(failure);

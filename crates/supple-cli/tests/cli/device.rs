@@ -114,7 +114,7 @@ fn what_has_no_shader_is_told() {
     let error = refused(&["deform", "@bar:2000", "--normals", "gradient"]);
     assert!(error.contains("'gradient'"), "{error}");
     let (status, error) = fails(
-        &["bench", "--device", "gpu", "--only", "arap"],
+        &["bench", "--device", "gpu", "--only", "centers"],
         folder.path(),
     );
     assert_eq!(status, 2);

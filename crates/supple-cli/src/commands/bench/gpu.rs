@@ -1,226 +1,151 @@
-//! What a frame takes on the GPU, by its own clock, beside a copy of as many bytes.
+//! A frame on the GPU by its own clock, and a copy of as many bytes.
 
 use super::scenes::{self, FrameScene};
-use super::{built_in, markdown};
+use super::timing::{nanoseconds_each, ratio};
+use super::{Bench, Character, Table};
 use crate::console;
+use crate::device;
 use crate::failure::Failure;
-use crate::posing;
-use crate::source::Source;
 use serde_json::{Value, json};
-use std::path::Path;
 use std::time::Duration;
-use supple::{Method, Normals, Palette, Rig, Skin};
+use supple::weights::WeightsError;
+use supple::{Method, Normals, Palette, Rig, Skin, Weights};
 use supple_gpu::{Format, Gpu, GpuError, GpuSkin, time_copy, time_frame};
 
 /// How often everything is timed; the best counts.
 const ROUNDS: usize = 8;
 
-/// A method at a size.
-pub(super) struct Row {
-    device: String,
-    method: String,
-    vertices: usize,
-    instances: usize,
-    /// The most joints that a vertex has.
-    influences: usize,
-    time: Duration,
-    /// What is read and written.
-    bytes: u64,
-    /// What copying as many bytes takes.
-    copy: Duration,
+/// The characters whose frames are timed on the GPU, and how many instances of each.
+const ON_GPU: [(&str, usize); 2] = [("figure:4000000", 1), ("figure:10000", 1000)];
+
+/// With how many influences: direct delta mush gathers from more joints than others blend.
+fn influences_on_gpu(method: &Method) -> usize {
+    let [few, many] = scenes::INFLUENCES;
+    match method {
+        Method::DirectDeltaMush(_) => many,
+        _ => few,
+    }
 }
 
-/// A small character, on which it is soon seen whether a method has a shader.
-const SMALL: &str = "bar:2000";
+/// Weights of which every vertex has so many, so that nothing is gained by vertices that have
+/// fewer. Direct delta mush starts from those of the character, and finds its own.
+fn weights_on_gpu(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
+    if most > scenes::INFLUENCES[0] {
+        return scenes::limited(rig, most);
+    }
+    scenes::limited_weights(
+        &scenes::crowded_weights(rig)?,
+        most,
+        rig.skeleton().joints().len(),
+    )
+}
 
-/// Those of the methods that have a shader. If they were named, all of them must.
+/// A small character, enough to see whether a method has a shader.
+const SMALL: &str = "@bar:2000";
+
+/// Those of the methods that have a shader. Methods that were named must have one.
 pub(super) fn with_shader(methods: Vec<Method>, named: bool) -> Result<Vec<Method>, Failure> {
-    let rig = Source::open(&built_in(SMALL))?.asset.rig;
+    let rig = Character::open(SMALL.as_ref())?.asset.rig;
     let mut scene = FrameScene::new(rig, scenes::INFLUENCES[0]);
     let mut found = Vec::new();
     for method in methods {
-        let with_bake = scene.prepared(&method)?;
-        let skin = Skin::bake(&scene.rig, &with_bake, Normals::Transported)?;
+        let baked = scene.prepared(&method)?;
+        let skin = Skin::bake(&scene.rig, &baked, Normals::Transported)?;
         match skin.stream_layout() {
             Some(_) => found.push(method),
-            None if named => return Err(posing::no_shader(&method)),
+            None if named => return Err(device::no_shader(&method)),
             None => {}
         }
     }
     Ok(found)
 }
 
-/// One large character, and a crowd of a smaller one.
-pub(super) fn time_characters(
-    methods: &[Method],
-    tell: impl Fn(&Path, &Method),
-) -> Result<Vec<Row>, Failure> {
+/// The user's file, else one large character and a crowd of a smaller one.
+pub(super) fn table(bench: &Bench, methods: &[Method]) -> Result<Table, Failure> {
     let gpu = Gpu::new()?;
-    let mut rows = Vec::new();
-    for (character, instances) in scenes::ON_GPU {
-        let file = built_in(character);
-        let source = Source::open(&file)?;
-        let palette = scenes::poses(&source.asset).swap_remove(0);
-        let rig = &source.asset.rig;
-        for most in scenes::INFLUENCES {
-            let here = |method: &&Method| scenes::influences_on_gpu(method) == most;
-            if !methods.iter().any(|method| here(&method)) {
+    let mut table = Table::default();
+    let characters = ON_GPU.map(|(character, _)| character);
+    let mut crowds = ON_GPU.into_iter().map(|(_, instances)| instances);
+    bench.for_each(&characters, |character| {
+        let rig = &character.asset.rig;
+        let palette = scenes::first_pose(&character.asset);
+        let (instances, counts) = match bench.file {
+            Some(_) => (1, vec![rig.weights().max_influences()]),
+            None => (crowds.next().unwrap_or(1), scenes::INFLUENCES.to_vec()),
+        };
+        let palettes = vec![palette; instances];
+        for most in counts {
+            let wanted =
+                |method: &&Method| bench.file.is_some() || influences_on_gpu(method) == most;
+            let methods: Vec<&Method> = methods.iter().filter(wanted).collect();
+            if methods.is_empty() {
                 continue;
             }
-            let weights = scenes::weights_on_gpu(rig, most)?;
+            let weights = match bench.file {
+                Some(_) => rig.weights().clone(),
+                None => weights_on_gpu(rig, most)?,
+            };
             let rig = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), weights)?;
             let mut scene = FrameScene::new(rig, most);
-            for method in methods.iter().filter(here) {
-                tell(&file, method);
-                match time_scene(&gpu, &mut scene, method, &palette, instances) {
-                    Ok(row) => rows.push(row),
+            for method in methods {
+                bench.tell(&format!("{}, {}", character.name, method.name()));
+                let baked = scene.prepared(method)?;
+                let skin = Skin::bake(&scene.rig, &baked, Normals::Transported)?;
+                match time(&gpu, &skin, &palettes) {
+                    Ok(times) => table.push(row(&gpu, method, &skin, &scene, instances, times)),
                     // Others may still fit.
-                    Err(Untimed::TooLarge(why)) => {
-                        console::tell(&format!("note: {character}, {method}: {why}"))
+                    Err(error @ GpuError::TooLarge { .. }) => {
+                        console::tell(&format!("note: {}, {method}: {error}", character.name));
                     }
-                    Err(Untimed::Failed(failure)) => return Err(failure),
+                    Err(error) => return Err(error.into()),
                 }
             }
         }
-    }
-    Ok(rows)
+        Ok(())
+    })?;
+    Ok(table)
 }
 
-/// A file as it is.
-pub(super) fn time_file(
-    source: &Source,
-    methods: &[Method],
-    tell: impl Fn(&Method),
-) -> Result<Vec<Row>, Failure> {
-    let gpu = Gpu::new()?;
-    let rig = source.asset.rig.clone();
-    let palette = scenes::poses(&source.asset).swap_remove(0);
-    let most = rig.weights().max_influences();
-    let mut scene = FrameScene::new(rig, most);
-    let mut rows = Vec::new();
-    for method in methods {
-        tell(method);
-        rows.push(time_scene(&gpu, &mut scene, method, &palette, 1)?);
-    }
-    Ok(rows)
+/// What one frame took.
+struct Times {
+    frame: Duration,
+    /// How long it takes to copy as many bytes.
+    copy: Duration,
+    bytes: u64,
 }
 
-/// Why there is no time.
-enum Untimed {
-    /// A buffer that this GPU does not have.
-    TooLarge(GpuError),
-    Failed(Failure),
-}
-
-impl From<GpuError> for Untimed {
-    fn from(error: GpuError) -> Untimed {
-        match error {
-            GpuError::TooLarge { .. } => Untimed::TooLarge(error),
-            other => Untimed::Failed(other.into()),
-        }
-    }
-}
-
-impl From<Untimed> for Failure {
-    fn from(untimed: Untimed) -> Failure {
-        match untimed {
-            Untimed::TooLarge(error) => error.into(),
-            Untimed::Failed(failure) => failure,
-        }
-    }
-}
-
-fn time_scene(
-    gpu: &Gpu,
-    scene: &mut FrameScene,
-    method: &Method,
-    palette: &Palette,
-    instances: usize,
-) -> Result<Row, Untimed> {
-    let failed = Untimed::Failed;
-    let method_with_bake = scene
-        .prepared(method)
-        .map_err(|error| failed(error.into()))?;
-    let skin = Skin::bake(&scene.rig, &method_with_bake, Normals::Transported)
-        .map_err(|error| failed(error.into()))?;
-    let mut on_gpu = GpuSkin::new(gpu, &skin, Format::default(), instances)?;
-    on_gpu.pose(gpu, &vec![palette.clone(); instances])?;
+fn time(gpu: &Gpu, skin: &Skin, palettes: &[Palette]) -> Result<Times, GpuError> {
+    let mut on_gpu = GpuSkin::new(gpu, skin, Format::default(), palettes.len())?;
+    on_gpu.pose(gpu, palettes)?;
     let bytes = on_gpu.bytes();
-    Ok(Row {
-        device: gpu.name().to_owned(),
-        method: method.name().to_owned(),
-        vertices: skin.vertex_count(),
-        instances,
-        influences: scene.most,
-        time: time_frame(gpu, &on_gpu, ROUNDS)?,
-        bytes,
+    Ok(Times {
+        frame: time_frame(gpu, &on_gpu, ROUNDS)?,
         copy: time_copy(gpu, bytes / 2, ROUNDS)?,
+        bytes,
     })
 }
 
-impl Row {
-    fn all_vertices(&self) -> f64 {
-        (self.vertices * self.instances).max(1) as f64
-    }
-
-    fn ns_per_vertex(&self) -> f64 {
-        self.time.as_secs_f64() * 1e9 / self.all_vertices()
-    }
-
-    fn bytes_per_vertex(&self) -> f64 {
-        self.bytes as f64 / self.all_vertices()
-    }
-
-    fn gigabytes_per_second(&self) -> f64 {
-        self.bytes as f64 * 1e-9 / self.time.as_secs_f64().max(f64::MIN_POSITIVE)
-    }
-
-    fn copy_share(&self) -> f64 {
-        self.copy.as_secs_f64() / self.time.as_secs_f64().max(f64::MIN_POSITIVE)
-    }
-
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "bench": "gpu-frame",
-            "device": self.device,
-            "method": self.method,
-            "vertices": self.vertices,
-            "instances": self.instances,
-            "influences": self.influences,
-            "normals": true,
-            "ns_per_vertex": self.ns_per_vertex(),
-            "bytes_per_vertex": self.bytes_per_vertex(),
-            "gigabytes_per_second": self.gigabytes_per_second(),
-            "copy_share": self.copy_share(),
-        })
-    }
-}
-
-/// For people: a line for each.
-pub(super) fn table(rows: &[Row]) -> String {
-    let device = rows.first().map_or("", |row| &row.device);
-    let head = format!("frames on {device}");
-    let head = [
-        head.as_str(),
-        "vertices",
-        "instances",
-        "influences",
-        "bytes per vertex",
-        "ns per vertex",
-        "GB/s",
-        "of copy",
-    ];
-    let lines = rows.iter().map(|row| {
-        [
-            row.method.clone(),
-            row.vertices.to_string(),
-            row.instances.to_string(),
-            row.influences.to_string(),
-            format!("{:.0}", row.bytes_per_vertex()),
-            format!("{:.4}", row.ns_per_vertex()),
-            format!("{:.0}", row.gigabytes_per_second()),
-            format!("{:.0} %", 100.0 * row.copy_share()),
-        ]
-    });
-    markdown(head, lines)
+fn row(
+    gpu: &Gpu,
+    method: &Method,
+    skin: &Skin,
+    scene: &FrameScene,
+    instances: usize,
+    times: Times,
+) -> Value {
+    let all_vertices = skin.vertex_count() * instances;
+    let bytes = times.bytes as f64;
+    json!({
+        "bench": "gpu-frame",
+        "device": gpu.name(),
+        "method": method.name(),
+        "vertices": skin.vertex_count(),
+        "instances": instances,
+        "influences": scene.most,
+        "normals": true,
+        "ns_per_vertex": nanoseconds_each(times.frame, all_vertices),
+        "bytes_per_vertex": bytes / all_vertices.max(1) as f64,
+        "gigabytes_per_second": bytes * 1e-9 / times.frame.as_secs_f64().max(f64::MIN_POSITIVE),
+        "copy_share": ratio(times.copy, times.frame),
+    })
 }

@@ -1,54 +1,22 @@
-//! What is timed: characters of the papers' sizes, crowded weights, brush strokes, poses, weights
-//! to compute. Shared by `supple bench` and `cargo bench`.
+//! What is timed: characters, poses and weights, shared by `supple bench` and `cargo bench`.
 
-use glam::DVec3;
 use std::sync::Arc;
 use supple::deform::{AnimationSpaceWeights, DirectDeltaMush, MatrixWeights, MushSource};
 use supple::mush::{Mush, MushError, MushOptions};
-use supple::weights::bind::{
-    BindGroup, BindMethod, BoundedBiharmonicOptions, GeodesicOptions, Handle, HeatOptions,
-};
-use supple::weights::edit::{Brush, Edit, Falloff, Paint};
 use supple::weights::{WeightsBuilder, WeightsError};
-use supple::{Asset, Mesh, Method, Palette, Rig, Weights};
+use supple::{Asset, Method, Palette, Rig, Weights};
 
-/// A row of the paper's Table 1, and the built-in character that comes nearest to it.
-pub struct PaperModel {
-    /// What the paper calls it.
-    pub name: &'static str,
-    /// The built-in character, with as many vertices.
-    pub character: &'static str,
-    /// How long the paper's precompute took on eight cores.
-    pub seconds: f64,
-}
-
-/// Table 1 of the paper on centers of rotation.
-pub const PAPER: [PaperModel; 5] = [
-    PaperModel {
-        name: "Goliath",
-        character: "figure:39158",
-        seconds: 15.7,
-    },
-    PaperModel {
-        name: "man",
-        character: "figure:20846",
-        seconds: 5.6,
-    },
-    PaperModel {
-        name: "boy",
-        character: "arm:22459",
-        seconds: 18.0,
-    },
-    PaperModel {
-        name: "horse",
-        character: "figure:8435",
-        seconds: 10.9,
-    },
-    PaperModel {
-        name: "cloth",
-        character: "cloth:2601",
-        seconds: 0.7,
-    },
+/// The characters whose centers of rotation are baked: of the sizes in the paper's Table 1, and
+/// growing.
+pub const CENTERED: [&str; 8] = [
+    "figure:39158",
+    "figure:20846",
+    "arm:22459",
+    "figure:8435",
+    "cloth:2601",
+    "figure:10000",
+    "figure:100000",
+    "figure:1000000",
 ];
 
 /// How many joints hold each vertex where weights are crowded, as bounded biharmonic weights are.
@@ -74,78 +42,12 @@ pub fn crowded_weights(rig: &Rig) -> Result<Weights, WeightsError> {
     Ok(builder.finish().0)
 }
 
-/// Weights after a stroke, and the vertices that it painted.
-pub struct Stroke {
-    /// All weights.
-    pub weights: Weights,
-    /// Where they changed.
-    pub painted: Vec<usize>,
-}
-
-/// How many vertices a stroke paints.
-pub const PAINTED: usize = 200;
-
-/// Strokes all over a character, each on its own weights: more of a joint that some of the painted
-/// vertices have.
-pub fn strokes(rig: &Rig, count: usize) -> Result<Vec<Stroke>, WeightsError> {
-    let vertices = rig.mesh().vertex_count();
-    let place = |stroke: usize| stroke * vertices / count.max(1);
-    (0..count).map(|index| stroke(rig, place(index))).collect()
-}
-
-fn stroke(rig: &Rig, at: usize) -> Result<Stroke, WeightsError> {
-    let near = nearest(rig.mesh(), at);
-    let radius = near.last().map_or(0.0, |&(distance, _)| distance);
-    // A joint of a vertex near the edge of the brush.
-    let edge = near[near.len() * 3 / 4].1;
-    let joint = rig.weights().of(edge).last().map_or(0, |last| last.joint);
-    let mut added = vec![0.0; rig.mesh().vertex_count()];
-    for &(distance, vertex) in &near {
-        added[vertex] = 0.01 + 0.3 * (1.0 - distance / radius.max(f32::MIN_POSITIVE));
-    }
-    let mut builder = WeightsBuilder::new(rig.skeleton().joints().len())?;
-    for (vertex, &added) in added.iter().enumerate() {
-        let row = rig.weights().of(vertex);
-        let row = row.map(|influence| (influence.joint, influence.weight));
-        builder.push(row.chain([(joint, added)]), 0)?;
-    }
-    Ok(Stroke {
-        weights: builder.finish().0,
-        painted: near.into_iter().map(|(_, vertex)| vertex).collect(),
-    })
-}
-
-/// The vertices nearest to one, with their distances.
-fn nearest(mesh: &Mesh, at: usize) -> Vec<(f32, usize)> {
-    let middle = mesh.positions()[at];
-    let places = mesh.positions().iter().enumerate();
-    let mut near: Vec<(f32, usize)> = places
-        .map(|(vertex, place)| (place.distance(middle), vertex))
-        .collect();
-    near.sort_by(|a, b| a.0.total_cmp(&b.0));
-    near.truncate(PAINTED);
-    near
-}
-
 /// The characters on which direct delta mush is baked: one of a few dozen joints, then a body of
 /// growing size.
 pub const MUSHED: [&str; 4] = ["arm:10000", "figure:10000", "figure:20000", "figure:55000"];
 
-/// The character whose frames are timed, as large as the paper's Brute.
-pub const POSED: &str = "figure:55000";
-
-/// The largest character to bake: for those who have a minute.
+/// The largest character to bake, which takes seconds.
 pub const LARGE: &str = "figure:200000";
-
-/// The characters that are kept rigid, and what another program takes for about as many vertices.
-pub const KEPT_RIGID: [(&str, Option<&str>); 3] = [
-    ("figure:3500", None),
-    (
-        "figure:10000",
-        Some("libigl, 8,000: set-up 60 ms, 6 ms a round"),
-    ),
-    ("figure:40000", Some("libigl: set-up 380 ms, 34 ms a round")),
-];
 
 /// From a rigid bind, with steps that are the same everywhere or follow the thickness of limbs.
 pub fn mush_options(radius_from_bones: bool) -> MushOptions {
@@ -156,14 +58,15 @@ pub fn mush_options(radius_from_bones: bool) -> MushOptions {
     }
 }
 
-/// Table 3 of the paper on direct delta mush: a vertex of the Brute by v0 to v5, in microseconds on
-/// one thread.
-pub const BRUTE: [f64; 6] = [3.2, 2.3, 2.9, 3.2, 2.6, 1.6];
-
 /// How many clips are looked at.
 const CLIPS: usize = 4;
 
-/// The middle of the first clips; the rest pose where there are none.
+/// The middle of the first clip, or the rest pose.
+pub fn first_pose(asset: &Asset) -> Palette {
+    poses(asset).swap_remove(0)
+}
+
+/// The middle of each of the first clips, or the rest pose.
 pub fn poses(asset: &Asset) -> Vec<Palette> {
     let middle = |clip: &supple::Clip| (clip.start() + clip.duration()) / 2.0;
     let clips = asset.clips.iter().take(CLIPS);
@@ -176,142 +79,15 @@ pub fn poses(asset: &Asset) -> Vec<Palette> {
     poses
 }
 
-/// Weights that are computed.
-pub struct Binding {
-    /// The built-in character.
-    pub character: &'static str,
-    /// How many of its joints hold it; all of them if that is more than there are.
-    pub joints: usize,
-    /// How.
-    pub method: BindMethod,
-    /// What other programs take for as much on a machine of two cores.
-    pub others: Option<&'static str>,
-}
+/// The characters whose weights are computed.
+pub const BOUND: [&str; 2] = ["figure:20000", "figure:100000"];
 
-/// Each method at sizes that others' times are known for, and all of them on a whole figure.
-pub fn bindings() -> Vec<Binding> {
-    let heat = || BindMethod::Heat(HeatOptions::default());
-    let bounded = |voxels| {
-        BindMethod::BoundedBiharmonic(BoundedBiharmonicOptions {
-            voxels,
-            ..BoundedBiharmonicOptions::default()
-        })
-    };
-    let binding = |character, joints, method, others| Binding {
-        character,
-        joints,
-        method,
-        others,
-    };
-    let all = usize::MAX;
-    vec![
-        binding("figure:20000", 30, heat(), Some("Blender 0.72 s")),
-        binding("figure:40000", 30, heat(), Some("Blender 1.7 s")),
-        binding("figure:200000", 30, heat(), Some("Blender 13.6 s")),
-        binding(
-            "figure:20000",
-            8,
-            bounded(Some(17_000)),
-            Some("libigl 15 s, converged 150 s"),
-        ),
-        binding("figure:20000", all, bounded(None), None),
-        binding(
-            "figure:100000",
-            all,
-            BindMethod::Geodesic(GeodesicOptions::default()),
-            None,
-        ),
-        binding("figure:100000", all, heat(), None),
-        binding("figure:100000", all, BindMethod::Rigid, None),
-        binding(
-            "figure:100000",
-            all,
-            BindMethod::Envelope(Default::default()),
-            None,
-        ),
-    ]
-}
-
-/// A whole character, held by those of its joints that hold something already and have the longest
-/// bones: no fingers and toes where few are asked for.
-pub fn held_by(rig: &Rig, most: usize) -> BindGroup {
-    let skeleton = rig.skeleton();
-    let mut group = BindGroup::whole(rig.mesh(), skeleton);
-    if most >= group.joints.len() {
-        return group;
-    }
-    let mut lengths = vec![0.0; group.joints.len()];
-    for handle in Handle::of_joints(skeleton, &group.joints) {
-        let bones = handle.bones.iter();
-        let spans = bones.map(|bone| DVec3::distance(bone.head, bone.tail));
-        lengths[handle.joint] = spans.fold(0.0, f64::max);
-    }
-    let weights = rig.weights();
-    let mut holds = vec![false; group.joints.len()];
-    for influence in (0..weights.vertex_count()).flat_map(|vertex| weights.of(vertex)) {
-        holds[influence.joint] = true;
-    }
-    group.joints.retain(|&joint| holds[joint]);
-    group
-        .joints
-        .sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]));
-    group.joints.truncate(most);
-    group.joints.sort_unstable();
-    group
-}
-
-/// The character whose weights are edited.
-pub const EDITED: &str = "figure:100000";
-
-/// Edits that visit every vertex, and what they are called.
-pub fn edits() -> [(&'static str, Edit); 2] {
-    let smooth = Edit::Smooth {
-        steps: 10,
-        strength: 0.5,
-        joints: Vec::new(),
-    };
-    [
-        ("smooth, 10 steps", smooth),
-        ("limit to 4", Edit::Limit { most: 4 }),
-    ]
-}
-
-/// More of a joint, on a fiftieth of the extent around a place: about as wide as a wrist.
-pub fn brush(mesh: &Mesh, joint: usize) -> Brush {
-    Brush {
-        paint: Paint::Add { joint, amount: 0.2 },
-        radius: 0.02 * f64::from(mesh.bounds().map_or(1.0, |bounds| bounds.extent())),
-        falloff: Falloff::Smooth,
-    }
-}
-
-/// The character whose frames are timed by every direct method: in the nearest caches, in the
-/// farther ones, in memory.
+/// The characters whose frames are timed: one that fits into the nearest caches, one that fits into
+/// the farther ones, one that does not.
 pub const CARRIED: [&str; 3] = ["figure:10000", "figure:40000", "figure:1000000"];
 
 /// The most influences that a vertex has in those.
 pub const INFLUENCES: [usize; 2] = [4, 8];
-
-/// The characters whose frames are timed on the GPU, and how many instances of each.
-pub const ON_GPU: [(&str, usize); 2] = [("figure:4000000", 1), ("figure:10000", 1000)];
-
-/// With how many influences: direct delta mush gathers from more joints than others blend.
-pub fn influences_on_gpu(method: &Method) -> usize {
-    let [few, many] = INFLUENCES;
-    match method {
-        Method::DirectDeltaMush(_) => many,
-        _ => few,
-    }
-}
-
-/// Weights of which every vertex has so many, so that nothing is gained by vertices that have
-/// fewer. Direct delta mush starts from those of the character, and finds its own.
-pub fn weights_on_gpu(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
-    if most > INFLUENCES[0] {
-        return limited(rig, most);
-    }
-    limited_weights(&crowded_weights(rig)?, most, rig.skeleton().joints().len())
-}
 
 /// The methods whose frames are timed: all but those that solve for the whole surface in every
 /// pose.
@@ -326,7 +102,12 @@ pub fn limited(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
     limited_weights(rig.weights(), most, rig.skeleton().joints().len())
 }
 
-fn limited_weights(weights: &Weights, most: usize, joints: usize) -> Result<Weights, WeightsError> {
+/// The heaviest influences of each vertex.
+pub fn limited_weights(
+    weights: &Weights,
+    most: usize,
+    joints: usize,
+) -> Result<Weights, WeightsError> {
     let mut builder = WeightsBuilder::new(joints)?;
     for vertex in 0..weights.vertex_count() {
         let row = weights.of(vertex).take(most);
