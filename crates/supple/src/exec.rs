@@ -1,18 +1,19 @@
-//! The one place that knows of threads.
+//! Threads: the only module that names the thread pool.
 
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::mpsc::{self, Sender};
 use std::{io, thread};
 
-/// `make(0), make(1), …` in order, each computed on whichever thread is free: for coarse items such
-/// as the rows of a picture or the columns of a precompute. What comes out does not depend on how
-/// many threads there are.
+/// Computes `make(0), make(1), …` in parallel and returns them in order.
+///
+/// It is meant for coarse items, such as the rows of a picture or the columns of a precompute. The
+/// result does not depend on the number of threads.
 pub fn map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
     (0..count).into_par_iter().map(&make).collect()
 }
 
-/// Two things at once, where a second thread is free.
+/// Runs two closures, in parallel if a second thread is free.
 pub fn both<A: Send, B: Send>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B + Send,
@@ -20,25 +21,28 @@ pub fn both<A: Send, B: Send>(
     rayon::join(one, other)
 }
 
-/// Changes every item in place, each on whichever thread is free.
+/// Changes every item in place, in parallel.
 pub fn for_each_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut T) + Sync) {
     let items = items.par_iter_mut().enumerate();
     items.for_each(|(index, item)| change(index, item));
 }
 
-/// Items per piece of work where single items are too small to hand out.
+/// Items per piece of work, for items that are too small to be one.
 const CHUNK: usize = 512;
 
-/// `make` for runs of items, in order: for items that are too small to hand out one by one, such as
-/// vertices.
+/// Computes `make` for chunks of items in parallel and returns the results in order.
+///
+/// It is meant for small items, such as vertices.
 pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     map(count.div_ceil(CHUNK), |chunk| {
         make(chunk * CHUNK..((chunk + 1) * CHUNK).min(count))
     })
 }
 
-/// `make` for runs of coarse items, in order: for items that need a large scratch, which those of a
-/// run share. There are a few runs per thread, however many items.
+/// Computes `make` for runs of items in parallel and returns the results in order.
+///
+/// It is meant for items that need large scratch buffers, which a run shares: there are a few runs
+/// per thread, however many items.
 pub fn map_runs<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     /// So that threads end at about the same time.
     const RUNS_PER_THREAD: usize = 16;
@@ -48,9 +52,10 @@ pub fn map_runs<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) 
     })
 }
 
-/// Changes items in place, run by run: `change` gets the number of the first and the run.
+/// Changes items in place, in parallel by chunks: `change` gets the index of the first item and the
+/// chunk.
 pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut [T]) + Sync) {
-    // No thread is woken for a single run, so that small surfaces cost nothing but their numbers.
+    // A single chunk wakes no thread, so small surfaces have no overhead.
     if items.len() <= CHUNK {
         return change(0, items);
     }
@@ -58,15 +63,15 @@ pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut 
     runs.for_each(|(chunk, run)| change(chunk * CHUNK, run));
 }
 
-/// Starts the threads that work is shared out to, for programs that may run where threads are
-/// scarce: as many as there are cores, or as `RAYON_NUM_THREADS` says, or as the system allows. If
-/// it allows none, everything runs on the calling thread.
+/// Starts the worker threads, for programs that may run where threads are scarce.
 ///
-/// Without this call they start with the first work, which panics if the system refuses.
+/// There are as many as cores, or as `RAYON_NUM_THREADS` says, or as the system allows. If it allows
+/// none, everything runs on the calling thread. Without this call, threads start with the first
+/// work, which panics if the system refuses them.
 ///
 /// # Errors
 ///
-/// Fails if the threads run already.
+/// Fails if the threads are already running.
 pub fn start_threads() -> io::Result<()> {
     let cores = || thread::available_parallelism().map_or(1, |cores| cores.get());
     let wanted = std::env::var("RAYON_NUM_THREADS").ok();
@@ -100,13 +105,14 @@ fn waiting_worker() -> io::Result<Sender<rayon::ThreadBuilder>> {
     Ok(sender)
 }
 
-/// How many threads there are to share work out to.
+/// Returns the number of worker threads.
 pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Runs something on so many threads and no others, for as long as it runs: to time it. On those
-/// that are there if so many cannot be had.
+/// Runs a closure in a pool of its own with `threads` threads, such as for timing.
+///
+/// Falls back to the current thread pool if the system refuses so many.
 pub fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     match pool {
@@ -115,12 +121,11 @@ pub fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T 
     }
 }
 
-/// Works on numbered pieces of something that can be cut in two, in runs of at most `grain` pieces,
-/// each run on whichever thread is free. Called from a thread of the pool it allocates nothing;
-/// from outside, the pool's queue takes a block now and then.
+/// Processes numbered pieces of something divisible, in parallel by runs of at most `grain` pieces.
 ///
 /// `cut` gets a part, the number of its first piece, and the number of the piece before which to
-/// cut.
+/// cut. Called from a thread of the pool this allocates nothing; from outside, the pool's queue
+/// allocates a block now and then.
 pub fn for_each_run<T: Send>(
     pieces: Range<usize>,
     grain: usize,

@@ -1,9 +1,9 @@
-//! Built-in characters: procedural, any size, with skeleton, smooth weights and clips that stress
-//! the methods.
+//! Built-in characters of any size, with skeletons, smooth weights and clips that stress the
+//! methods.
 //!
-//! All but the cloth are modelled as a cage of quads (`cage.rs`), made smooth by subdivision
-//! (`subdivision.rs`) and sampled with as many vertices as wanted (`tessellation.rs`): the same
-//! shape at every size.
+//! All but the cloth are modelled as a cage of quads (`cage.rs`), smoothed by subdivision
+//! (`subdivision.rs`) and sampled with any number of vertices (`tessellation.rs`): the same shape at
+//! every size.
 
 mod arm;
 mod bar;
@@ -37,10 +37,10 @@ use std::str::FromStr;
 use tessellation::Surface;
 use thiserror::Error;
 
-/// Which character.
+/// A built-in character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Character {
-    /// A two-bone bar, the papers' toy.
+    /// A bar of two bones, as in the papers.
     Bar,
     /// An arm with elbow, wrist and fingers.
     Arm,
@@ -52,13 +52,13 @@ pub enum Character {
     Figure,
 }
 
-/// The fewest vertices that a character can be built with.
+/// The minimum number of vertices of a built-in character.
 pub const MIN_VERTICES: usize = 2_000;
-/// The most vertices that a character can be built with.
+/// The maximum number of vertices of a built-in character.
 pub const MAX_VERTICES: usize = 4_000_000;
 
 impl Character {
-    /// Every character.
+    /// All characters.
     pub const ALL: &[Character] = &[
         Character::Bar,
         Character::Arm,
@@ -67,7 +67,7 @@ impl Character {
         Character::Figure,
     ];
 
-    /// The name on the command line, after the `@`.
+    /// Returns the name, which the command line takes after an `@`.
     pub fn name(&self) -> &'static str {
         match self {
             Character::Bar => "bar",
@@ -78,7 +78,7 @@ impl Character {
         }
     }
 
-    /// One line for people who choose.
+    /// Describes the character in one line.
     pub fn summary(&self) -> &'static str {
         match self {
             Character::Bar => "a bar of two bones, bent and twisted: the papers' toy",
@@ -89,7 +89,7 @@ impl Character {
         }
     }
 
-    /// How many vertices it has when nobody says: the papers' sizes where there is one.
+    /// Returns the default number of vertices: that of the papers, if they have the character.
     pub fn default_vertices(&self) -> usize {
         match self {
             Character::Bar => 4_000,
@@ -101,7 +101,7 @@ impl Character {
     }
 }
 
-/// A name that is no character's.
+/// Error for a name that no character has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no character '{0}'; known: {known}", known = known_characters())]
 pub struct UnknownCharacter(String);
@@ -122,29 +122,30 @@ impl FromStr for Character {
     }
 }
 
-/// A character and its size, as the command line names them after the `@`: `bar`, `figure:40000`.
+/// A character and its size, parsed from text such as `bar` or `figure:40000`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CharacterSpec {
-    /// Which character.
+    /// The character.
     pub character: Character,
-    /// About how many vertices.
+    /// The approximate number of vertices.
     pub vertices: usize,
 }
 
-/// Why a text names no character.
+/// Error for a text that is not a [`CharacterSpec`].
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CharacterSpecError {
-    /// The name before the colon is no character's.
+    /// No character has the name before the colon.
     #[error(transparent)]
     Unknown(#[from] UnknownCharacter),
-    /// What comes after the colon is not a whole number.
+    /// The text after the colon is not a whole number.
     #[error(
-        "'{found}' is not a number of vertices; write a whole number from {MIN_VERTICES} to {MAX_VERTICES}, as in '{character}:40000'"
+        "'{found}' is not a number of vertices; write a whole number from {MIN_VERTICES} to \
+         {MAX_VERTICES}, as in '{character}:40000'"
     )]
     Number {
-        /// The character asked for.
+        /// The name of the character.
         character: &'static str,
-        /// What was found.
+        /// The text found.
         found: String,
     },
     /// The number after the colon is too small or too large.
@@ -176,41 +177,41 @@ impl FromStr for CharacterSpec {
     }
 }
 
-/// Why a character could not be built.
+/// Error of [`build`].
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CharacterError {
-    /// A size outside of what can be built.
+    /// The number of vertices is out of range.
     #[error("a built-in character has from {min} to {max} vertices, not {asked}")]
     Size {
-        /// What was asked for.
+        /// The requested number of vertices.
         asked: usize,
-        /// The smallest size.
+        /// [`MIN_VERTICES`].
         min: usize,
-        /// The largest size.
+        /// [`MAX_VERTICES`].
         max: usize,
     },
-    /// The surface made no mesh.
+    /// The surface is not a valid mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// The joints made no skeleton.
+    /// The joints are not a valid skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
-    /// The influences made no weights.
+    /// The influences are not valid weights.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// The parts do not fit each other.
+    /// Mesh, skeleton and weights do not fit together.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// A motion made no curve.
+    /// A motion is not a valid curve.
     #[error(transparent)]
     Curve(#[from] CurveError),
 }
 
-/// Builds a character of about `vertices` vertices.
+/// Builds a character with about `vertices` vertices.
 ///
 /// # Errors
 ///
-/// If a character cannot have so few or so many vertices.
+/// Fails if `vertices` is not within [`MIN_VERTICES`] and [`MAX_VERTICES`].
 pub fn build(character: Character, vertices: usize) -> Result<Asset, CharacterError> {
     check_size(vertices)?;
     match character {
@@ -233,7 +234,7 @@ fn check_size(vertices: usize) -> Result<(), CharacterError> {
     Ok(())
 }
 
-/// Binds a surface to its bones.
+/// Assembles the asset from surface, bones and clips.
 fn assemble(
     character: Character,
     color: Vec3,
