@@ -3,7 +3,7 @@
 use crate::input::{Input, Range};
 use crate::methods::check_row;
 use crate::rigs;
-use supple::weights::bind::{
+use supple::bind::{
     BindGroup, BindMethod, Bone, BoundedBiharmonicOptions, EnvelopeOptions, GeodesicOptions,
     Handle, HeatOptions, bind, bind_groups,
 };

@@ -10,7 +10,7 @@ use supple::centers::{CenterOptions, Centers};
 use supple::mush::{Mush, MushOptions};
 use supple::point_handles::{HandleOptions, place_handles};
 use supple::twist::{TwistOptions, split};
-use supple::weights::bind::BindMethod;
+use supple::bind::BindMethod;
 use supple_io::gltf::{self, Loaded};
 
 /// Files of every kind that Supple knows.

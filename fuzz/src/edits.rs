@@ -4,7 +4,7 @@ use crate::input::{Input, Range};
 use crate::methods::check_row;
 use crate::rigs;
 use std::sync::Arc;
-use supple::weights::edit::{
+use supple::edit::{
     Axis, Brush, Change, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, Place, Region,
     Transfer,
 };

@@ -11,7 +11,7 @@ use supple::findings::Findings;
 use supple::mush::{Mush, MushOptions};
 use supple::point_handles::{HandleOptions, place_handles};
 use supple::twist::{TwistOptions, split};
-use supple::weights::bind::{BindMethod, EnvelopeOptions, bind_groups};
+use supple::bind::{BindMethod, EnvelopeOptions, bind_groups};
 use supple::{Asset, Method, Normals, Player, Pose, Rig};
 use supple_io::gltf::{self, Document, Loaded, StoredState};
 

@@ -6,7 +6,7 @@ use crate::rigs;
 use glam::DVec3;
 use supple::arap::{RotationMean, handle_palette, turns};
 use supple::point_handles::{HandleOptions, place_handles};
-use supple::weights::bind::BindMethod;
+use supple::bind::BindMethod;
 
 /// Handles placed in any surface, bound, and moved.
 pub fn handles(data: &[u8]) {

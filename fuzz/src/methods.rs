@@ -11,7 +11,7 @@ use supple::deform::{
     DirectDeltaMush, DualQuaternion, InstructionSet, LocalFrames, MatrixWeights, MushSource,
     MushVariant,
 };
-use supple::laplacian::EdgeWeights;
+use supple::surface::EdgeWeights;
 use supple::mush::MushOptions;
 use supple::smoothing::Steps;
 use supple::{Method, Normals, Output, Palette, Rig, Skin, Weights, Workspace};

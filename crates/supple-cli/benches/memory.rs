@@ -13,12 +13,12 @@ mod counting;
 use glam::{DVec3, Vec3};
 use std::f32::consts::TAU;
 use std::hint::black_box;
+use supple::bind::{BindGroup, BindMethod, bind_groups};
+use supple::edit::{Edit, Editor, Region};
 use supple::mush::{Mush, MushOptions};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;
-use supple::weights::bind::{BindGroup, BindMethod, bind_groups};
-use supple::weights::edit::{Edit, Editor, Region};
 use supple::{Mesh, Rig};
 
 /// How far joints of a chain are from each other.

@@ -17,11 +17,11 @@ use common::{asset, counting, scenes};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use glam::DVec3;
 use std::hint::black_box;
-use supple::weights::bind::{
+use supple::bind::{
     BindGroup, BindMethod, BoundedBiharmonicOptions, GeodesicOptions, Handle, HeatOptions,
     bind_groups,
 };
-use supple::weights::edit::{Brush, Edit, Editor, Falloff, Paint, Place, Region};
+use supple::edit::{Brush, Edit, Editor, Falloff, Paint, Place, Region};
 use supple::{Mesh, Rig};
 
 /// Weights that are computed.

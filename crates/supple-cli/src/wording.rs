@@ -1,9 +1,9 @@
 //! Words for people: counts, and text that came from files.
 
 use supple::centers::CenterOptions;
-use supple::laplacian::EdgeWeights;
 use supple::mush::MushOptions;
 use supple::smoothing::Steps;
+use supple::surface::EdgeWeights;
 use supple::weights::WeightsReport;
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::StoredState;

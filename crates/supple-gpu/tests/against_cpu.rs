@@ -9,10 +9,10 @@ use glam::{DAffine3, DVec3, Vec3, Vec4};
 use std::sync::Arc;
 use supple::characters::{self, Character};
 use supple::deform::{DeltaMush, DirectDeltaMush, MushSource, MushVariant};
-use supple::laplacian::EdgeWeights;
 use supple::mesh::Shape;
 use supple::mush::{Mush, MushOptions, PatchPart};
 use supple::smoothing::Steps;
+use supple::surface::EdgeWeights;
 use supple::{Affine, Asset, Mesh, Method, Output, Palette, Rig, Skin, Workspace};
 use supple_gpu::{Format, Gpu, GpuError, GpuSkin, Surface};
 

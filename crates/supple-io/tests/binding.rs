@@ -7,8 +7,8 @@ mod common;
 use serde_json::Value;
 use std::path::Path;
 use supple::Rig;
+use supple::bind::{BindMethod, BoundedBiharmonicOptions, GeodesicOptions, bind_groups};
 use supple::exec;
-use supple::weights::bind::{BindMethod, BoundedBiharmonicOptions, GeodesicOptions, bind_groups};
 use supple::weights::{Weights, WeightsReport};
 use supple_io::gltf::{self, Loaded, SaveError};
 

@@ -7,9 +7,9 @@ mod common;
 
 use glam::DVec3;
 use serde_json::{Value, json};
+use supple::bind::{BindMethod, GeodesicOptions};
 use supple::characters::{self, Character};
 use supple::point_handles::{HandleOptions, place_handles};
-use supple::weights::bind::{BindMethod, GeodesicOptions};
 use supple::{Method, Normals, Player};
 use supple_io::gltf::{self, Document, Loaded};
 

@@ -5,8 +5,8 @@
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
+use supple::bind::{BindMethod, Handle, HeatOptions, bind};
 use supple::characters::{self, Character};
-use supple::weights::bind::{BindMethod, Handle, HeatOptions, bind};
 use supple::{Method, Normals, Rig, Skin};
 
 fn main() -> Result<(), Box<dyn Error>> {

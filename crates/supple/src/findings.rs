@@ -1,11 +1,12 @@
 //! What is worth knowing about a rig before one trusts it: its surface, its joints, its rest pose.
 
-use crate::adjacency::{Topology, weld_bound};
 use crate::deform::{Method, Normals, Output, Skin, Workspace};
 use crate::mesh::Part;
 use crate::normals::NormalFit;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
+use crate::surface::Topology;
+use crate::weights::weld_bound;
 use std::ops::Range;
 
 /// How far lengths or angles of a transform's axes may differ before it counts as more than
@@ -65,7 +66,11 @@ impl Findings {
             .iter()
             .filter(|joint| joint.parent.is_none());
         Findings {
-            topology: Topology::of_welded(mesh, &weld_bound(mesh.positions(), weights)),
+            topology: Topology::of(
+                mesh.positions(),
+                mesh.triangles(),
+                &weld_bound(mesh.positions(), weights),
+            ),
             normal_fit: NormalFit::of(mesh),
             joints_without_weights: used.into_iter().filter(|used| !used).count(),
             root_joints: roots.count(),

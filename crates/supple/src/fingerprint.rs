@@ -12,12 +12,12 @@
 //! bits) and numbers enter it as little-endian bytes.
 
 use crate::centers::CenterOptions;
-use crate::laplacian::EdgeWeights;
 use crate::mesh::Mesh;
 use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, MushError, MushOptions};
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::smoothing::Steps;
+use crate::surface::EdgeWeights;
 use crate::weights::Weights;
 use glam::Vec3;
 

@@ -75,9 +75,9 @@
 pub mod polar;
 pub mod transform;
 
-pub mod adjacency;
 pub mod mesh;
 pub mod normals;
+pub mod surface;
 #[cfg(feature = "bind")]
 mod surface_tree;
 
@@ -88,11 +88,14 @@ pub mod inverse_kinematics;
 pub mod pose;
 pub mod skeleton;
 
+#[cfg(feature = "bind")]
+pub mod bind;
+#[cfg(feature = "bind")]
+pub mod edit;
 pub mod weights;
 
 pub mod rig;
 
-pub mod laplacian;
 pub mod smoothing;
 #[cfg(any(feature = "arap", feature = "bind"))]
 mod sparse;
@@ -101,6 +104,7 @@ mod sparse;
 pub mod arap;
 pub mod centers;
 pub mod deform;
+mod disjoint_sets;
 pub mod exec;
 mod fingerprint;
 mod merging;

@@ -1,6 +1,6 @@
 //! Triangle meshes with validated indices, and the named parts and morph targets of a surface.
 
-use crate::normals::vertex_normals;
+use crate::surface::{Topology, smooth_normals, weld_positions};
 use glam::{Vec3, Vec4};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -55,8 +55,8 @@ pub enum MeshError {
 }
 
 impl Mesh {
-    /// Checks and takes a surface. Without `normals`, smooth ones are computed
-    /// (see [`vertex_normals`]).
+    /// Checks and takes a surface. Without `normals`, smooth ones are computed (see
+    /// [`vertex_normals`](crate::normals::vertex_normals)).
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Mesh {
         check_triangles(&triangles, vertices)?;
         let normals = match normals {
             Some(normals) => normals,
-            None => vertex_normals(&positions, &triangles)?,
+            None => smooth_normals(&positions, &triangles),
         };
         Ok(Mesh {
             positions,
@@ -187,6 +187,15 @@ impl Mesh {
         let triangles = self.triangles.iter().map(corners);
         let surface = Bounds::around(triangles.filter(has_area).flatten());
         surface.or_else(|| self.bounds())
+    }
+
+    /// Topology of the surface, its vertices welded by position.
+    pub fn topology(&self) -> Topology {
+        Topology::of(
+            &self.positions,
+            &self.triangles,
+            &weld_positions(&self.positions),
+        )
     }
 }
 

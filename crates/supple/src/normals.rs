@@ -1,59 +1,25 @@
-//! Normals of a surface, computed from its triangles.
+//! Normals computed from triangles: at rest, recomputed after a deformation, and checks of given
+//! normals.
 
-use crate::adjacency::{weld_bound, weld_positions};
-use crate::deform::Output;
 use crate::mesh::{Mesh, MeshError, check_triangles};
 use crate::rig::Rig;
+use crate::surface::{corner_normal, is_cancelled, smooth_normals};
 use crate::transform::Affine;
+use crate::weights::weld_bound;
 use glam::{DVec3, Vec3};
 
-/// Smooth normals: around each point of the surface, triangle normals weighted by area and corner
-/// angle.
+/// Computes smooth normals: triangle normals around each point, weighted by area and corner angle.
 ///
-/// Vertices at the same position share one normal, so that seams in texture coordinates stay
-/// invisible; except where that cancels out (the two sides of a sheet): there each vertex follows
-/// its own triangles. A vertex without any triangle of positive area gets +Y.
+/// Vertices at the same position share one normal, so seams in texture coordinates stay invisible.
+/// Where the shared sum cancels out (the two sides of a sheet), each vertex uses its own triangles.
+/// A vertex without any triangle of positive area gets +Y.
 ///
 /// # Errors
 ///
 /// If a triangle names a vertex that does not exist.
 pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Result<Vec<Vec3>, MeshError> {
     check_triangles(triangles, positions.len())?;
-    let weld = weld_positions(positions);
-    let mut around_point = vec![DVec3::ZERO; weld.point_count()];
-    let mut around_vertex = vec![DVec3::ZERO; positions.len()];
-    let mut size_at_point = vec![0.0; weld.point_count()];
-    for corners in triangles {
-        let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
-        let shares = [[a, b, c], [b, c, a], [c, a, b]].map(corner_normal);
-        for (&corner, share) in corners.iter().zip(shares) {
-            let vertex = corner as usize;
-            let point = weld.point_of(vertex);
-            around_point[point] += share;
-            around_vertex[vertex] += share;
-            size_at_point[point] += share.length();
-        }
-    }
-    let normal = |vertex: usize| {
-        let point = weld.point_of(vertex);
-        let cancelled = around_point[point].length() < CANCELLED * size_at_point[point];
-        let sum = if cancelled {
-            around_vertex[vertex]
-        } else {
-            around_point[point]
-        };
-        sum.try_normalize().unwrap_or(DVec3::Y).as_vec3()
-    };
-    Ok((0..positions.len()).map(normal).collect())
-}
-
-/// A sum of normals this much shorter than its parts has cancelled out, and points nowhere.
-const CANCELLED: f64 = 1e-6;
-
-/// What a triangle adds to the normal at its first corner: its own normal, weighted by area and by
-/// the angle there.
-fn corner_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
-    (b - a).cross(c - a) * angle(b - a, c - a)
+    Ok(smooth_normals(positions, triangles))
 }
 
 /// Which vertices of a bound surface share one normal: those at the same point of the surface whose
@@ -121,25 +87,6 @@ impl SmoothGroups {
         }
     }
 
-    /// Normals of an output whose positions are done; tangents are made perpendicular to them.
-    pub(crate) fn recompute_into(
-        &self,
-        output: &mut Output<'_>,
-        palette: &[Affine],
-        scratch: &mut Vec<Vec3>,
-    ) {
-        let Some(normals) = output.normals.as_deref_mut() else {
-            return;
-        };
-        self.recompute(output.positions, palette, scratch, normals);
-        let tangents = output.tangents.as_deref_mut().unwrap_or_default();
-        for (tangent, normal) in tangents.iter_mut().zip(&*normals) {
-            let along = tangent.truncate();
-            let across = along - *normal * normal.dot(along);
-            *tangent = across.normalize_or(along).extend(tangent.w);
-        }
-    }
-
     /// Normals of the posed surface, area- and angle-weighted. Where a group has no triangle of
     /// positive area, what `normals` held stays. `scratch` is refilled in place.
     pub(crate) fn recompute(
@@ -163,8 +110,7 @@ impl SmoothGroups {
                 sum += if mirrored { -share } else { share };
                 size += share.length();
             }
-            let told = sum.length() > CANCELLED * size;
-            let normal = sum.try_normalize().filter(|_| told);
+            let normal = sum.try_normalize().filter(|_| !is_cancelled(sum, size));
             scratch.push(normal.unwrap_or(DVec3::ZERO).as_vec3());
         }
         for (normal, &group) in normals.iter_mut().zip(&self.group_of_vertex) {
@@ -202,10 +148,6 @@ impl NormalFit {
         }
         fit
     }
-}
-
-fn angle(a: DVec3, b: DVec3) -> f64 {
-    a.cross(b).length().atan2(a.dot(b))
 }
 
 #[cfg(test)]

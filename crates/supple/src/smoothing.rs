@@ -11,7 +11,7 @@
 //! The same polynomial on a part of the surface is the same smoothing of that part, with nothing
 //! passing its border. So a channel that lives in one place is smoothed there.
 
-use crate::laplacian::Laplacian;
+use crate::surface::Laplacian;
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f64x2, f64x4};
 
 /// How a step is taken (eq. 2).
@@ -397,9 +397,7 @@ impl<const C: usize> Default for Scratch<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adjacency::weld_positions;
-    use crate::laplacian::{EdgeWeights, Edges};
-    use crate::mesh::Mesh;
+    use crate::surface::{EdgeWeights, Edges, weld_positions};
     use glam::Vec3;
 
     /// A strip of triangles with a loose point at its end.
@@ -409,8 +407,9 @@ mod tests {
         places.push(Vec3::splat(-9.0));
         let quads = (0..columns as u32 - 1).map(|column| column * 2);
         let triangles = quads.flat_map(|a| [[a, a + 1, a + 2], [a + 1, a + 3, a + 2]]);
-        let mesh = Mesh::new(places.clone(), None, None, triangles.collect()).unwrap();
-        Edges::of(&mesh, &weld_positions(&places), EdgeWeights::Uniform).into_laplacian()
+        let triangles: Vec<[u32; 3]> = triangles.collect();
+        let weld = weld_positions(&places);
+        Edges::of(&places, &triangles, &weld, EdgeWeights::Uniform).into_laplacian()
     }
 
     fn strengths(count: usize) -> Vec<f64> {

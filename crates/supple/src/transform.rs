@@ -224,6 +224,16 @@ impl Affine {
     }
 }
 
+/// The linear blend of a palette: `Σ w_j T_j`.
+#[inline]
+pub(crate) fn linear_blend(joints: &[u16], weights: &[f32], palette: &[Affine]) -> Affine {
+    let mut blend = Affine::ZERO;
+    for (&joint, &weight) in joints.iter().zip(weights) {
+        blend = blend.add_scaled(&palette[usize::from(joint)], weight);
+    }
+    blend
+}
+
 /// Normalises a posed tangent; a mirror flips the sign of the bitangent in `w`.
 #[inline]
 pub(crate) fn posed_tangent(rest: Vec4, along: Vec3, mirrored: bool) -> Vec4 {

@@ -11,6 +11,7 @@
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use supple::arap::{Arap, ArapOptions, ArapState, TurnError, handle_palette, turns};
+use supple::bind::{BindError, BindGroup, BindMethod, Handle, bind, bind_groups};
 use supple::centers::{CenterError, CenterOptions, Centers, LiveCenters, exact};
 use supple::characters::{self, Character};
 use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
@@ -18,6 +19,7 @@ use supple::deform::{
     CenterSource, CentersOfRotation, DeformError, DirectDeltaMush, MatrixWeights, MushSource,
     MushVariant,
 };
+use supple::edit::Editor;
 use supple::findings::Findings;
 use supple::inverse_kinematics::{Goal, Limit, ReachError, ReachOptions, move_to, reach};
 use supple::mesh::{MeshError, MorphedShape, Part};
@@ -29,8 +31,6 @@ use supple::rig::RigError;
 use supple::symmetry::Symmetry;
 use supple::twist::{TwistOptions, split};
 use supple::weights::WeightsBuilder;
-use supple::weights::bind::{BindError, BindGroup, BindMethod, Handle, bind, bind_groups};
-use supple::weights::edit::Editor;
 use supple::{
     Asset, Mesh, Method, Normals, Output, Palette, Player, Pose, Rig, Skin, Weights, Workspace,
 };

@@ -8,11 +8,11 @@ use glam::{DVec3, Mat3, Quat, Vec3};
 use proptest::prelude::*;
 use std::f64::consts::{FRAC_PI_3, FRAC_PI_4, TAU};
 use supple::Mesh;
+use supple::bind::BindMethod;
 use supple::characters::{self, Character};
 use supple::point_handles::{
     HandleError, HandleKind, HandleOptions, PlacedHandles, ShapeDiameter, place_handles,
 };
-use supple::weights::bind::BindMethod;
 
 const AROUND: usize = 32;
 

@@ -14,6 +14,8 @@ mod counting;
 use counting::peak_of;
 use glam::{DVec3, Vec3};
 use std::f32::consts::TAU;
+use supple::bind::{BindMethod, EnvelopeOptions, GeodesicOptions, Handle, HeatOptions, bind};
+use supple::edit::{Edit, Editor, Region};
 use supple::inverse_kinematics::{Goal, ReachOptions, reach};
 use supple::mush::{Mush, MushOptions};
 use supple::point_handles::ShapeDiameter;
@@ -21,10 +23,6 @@ use supple::quality::WeightQuality;
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;
-use supple::weights::bind::{
-    BindMethod, EnvelopeOptions, GeodesicOptions, Handle, HeatOptions, bind,
-};
-use supple::weights::edit::{Edit, Editor, Region};
 use supple::{Mesh, Method, Normals, Rig, Skin};
 
 /// Four times the input may take this many times the memory.

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 use supple::arap::{Arap, ArapOptions, ArapState};
+use supple::bind::{BindMethod, BoundedBiharmonicOptions, Handle, bind};
 use supple::metrics::RmsDistance;
-use supple::weights::bind::{BindMethod, BoundedBiharmonicOptions, Handle, bind};
 use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Weights, Workspace};
 use supple_render::View;
 

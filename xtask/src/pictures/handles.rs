@@ -4,8 +4,8 @@ use super::album::{Album, character, plain};
 use crate::Outcome;
 use glam::Vec3;
 use supple::Mesh;
+use supple::bind::{BindMethod, BoundedBiharmonicOptions};
 use supple::point_handles::{HandleOptions, PlacedHandles, ShapeDiameter, place_handles};
-use supple::weights::bind::{BindMethod, BoundedBiharmonicOptions};
 use supple_render::{Camera, Paint, Scene, SegmentedBody, Surface, View, weight_colors};
 
 pub(super) fn draw(album: &Album) -> Outcome<()> {

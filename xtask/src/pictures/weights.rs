@@ -4,7 +4,7 @@ use super::album::{Album, LIGHT, Moment, Shot, character};
 use crate::Outcome;
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};
-use supple::weights::bind::{BindGroup, BindMethod, HeatOptions, bind_groups};
+use supple::bind::{BindGroup, BindMethod, HeatOptions, bind_groups};
 use supple::{Asset, Mesh, Method, Normals, Rig};
 use supple_render::{Overlays, View};
 

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use supple::Method;
-use supple::laplacian::EdgeWeights;
 use supple::mush::MushOptions;
 use supple::smoothing::Steps;
+use supple::surface::EdgeWeights;
 
 /// Explicit steps of the default number that are stable on any mesh: a wide reach for rotations …
 const EXPLICIT_LAMBDA: f64 = 0.5;

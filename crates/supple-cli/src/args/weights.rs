@@ -6,7 +6,7 @@ use super::{file_help, file_summary};
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use supple::weights::bind::BindMethod;
+use supple::bind::BindMethod;
 
 /// Compute weights for a character from its mesh and skeleton, or edit those it has
 #[derive(Args)]

@@ -6,7 +6,7 @@ use clap::builder::{TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use glam::Vec3;
 use std::path::PathBuf;
-use supple::weights::edit::{Axis, Mirror, MirrorSource, Paint, Place};
+use supple::edit::{Axis, Mirror, MirrorSource, Paint, Place};
 
 /// Prune, limit, smooth, mirror, transfer and paint weights; everything else stays as it was
 #[derive(Args)]

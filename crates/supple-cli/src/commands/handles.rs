@@ -11,8 +11,8 @@ use crate::wording::many;
 use serde_json::json;
 use std::io;
 use supple::Mesh;
+use supple::bind::{BindMethod, BindReport};
 use supple::point_handles::{HandleError, HandleKind, HandleOptions, PlacedHandles, place_handles};
-use supple::weights::bind::{BindMethod, BindReport};
 use supple_io::{quoted, write_whole};
 use supple_render::{SegmentedBody, Settings, render};
 

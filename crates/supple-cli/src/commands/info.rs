@@ -12,7 +12,6 @@ use crate::wording::{
 use anstyle::Style;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use supple::adjacency::Topology;
 use supple::findings::Findings;
 use supple::quality::WeightQuality;
 use supple::{Asset, Prop, Weights};
@@ -135,7 +134,7 @@ fn topology_oddities(
         flat,
         format!("{} of no area", many(flat, "triangle")),
     );
-    let degenerate = |prop: &Prop| Topology::of(&prop.mesh).degenerate_triangles;
+    let degenerate = |prop: &Prop| prop.mesh.topology().degenerate_triangles;
     let flat = asset.props.iter().map(degenerate).sum();
     note(
         "degenerate_triangles_in_props",

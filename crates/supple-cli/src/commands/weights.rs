@@ -10,11 +10,11 @@ use crate::source::Source;
 use crate::weight_quality;
 use crate::wording::{many, measure};
 use serde_json::json;
-use supple::quality::WeightQuality;
-use supple::weights::bind::{
+use supple::bind::{
     BindError, BindGroup, BindMethod, BindReport, BoundedBiharmonicOptions, EnvelopeOptions,
     GeodesicOptions, HeatOptions, bind_groups, is_control_name,
 };
+use supple::quality::WeightQuality;
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::SaveError;
 use supple_io::quoted;

@@ -1,4 +1,4 @@
-//! `supple weights edit`: the edits of `supple::weights::edit`, in the order of the command line.
+//! `supple weights edit`: the edits of `supple::edit`, in the order of the command line.
 
 use crate::args::weights_edit::{
     JointPaint, Operation, Operations, Task, Touches, WeightsEditArguments,
@@ -14,11 +14,11 @@ use glam::Vec3;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
-use supple::weights::WeightsReport;
-use supple::weights::bind::BindGroup;
-use supple::weights::edit::{
+use supple::bind::BindGroup;
+use supple::edit::{
     Brush, Change, Edit, EditError, Editor, Falloff, Paint, Place, Region, Transfer, TransferReport,
 };
+use supple::weights::WeightsReport;
 use supple::{Rig, Weights};
 use supple_io::gltf::SaveError;
 

@@ -4,8 +4,8 @@ use super::skins::bound_alike;
 use super::{Document, SaveError};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use supple::bind::BindGroup;
 use supple::skeleton::Skeleton;
-use supple::weights::bind::BindGroup;
 use supple::weights::{Influence, Weights, WeightsBuilder};
 use supple::{Bounds, Mesh, Rig};
 

@@ -21,9 +21,9 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use supple::laplacian::EdgeWeights;
 use supple::mush::{Mush, MushError, MushOptions, PatchPart};
 use supple::smoothing::Steps;
+use supple::surface::EdgeWeights;
 use supple::{Mesh, Rig, Skeleton, Weights};
 
 /// The extension of mesh primitives that holds a bake of direct delta mush.

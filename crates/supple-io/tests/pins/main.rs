@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
+use supple::bind::{BindMethod, bind_groups};
 use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
 use supple::exec;
 use supple::mush::{Mush, MushOptions};
 use supple::point_handles::{HandleOptions, place_handles};
 use supple::twist::{TwistOptions, split};
-use supple::weights::bind::{BindMethod, bind_groups};
 use supple::{Asset, Method, Normals, Player, Pose, Rig};
 use supple_io::gltf::{self, Document, Loaded};
 use supple_io::{npy, obj, ply};

@@ -17,13 +17,13 @@ mod turns;
 
 pub use turns::{RotationMean, TurnError, handle_palette, turns};
 
-use crate::adjacency::{Weld, weld_bound};
 use crate::mesh::Mesh;
 use crate::polar::Polar;
 use crate::pose::Palette;
 use crate::rig::Rig;
 use crate::sparse::{Cholesky, SparseError};
-use crate::weights::{Weights, WeightsError, closed_over_seams};
+use crate::surface::Weld;
+use crate::weights::{Weights, WeightsError, closed_over_seams, weld_bound};
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use std::sync::Arc;
 use surface::RigidSurface;

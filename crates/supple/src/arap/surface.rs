@@ -8,12 +8,11 @@
 //! which is nearly a line may turn a little otherwise than best.
 
 use super::ArapError;
-use crate::adjacency::Weld;
 use crate::exec;
-use crate::laplacian::{EdgeWeights, Edges};
 use crate::mesh::Mesh;
 use crate::polar::{nearest_rotation, nearest_rotations};
 use crate::sparse::{Cholesky, Pattern};
+use crate::surface::{EdgeWeights, Edges, Weld};
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f64x8};
 use glam::{DMat3, DVec3};
 
@@ -46,7 +45,12 @@ pub(super) struct RigidSurface {
 
 impl RigidSurface {
     pub(super) fn of(mesh: &Mesh, weld: &Weld, extent: f64) -> Result<RigidSurface, ArapError> {
-        let edges = Edges::of(mesh, weld, EdgeWeights::Cotangent);
+        let edges = Edges::of(
+            mesh.positions(),
+            mesh.triangles(),
+            weld,
+            EdgeWeights::Cotangent,
+        );
         let rest = edges.points().to_vec();
         let mut piece_of = edges.pieces();
         let pieces = number_in_order(&mut piece_of);

@@ -28,9 +28,9 @@ mod surface;
 pub use exact::exact;
 pub use live::LiveCenters;
 
-use crate::deform::linear_blend;
 use crate::mesh::Mesh;
 use crate::pose::Palette;
+use crate::transform::linear_blend;
 use crate::weights::Weights;
 use glam::{DMat3, DVec3, Vec3};
 use thiserror::Error;

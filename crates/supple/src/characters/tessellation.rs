@@ -7,7 +7,7 @@
 
 use super::cage::{Cage, Influences};
 use super::subdivision::Connectivity;
-use crate::adjacency::DisjointSets;
+use crate::disjoint_sets::DisjointSets;
 use crate::exec;
 use glam::DVec3;
 use std::collections::HashMap;

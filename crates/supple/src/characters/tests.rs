@@ -1,7 +1,6 @@
 //! What holds for every character, and what the papers' tests rely on.
 
 use super::*;
-use crate::adjacency::Topology;
 use crate::deform::{Method, Normals, Output, Skin, Workspace};
 use crate::pose::Pose;
 use glam::DVec3;
@@ -32,7 +31,7 @@ fn closed_characters_are_one_closed_surface_without_handles_at_every_size() {
         for size in SIZES {
             let asset = build(character, size).unwrap();
             let mesh = asset.rig.mesh();
-            let topology = Topology::of(mesh);
+            let topology = mesh.topology();
             let what = format!("{character:?} {size}: {topology:?}");
             assert!(topology.is_closed_manifold(), "{what}");
             assert_eq!(topology.components, 1, "{what}");
@@ -133,7 +132,7 @@ fn the_largest_figure_is_closed_and_of_the_size_asked_for() {
     let mesh = asset.rig.mesh();
     let off = mesh.vertex_count().abs_diff(MAX_VERTICES) as f64 / MAX_VERTICES as f64;
     assert!(off < 0.02, "{} vertices", mesh.vertex_count());
-    let topology = Topology::of(mesh);
+    let topology = mesh.topology();
     assert!(
         topology.is_closed_manifold() && topology.components == 1,
         "{topology:?}"

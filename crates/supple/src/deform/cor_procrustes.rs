@@ -13,12 +13,11 @@
 use super::DeformError;
 use super::centers_of_rotation::{BakedFrame, center_keys, turned_about};
 use super::direct::{FieldKey, Fields};
-use super::linear_blend;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::centers::{self, CenterOptions, Surroundings};
 use crate::polar::Polar;
 use crate::rig::Rig;
-use crate::transform::Affine;
+use crate::transform::{Affine, linear_blend};
 use glam::{DMat3, Mat3};
 
 /// A vertex's center and the spread of the similar surface around it.

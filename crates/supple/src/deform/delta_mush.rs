@@ -22,7 +22,7 @@ use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
 use super::streams::{
     Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
 };
-use crate::adjacency::DisjointSets;
+use crate::disjoint_sets::DisjointSets;
 use crate::mush::{MushOptions, MushSurface, missing_thickness};
 use crate::polar::{nearest_rotation, outer};
 use crate::rig::Rig;

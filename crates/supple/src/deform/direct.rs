@@ -2,7 +2,7 @@
 //! of them.
 
 use super::lanes::{FrameLanes, Group, Packing, RestSurface, carry};
-use super::normals::{BakedNormals, FieldGradients};
+use super::normals::{BakedNormals, FieldGradients, recompute_normals};
 use super::output::{BlockSurface, Output, Sink};
 use super::streams::{PoseStream, SmoothingStream, StreamLayout, VertexStream};
 use super::{DeformError, InstructionSet, Workspace};
@@ -511,12 +511,12 @@ fn deform_one<M: Direct>(
             let job = Job { palettes, ..*job };
             let instances = std::slice::from_mut(instance);
             carry_all(method, &job, level, instances, output.reborrowed().into())?;
-            surface.recompute_into(&mut output, palette_maps, &mut workspace.points);
+            recompute_normals(surface, &mut output, palette_maps, &mut workspace.points);
         }
         (BakedNormals::Recomputed(surface), None) => {
             method.pose(palette_maps, posed)?;
             transport(method, job.shape, posed, &mut output);
-            surface.recompute_into(&mut output, palette_maps, &mut workspace.points);
+            recompute_normals(surface, &mut output, palette_maps, &mut workspace.points);
         }
         (BakedNormals::Transported, _) => {
             method.pose(palette_maps, posed)?;

@@ -9,7 +9,7 @@ use super::direct::{Direct, FieldKey, Fields};
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
-use crate::transform::Affine;
+use crate::transform::{Affine, linear_blend};
 use crate::weights::Weights;
 use fearless_simd::Simd;
 use std::sync::Arc;
@@ -43,16 +43,6 @@ pub(super) struct PosedMatrices {
     records: ChosenRecords<12>,
 }
 
-/// `Σ w_j T_j`.
-#[inline]
-pub(crate) fn blend(joints: &[u16], weights: &[f32], palette: &[Affine]) -> Affine {
-    let mut blend = Affine::ZERO;
-    for (&joint, &weight) in joints.iter().zip(weights) {
-        blend = blend.add_scaled(&palette[usize::from(joint)], weight);
-    }
-    blend
-}
-
 impl Direct for LinearSkin {
     type Posed = PosedMatrices;
 
@@ -80,7 +70,7 @@ impl Direct for LinearSkin {
     #[inline]
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &PosedMatrices) -> Affine {
         let joints = self.packing.weights().row(vertex).0;
-        blend(joints, fields.weights, &posed.matrices)
+        linear_blend(joints, fields.weights, &posed.matrices)
     }
 
     fn packing(&self) -> Option<&Arc<Packing>> {

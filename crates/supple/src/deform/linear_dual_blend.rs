@@ -11,9 +11,9 @@ use super::lanes::{FrameLanes, Group, Lane, Packing};
 use super::linear::LinearSkin;
 use super::rigid_motion::TwoPhases;
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
-use crate::adjacency::weld_bound;
 use crate::rig::Rig;
 use crate::transform::Affine;
+use crate::weights::weld_bound;
 use fearless_simd::{Simd, SimdBase, f32x8};
 use std::sync::Arc;
 

@@ -44,7 +44,6 @@ pub use direct_delta_mush::{DirectDeltaMush, MushSource, MushVariant};
 pub use dual_quaternion::DualQuaternion;
 pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 pub use instructions::InstructionSet;
-pub(crate) use linear::blend as linear_blend;
 pub use linear_dual_blend::{DUAL_SHARE, DualShare, LinearDualBlend};
 pub use log_matrix::NoLogarithm;
 pub use method::{Method, UnknownMethod};

@@ -8,10 +8,9 @@
 
 use super::DeformError;
 use super::direct::{Direct, Elsewhere, FieldKey, Fields};
-use super::linear;
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
-use crate::transform::Affine;
+use crate::transform::{Affine, linear_blend};
 use glam::{Vec3, Vec4};
 use std::ops::Range;
 
@@ -242,7 +241,7 @@ impl Direct for AnimationSpaceSkin {
 
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
         let joints = self.rows.joints(vertex);
-        let mut frame = linear::blend(joints, fields.weights, posed);
+        let mut frame = linear_blend(joints, fields.weights, posed);
         for (&joint, offset) in joints.iter().zip(fields.extras.chunks_exact(3)) {
             let offset = posed[usize::from(joint)].transform_vector(Vec3::from_slice(offset));
             for (row, offset) in frame.rows.iter_mut().zip(offset.to_array()) {

@@ -2,12 +2,14 @@
 //! course).
 
 use super::direct::{Direct, Elsewhere, FieldKey};
-use crate::adjacency::{Weld, weld_bound};
+use super::output::Output;
 use crate::exec;
 use crate::mesh::Mesh;
 use crate::normals::SmoothGroups;
 use crate::rig::Rig;
+use crate::surface::Weld;
 use crate::transform::Affine;
+use crate::weights::weld_bound;
 use glam::{DVec3, Vec3};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -90,6 +92,26 @@ impl BakedNormals {
             BakedNormals::Gradient(_) => Normals::Gradient,
             BakedNormals::Recomputed(_) => Normals::Recomputed,
         }
+    }
+}
+
+/// Recomputes the normals of an output whose positions are done, and makes its tangents
+/// perpendicular to them. `scratch` is refilled in place.
+pub(super) fn recompute_normals(
+    groups: &SmoothGroups,
+    output: &mut Output<'_>,
+    palette: &[Affine],
+    scratch: &mut Vec<Vec3>,
+) {
+    let Some(normals) = output.normals.as_deref_mut() else {
+        return;
+    };
+    groups.recompute(output.positions, palette, scratch, normals);
+    let tangents = output.tangents.as_deref_mut().unwrap_or_default();
+    for (tangent, normal) in tangents.iter_mut().zip(&*normals) {
+        let along = tangent.truncate();
+        let across = along - *normal * normal.dot(along);
+        *tangent = across.normalize_or(along).extend(tangent.w);
     }
 }
 

@@ -23,12 +23,11 @@
 //! the motion of its joint.
 
 use super::direct::Fields;
-use super::linear;
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout};
 use crate::rig::Rig;
 use crate::skeleton::BindBone;
-use crate::transform::Affine;
+use crate::transform::{Affine, linear_blend};
 use glam::{DQuat, DVec3, Mat3, Vec3};
 use std::collections::HashMap;
 use std::f64::consts::TAU;
@@ -301,7 +300,7 @@ impl BlendsMotions for SwingTwistSkin {
         _motions: &RigidMotions,
         posed: &SwingTwistPose,
     ) -> Affine {
-        let mut frame = linear::blend(joints, fields.weights, &posed.motions);
+        let mut frame = linear_blend(joints, fields.weights, &posed.motions);
         // Σ w_a w_b over all pairs, from the sums over all influences.
         let sum: f32 = fields.weights.iter().sum();
         let squares: f32 = fields.weights.iter().map(|weight| weight * weight).sum();

@@ -39,7 +39,7 @@ pub use chain::Chain;
 pub use limits::Limit;
 pub use two_bone::{Bend, TwoBone};
 
-use crate::adjacency::DisjointSets;
+use crate::disjoint_sets::DisjointSets;
 use crate::polar::Polar;
 use crate::pose::Pose;
 use crate::skeleton::Skeleton;

@@ -1,7 +1,8 @@
 //! The welded surface that every measure looks at.
 
-use crate::adjacency::{Weld, weld_bound};
 use crate::rig::Rig;
+use crate::surface::Weld;
+use crate::weights::weld_bound;
 use glam::{DVec3, Vec3};
 
 /// A triangle lower than this share of the extent has no shape that `f32` positions could tell

@@ -19,11 +19,10 @@ mod channels;
 mod pieces;
 mod strengths;
 
-use crate::adjacency::{Weld, weld_bound};
-use crate::laplacian::{EdgeWeights, Edges, Laplacian};
 use crate::rig::Rig;
 use crate::smoothing::{Domain, Scratch, Smoothing, Steps, Values};
-use crate::weights::{Weights, WeightsError};
+use crate::surface::{EdgeWeights, Edges, Laplacian, Weld};
+use crate::weights::{Weights, WeightsError, weld_bound};
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -399,7 +398,12 @@ impl MushSurface {
             vertex_of[weld.point_of(vertex)] = vertex as u32;
         }
         let heaviest = |point: usize| weights.row(vertex_of[point] as usize).0[0];
-        let mut edges = Edges::of(mesh, &weld, options.edge_weights);
+        let mut edges = Edges::of(
+            mesh.positions(),
+            mesh.triangles(),
+            &weld,
+            options.edge_weights,
+        );
         let connections = pieces::connect(&mut edges, heaviest);
         let laplacian = edges.into_laplacian();
         let extent = mesh.bounds().map_or(0.0, |bounds| bounds.extent());

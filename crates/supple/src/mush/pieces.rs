@@ -2,8 +2,8 @@
 //! become neighbours (Fig. 6), so that smoothing does not stop between them.
 
 use super::{MushError, MushOptions, MushSurface};
-use crate::laplacian::Edges;
 use crate::rig::Rig;
+use crate::surface::Edges;
 use glam::DVec3;
 use std::collections::BTreeMap;
 

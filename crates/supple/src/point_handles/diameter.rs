@@ -7,9 +7,9 @@
 //! all along it, whatever bumps there are and however it is bent.
 
 use super::facets::Facets;
+use crate::bind::shape::Shape;
 use crate::exec;
 use crate::mesh::Mesh;
-use crate::weights::bind::shape::Shape;
 use glam::DVec3;
 use std::collections::HashMap;
 use std::f64::consts::PI;

@@ -5,8 +5,8 @@
 //! the merge tree of the distances): a limb ends where that is longer than the limb is thick. So
 //! noses, knuckles and the corners of a box do not count, on a mesh of any resolution.
 
-use crate::adjacency::DisjointSets;
-use crate::weights::bind::shape::{Piece, Shape};
+use crate::bind::shape::{Piece, Shape};
+use crate::disjoint_sets::DisjointSets;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,6 +1,6 @@
 //! The triangles of a surface and who is whose neighbour.
 
-use crate::weights::bind::shape::Shape;
+use crate::bind::shape::Shape;
 use glam::DVec3;
 use std::collections::HashMap;
 

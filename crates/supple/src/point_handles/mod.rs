@@ -18,11 +18,11 @@ pub use diameter::ShapeDiameter;
 pub use placement::HandleKind;
 pub use segments::Segments;
 
+use crate::bind::geodesic::InsideDistances;
+use crate::bind::shape::Shape;
+use crate::bind::{BindError, BindMethod, Bound, Handle, bind};
 use crate::mesh::Mesh;
 use crate::symmetry::{MirrorPlane, Symmetry};
-use crate::weights::bind::geodesic::InsideDistances;
-use crate::weights::bind::shape::Shape;
-use crate::weights::bind::{BindError, BindMethod, Bound, Handle, bind};
 use crate::words::measure;
 use facets::Facets;
 use glam::DVec3;
@@ -305,7 +305,7 @@ impl PlacedHandles {
     ///
     /// # Errors
     ///
-    /// As [`crate::weights::bind::bind`] does.
+    /// As [`crate::bind::bind`] does.
     pub fn bind(
         &self,
         mesh: &Mesh,

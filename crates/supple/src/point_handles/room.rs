@@ -2,8 +2,8 @@
 //! a fin.
 
 use super::facets::Facets;
+use crate::bind::shape::Shape;
 use crate::surface_tree::Nearest;
-use crate::weights::bind::shape::Shape;
 use glam::DVec3;
 
 /// A handle is on a sheet if it is no farther from it than this, the extent of the model being one:

@@ -8,7 +8,7 @@
 //! depends on a first guess.
 
 use super::facets::Facets;
-use crate::adjacency::DisjointSets;
+use crate::disjoint_sets::DisjointSets;
 use std::collections::HashMap;
 use std::f64::consts::PI;
 

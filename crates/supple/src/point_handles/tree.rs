@@ -4,8 +4,8 @@
 //! The default is the shortest tree over all handles, by distances through the inside of the body:
 //! hands that hang beside the hips are near to them, but far from them along the body.
 
+use crate::bind::geodesic::InsideDistances;
 use crate::exec;
-use crate::weights::bind::geodesic::InsideDistances;
 use glam::DVec3;
 
 /// The edges of a tree, and those of them between which no way leads inside of the body.

@@ -2,7 +2,7 @@
 
 use super::field::Fields;
 use super::surface::Surface;
-use crate::adjacency::DisjointSets;
+use crate::disjoint_sets::DisjointSets;
 use crate::exec;
 use crate::merging::merge_by_key;
 use crate::skeleton::BindBone;

@@ -2,7 +2,7 @@
 
 use super::field::Fields;
 use super::surface::Surface;
-use crate::adjacency::DisjointSets;
+use crate::disjoint_sets::DisjointSets;
 use std::collections::HashMap;
 
 /// A maximum counts if one has to go down at least this far before one can climb higher: less is

@@ -15,12 +15,11 @@ pub use locality::{FarJoint, Locality, StrayJoint};
 pub use maxima::{Monotonicity, SpuriousMaximum};
 pub use smoothness::{Kink, Smoothness};
 
-use crate::adjacency::weld_seams;
 use crate::mesh::Mesh;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::symmetry::{MirrorPlane, Symmetry};
-use crate::weights::{Weights, WeightsBuilder, WeightsError, WeightsReport};
+use crate::weights::{Weights, WeightsBuilder, WeightsError, WeightsReport, weld_seams};
 use field::Fields;
 use surface::Surface;
 

@@ -1,9 +1,9 @@
 //! The welded surface that the figures are taken over.
 
-use crate::adjacency::{DisjointSets, Weld};
-use crate::laplacian::cotangent;
+use crate::disjoint_sets::DisjointSets;
 use crate::merging::merge_by_key;
 use crate::mesh::Mesh;
+use crate::surface::{Weld, cotangent};
 use glam::DVec3;
 
 /// Cotangents are cut off here, at an angle of about six degrees: in slivers they would make much

@@ -7,9 +7,9 @@
 mod grid;
 mod names;
 
-use crate::adjacency::{Weld, weld_positions};
 use crate::mesh::Mesh;
 use crate::skeleton::{BindBone, Skeleton};
+use crate::surface::{Weld, weld_positions};
 use glam::DVec3;
 use grid::Grid;
 

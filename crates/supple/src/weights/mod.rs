@@ -1,12 +1,10 @@
 //! Skinning weights: any number of influences per vertex, in compressed rows.
 
-#[cfg(feature = "bind")]
-pub mod bind;
-#[cfg(feature = "bind")]
-pub mod edit;
 mod seams;
 
-pub(crate) use seams::closed_over_seams;
+#[cfg(any(feature = "bind", feature = "metrics"))]
+pub(crate) use seams::weld_seams;
+pub(crate) use seams::{closed_over_seams, weld_bound};
 
 use crate::merging::merge_by_key;
 use std::ops::Range;
@@ -222,7 +220,7 @@ impl WeightsBuilder {
     /// Adds the influences of the next vertex: some weights as they are to the bit, and around them
     /// the others, in proportion to shares as for [`WeightsBuilder::push_shares`]. What is kept
     /// lies on the grid, and leaves something to share.
-    fn push_shares_around(
+    pub(crate) fn push_shares_around(
         &mut self,
         kept: &[(u16, f32)],
         shares: impl IntoIterator<Item = (u16, f64)>,
@@ -375,7 +373,7 @@ impl Weights {
 
     /// These weights, with some rows taken from others: pairs of the vertex here and the row there.
     /// The vertices rise.
-    fn with_replaced(
+    pub(crate) fn with_replaced(
         &self,
         others: &Weights,
         rows: impl IntoIterator<Item = (u32, usize)>,
@@ -446,7 +444,7 @@ impl Weights {
     }
 
     /// Some of these rows, by themselves.
-    fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Weights {
+    pub(crate) fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Weights {
         let mut weights = Weights {
             row_starts: Vec::new(),
             joints: Vec::new(),
@@ -488,7 +486,7 @@ impl Weights {
 /// n`, and what is twice as heavy is hardly touched. (Taking `n` from all, which is simpler, gives
 /// nearly all to one of several weights that are about the same.) Where even the heaviest is hardly
 /// heavier than `n`, there is nothing to fade to, and the first ones are taken as they are.
-fn heaviest(row: &[(u16, f64)], most: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
+pub(crate) fn heaviest(row: &[(u16, f64)], most: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
     let most = most.max(1);
     let next = row.get(most).map_or(0.0, |&(_, weight)| weight);
     let alike = ((next / row[0].1 - 0.8) / 0.2).clamp(0.0, 1.0);

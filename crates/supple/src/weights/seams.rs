@@ -1,16 +1,54 @@
-//! Seams: vertices that a file split along textures or creases, and whose weights differ by a
-//! rounding or by a stroke of a brush.
+//! Seams: vertices that a file split along textures or creases, whose weights may differ slightly
+//! because of rounding or a brush stroke.
 //!
-//! Where they are one place of one piece of the surface, they must be one point, or smoothing would
-//! have a border there, and a rigid bind could send the two sides to different joints. Two
-//! pieces that lie in the same place stay two.
+//! Vertices at one position of one connected piece must be one point; otherwise smoothing would
+//! have a border there, and a rigid bind could send the two sides to different joints. Separate
+//! pieces at the same position stay separate.
 
 use super::{Weights, WeightsBuilder, WeightsError};
-use crate::adjacency::{weld_bound, weld_seams};
+use crate::disjoint_sets::DisjointSets;
 use crate::mesh::Mesh;
+use crate::surface::{Weld, position_bits, weld_by, weld_positions};
+use glam::Vec3;
 use std::collections::BTreeMap;
 
-/// The weights, with the mean of what they were for all vertices of one place in one piece.
+/// Welds vertices of equal positions and weights, which always move together.
+///
+/// Two instances of a mesh in the same place, bound to different joints, stay separate.
+pub(crate) fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
+    weld_by(positions.len(), |vertex| {
+        let (joints, values) = weights.row(vertex);
+        let values: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
+        (position_bits(positions[vertex]), joints, values)
+    })
+}
+
+/// Welds vertices of equal position within one connected piece, whatever their weights: the sides
+/// of a seam.
+///
+/// Pieces are connected by triangles through vertices that [`weld_bound`] welds. The sides of a
+/// seam are therefore welded even where their weights differ slightly, as long as they agree
+/// somewhere; and two instances of a mesh in the same place, bound to different joints, stay
+/// separate.
+pub(crate) fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
+    let points = weld_bound(mesh.positions(), weights);
+    let places = weld_positions(mesh.positions());
+    let mut pieces = DisjointSets::new(points.point_count());
+    for corners in mesh.triangles() {
+        let [a, b, c] = corners.map(|corner| points.point_of(corner as usize));
+        pieces.join(a, b);
+        pieces.join(a, c);
+    }
+    let piece_of_point: Vec<usize> = (0..points.point_count())
+        .map(|point| pieces.find(point))
+        .collect();
+    weld_by(mesh.vertex_count(), |vertex| {
+        let piece = piece_of_point[points.point_of(vertex)];
+        (places.point_of(vertex), piece)
+    })
+}
+
+/// Averages weights over all vertices that [`weld_seams`] welds.
 pub(crate) fn closed_over_seams(mesh: &Mesh, weights: &Weights) -> Result<Weights, WeightsError> {
     let points = weld_seams(mesh, weights);
     if points.point_count() == weld_bound(mesh.positions(), weights).point_count() {
@@ -35,7 +73,17 @@ pub(crate) fn closed_over_seams(mesh: &Mesh, weights: &Weights) -> Result<Weight
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
+
+    #[test]
+    fn points_that_move_apart_are_not_welded() {
+        let mut weights = WeightsBuilder::new(2).unwrap();
+        for joint in [0, 0, 1] {
+            weights.push([(joint, 1.0)], 0).unwrap();
+        }
+        let weld = weld_bound(&[Vec3::X; 3], &weights.finish().0);
+        assert_eq!(weld.point_count(), 2);
+        assert_eq!([0, 1, 2].map(|vertex| weld.point_of(vertex)), [0, 0, 1]);
+    }
 
     #[test]
     fn the_two_sides_of_a_seam_agree_and_two_pieces_do_not() {

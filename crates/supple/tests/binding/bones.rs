@@ -5,13 +5,13 @@ use super::scene::{
     Body, Difference, FIGURE, assert_near, bound, chain, difference, held, methods, methods_with,
 };
 use glam::DVec3;
-use supple::skeleton::{Node, Skeleton};
-use supple::transform::{Local, Trs};
-use supple::weights::WeightsError;
-use supple::weights::bind::{
+use supple::bind::{
     BindError, BindGroup, BindMethod, Bone, BoundedBiharmonicOptions, EnvelopeOptions,
     GeodesicOptions, Handle, HeatOptions, bind, bind_groups,
 };
+use supple::skeleton::{Node, Skeleton};
+use supple::transform::{Local, Trs};
+use supple::weights::WeightsError;
 
 fn tube() -> Body {
     Body::tube(1.0, 0.1, 20, 12, true)

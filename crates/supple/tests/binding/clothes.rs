@@ -3,8 +3,8 @@
 use super::scene::{Body, Difference, FIGURE, apart, assert_near, bound, difference, held};
 use glam::{DQuat, DVec3, Vec3};
 use std::ops::Range;
+use supple::bind::BindMethod;
 use supple::transform::Local;
-use supple::weights::bind::BindMethod;
 use supple::{Method, Normals, Output, Rig, Skin, Workspace};
 
 /// Vertices of the figure's chest that look ahead.
@@ -77,7 +77,7 @@ fn a_ball_in_front_of_the_face_follows_the_head() {
             assert!(held > 0.9, "{}, vertex {vertex}: {held}", method.name());
         }
         if let BindMethod::Heat(_) = method {
-            let told = |follower: &supple::weights::bind::Follower| ball.contains(&follower.vertex);
+            let told = |follower: &supple::bind::Follower| ball.contains(&follower.vertex);
             let followers = &found.report.followers;
             assert!(followers.iter().any(told), "{followers:?}");
         }

@@ -5,7 +5,7 @@ use super::scene::{
     Body, Difference, FIGURE, apart, assert_near, bound, chain, difference, held, methods,
 };
 use glam::{DVec3, Vec3};
-use supple::weights::bind::BindMethod;
+use supple::bind::BindMethod;
 
 /// Binds a damaged figure by every method, and compares its vertices with those of the whole one.
 #[track_caller]

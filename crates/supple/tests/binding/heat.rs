@@ -2,7 +2,7 @@
 
 use super::scene::{Body, bound, chain, held};
 use glam::DVec3;
-use supple::weights::bind::{BindMethod, Handle, HeatOptions};
+use supple::bind::{BindMethod, Handle, HeatOptions};
 
 /// Solves in place by elimination with the largest pivots; columns of the right side become those
 /// of the solution.

@@ -2,7 +2,7 @@
 
 use super::scene::{Body, bound, chain, held, methods, methods_with};
 use glam::{DVec3, Vec3};
-use supple::weights::bind::{BindMethod, Handle};
+use supple::bind::{BindMethod, Handle};
 
 fn upright(places: &[f64]) -> Vec<Handle> {
     let places: Vec<DVec3> = places.iter().map(|&height| DVec3::Y * height).collect();

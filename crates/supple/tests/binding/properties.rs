@@ -4,7 +4,7 @@
 use super::scene::{Body, assert_complete, methods_with};
 use glam::Vec3;
 use proptest::prelude::*;
-use supple::weights::bind::{Bone, Handle, bind};
+use supple::bind::{Bone, Handle, bind};
 
 fn place(size: f32) -> impl Strategy<Value = Vec3> {
     prop::array::uniform3(-size..size).prop_map(Vec3::from_array)

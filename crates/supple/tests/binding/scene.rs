@@ -4,10 +4,8 @@ use glam::{DVec3, Vec3};
 use std::f32::consts::TAU;
 use std::ops::Range;
 use std::sync::LazyLock;
+use supple::bind::{BindMethod, Bound, BoundedBiharmonicOptions, GeodesicOptions, Handle, bind};
 use supple::characters::{self, Character};
-use supple::weights::bind::{
-    BindMethod, Bound, BoundedBiharmonicOptions, GeodesicOptions, Handle, bind,
-};
 use supple::{Mesh, Rig, Weights};
 
 /// One of each method, with as few voxels as still tell one limb from the next: tests over many
@@ -215,7 +213,7 @@ pub fn chain(first_joint: usize, places: &[DVec3]) -> Vec<Handle> {
     let bones = places.windows(2).enumerate();
     let handle = |(index, ends): (usize, &[DVec3])| Handle {
         joint: first_joint + index,
-        bones: vec![supple::weights::bind::Bone {
+        bones: vec![supple::bind::Bone {
             head: ends[0],
             tail: ends[1],
             open_ended: false,

@@ -2,7 +2,7 @@
 
 use super::scene::{Difference, FIGURE, assert_near, bound, difference, methods};
 use glam::{DVec3, Vec3};
-use supple::weights::bind::{Bone, Handle};
+use supple::bind::{Bone, Handle};
 
 #[test]
 fn neither_the_unit_nor_the_place_changes_the_weights() {

@@ -3,7 +3,7 @@
 use super::sheet::{self, dense};
 use glam::Vec3;
 use supple::characters::{self, Character};
-use supple::weights::edit::{Brush, Edit, Editor, Falloff, Paint, Place, Region};
+use supple::edit::{Brush, Edit, Editor, Falloff, Paint, Place, Region};
 use supple::{Mesh, Rig, Weights};
 
 fn blank() -> Weights {

@@ -5,7 +5,7 @@ use glam::Vec3;
 use proptest::prelude::*;
 use std::sync::Arc;
 use supple::Weights;
-use supple::weights::edit::{
+use supple::edit::{
     Axis, Brush, Edit, EditError, Editor, Falloff, Mirror, MirrorSource, Paint, Place, Region,
     Transfer,
 };

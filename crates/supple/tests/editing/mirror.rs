@@ -2,10 +2,10 @@
 
 use glam::{DVec3, Vec3};
 use supple::characters::{self, Character};
+use supple::edit::{Edit, Editor, Mirror, MirrorSource, Paint, Region};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;
-use supple::weights::edit::{Edit, Editor, Mirror, MirrorSource, Paint, Region};
 use supple::{Mesh, Rig, Weights};
 
 fn mirrored(editor: &Editor, weights: &Weights, source: MirrorSource) -> Weights {

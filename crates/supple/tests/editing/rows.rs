@@ -4,8 +4,8 @@ use super::plain;
 use super::sheet::{self, JOINTS, dense};
 use glam::Vec3;
 use proptest::prelude::*;
+use supple::edit::{Brush, Edit, EditError, Editor, Falloff, Paint, Place, Region};
 use supple::weights::WeightsBuilder;
-use supple::weights::edit::{Brush, Edit, EditError, Editor, Falloff, Paint, Place, Region};
 use supple::{Mesh, Rig, Weights};
 
 fn editor(weights: &Weights) -> Editor {

@@ -4,9 +4,9 @@ use super::sheet;
 use glam::Vec3;
 use std::sync::Arc;
 use supple::characters::{self, Character};
+use supple::edit::{Edit, EditError, Editor, Paint, Region, Transfer, TransferReport};
 use supple::skeleton::{Node, Skeleton};
 use supple::weights::WeightsBuilder;
-use supple::weights::edit::{Edit, EditError, Editor, Paint, Region, Transfer, TransferReport};
 use supple::{Mesh, Rig, Weights};
 
 fn figure(vertices: usize) -> Rig {

@@ -12,9 +12,9 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use supple::characters::{self, Character};
 use supple::deform::MushVariant;
-use supple::laplacian::EdgeWeights;
 use supple::mush::{Mush, MushOptions, PatchPart};
 use supple::skeleton::Node;
+use supple::surface::EdgeWeights;
 use supple::transform::{Local, Trs};
 use supple::{Normals, Palette, Rig, Skeleton, Skin};
 

@@ -12,8 +12,8 @@ use glam::{DAffine3, DMat3, DVec3, Vec3};
 use proptest::prelude::*;
 use std::sync::Arc;
 use supple::deform::{DeltaMush, LocalFrames, MushVariant};
-use supple::laplacian::EdgeWeights;
 use supple::mush::{Mush, MushOptions};
+use supple::surface::EdgeWeights;
 use supple::{Method, Palette, Rig, Workspace};
 
 /// Any turn at all.

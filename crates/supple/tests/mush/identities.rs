@@ -323,7 +323,7 @@ fn eight_hundred_hinges_keep_their_rest_pose() {
             vec![(0, 1.0 - second), (1, second)]
         });
         let options = MushOptions {
-            edge_weights: supple::laplacian::EdgeWeights::Cotangent,
+            edge_weights: supple::surface::EdgeWeights::Cotangent,
             radius_from_bones: false,
             lambda: 0.5,
             kappa: 0.2,

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use supple::arap::{
     Arap, ArapOptions, ArapState, HandleSmoothing, RotationMean, handle_palette, turns,
 };
+use supple::bind::BindMethod;
 use supple::centers::{self, CenterOptions, Centers, LiveCenters};
 use supple::characters::Character;
-use supple::laplacian::EdgeWeights;
+use supple::edit::{Edit, Editor, Paint, Region};
 use supple::mush::{ALPHA_SHARE, Baked, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushOptions};
 use supple::point_handles::{HandleKind, HandleOptions, ShapeDiameter, place_handles};
 use supple::smoothing::Steps;
+use supple::surface::EdgeWeights;
 use supple::twist::{TwistOf, TwistOptions, split};
-use supple::weights::bind::BindMethod;
-use supple::weights::edit::{Edit, Editor, Paint, Region};
 use supple::{Rig, Weights};
 use supple_pins::{Bits, Numbers, Pins};
 

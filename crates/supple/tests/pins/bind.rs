@@ -1,9 +1,7 @@
 //! Weights from every binder.
 
 use crate::subject::{Subject, rows};
-use supple::weights::bind::{
-    BindGroup, BindMethod, BoundedBiharmonicOptions, GeodesicOptions, bind_groups,
-};
+use supple::bind::{BindGroup, BindMethod, BoundedBiharmonicOptions, GeodesicOptions, bind_groups};
 use supple_pins::{Numbers, Pins};
 
 /// Fewer than usual, which takes less time.

@@ -3,9 +3,9 @@
 use crate::subject::{Subject, rows};
 use glam::Vec3;
 use std::sync::Arc;
+use supple::bind::{BindGroup, BindMethod, bind_groups};
 use supple::characters::{self, Character};
-use supple::weights::bind::{BindGroup, BindMethod, bind_groups};
-use supple::weights::edit::{
+use supple::edit::{
     Axis, Brush, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, Place, Region, Transfer,
 };
 use supple::{Rig, Weights};

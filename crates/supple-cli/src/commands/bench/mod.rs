@@ -25,7 +25,7 @@ use crate::source::Source;
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::Path;
-use supple::weights::bind::BindGroup;
+use supple::bind::BindGroup;
 use supple::{Asset, Method};
 use table::Table;
 

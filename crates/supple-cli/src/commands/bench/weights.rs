@@ -5,7 +5,7 @@ use super::{Bench, Character, Table, scenes};
 use crate::commands::weights::explained;
 use crate::failure::Failure;
 use serde_json::{Value, json};
-use supple::weights::bind::{BindMethod, bind_groups};
+use supple::bind::{BindMethod, bind_groups};
 
 pub(super) fn table(bench: &Bench) -> Result<Table, Failure> {
     let mut table = Table::default();

@@ -3,9 +3,9 @@
 use super::dense::Dense;
 use glam::DVec3;
 use std::collections::BTreeMap;
-use supple::laplacian::EdgeWeights;
 use supple::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, MushOptions};
 use supple::smoothing::Steps;
+use supple::surface::EdgeWeights;
 use supple::{Mesh, Rig};
 
 /// The joints of a point with their weights.

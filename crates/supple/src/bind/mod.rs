@@ -25,9 +25,9 @@ pub use groups::{BindGroup, bind_groups};
 pub use handles::{Bone, Handle, is_control_name};
 pub use heat::HeatOptions;
 
-use super::{Weights, WeightsBuilder, WeightsError};
 use crate::exec;
 use crate::mesh::Mesh;
+use crate::weights::{Weights, WeightsBuilder, WeightsError};
 use cells::{Cells, Seed};
 use glam::{DVec3, I64Vec3};
 use handles::Hold;

@@ -13,7 +13,7 @@
 
 use super::cells::{BUMP, Cells, Links, Seed, spread_around};
 use super::{BindError, Rows};
-use crate::adjacency::DisjointSets;
+use crate::disjoint_sets::DisjointSets;
 use fearless_simd::{Level as Instructions, Simd, SimdBase, SimdFloat, dispatch, f32x8};
 use glam::DVec3;
 use std::collections::VecDeque;

@@ -8,10 +8,10 @@
 //! Weights are never negative: raw cotangents of obtuse triangles would make a mean that lies
 //! outside of what it is a mean of, and the covariances of direct delta mush indefinite.
 
-use crate::adjacency::{DisjointSets, Weld};
+use super::Weld;
+use crate::disjoint_sets::DisjointSets;
 use crate::merging::merge_by_key;
-use crate::mesh::Mesh;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 /// How much two neighbours count for each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,12 +66,17 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// The edges of a mesh whose vertices are welded to points. Triangles without area have edges,
+    /// Collects the edges of triangles whose vertices are welded. Triangles without area have edges,
     /// but no angles.
-    pub(crate) fn of(mesh: &Mesh, weld: &Weld, weights: EdgeWeights) -> Edges {
-        let points = weld.places(mesh.positions());
-        let mut edges = Vec::with_capacity(mesh.triangles().len() * 3);
-        for corners in mesh.triangles() {
+    pub(crate) fn of(
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        weld: &Weld,
+        weights: EdgeWeights,
+    ) -> Edges {
+        let points = weld.places(positions);
+        let mut edges = Vec::with_capacity(triangles.len() * 3);
+        for corners in triangles {
             let corners = corners.map(|corner| weld.point_of(corner as usize));
             for turn in 0..3 {
                 let [a, b, opposite] = [turn, (turn + 1) % 3, (turn + 2) % 3].map(|at| corners[at]);
@@ -258,12 +263,10 @@ impl Laplacian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adjacency::weld_positions;
-    use glam::Vec3;
+    use crate::surface::weld_positions;
 
     fn laplacian(positions: &[Vec3], triangles: &[[u32; 3]], weights: EdgeWeights) -> Laplacian {
-        let mesh = Mesh::new(positions.to_vec(), None, None, triangles.to_vec()).unwrap();
-        Edges::of(&mesh, &weld_positions(positions), weights).into_laplacian()
+        Edges::of(positions, triangles, &weld_positions(positions), weights).into_laplacian()
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use supple::characters::{self, Character};
-//! use supple::weights::edit::{Edit, Editor, Region};
+//! use supple::edit::{Edit, Editor, Region};
 //!
 //! let rig = characters::build(Character::Arm, 2_000)?.rig;
 //! let editor = Editor::new(&rig);
@@ -41,14 +41,13 @@ pub use change::Change;
 pub use mirror::{Axis, Mirror, MirrorSource};
 pub use transfer::{Transfer, TransferReport};
 
-use super::{Weights, WeightsBuilder, WeightsError, heaviest};
-use crate::adjacency::{Weld, weld_seams};
 use crate::exec;
-use crate::laplacian::{EdgeWeights, Edges, Laplacian};
 use crate::mesh::Mesh;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
+use crate::surface::{EdgeWeights, Edges, Laplacian, Weld};
 use crate::surface_tree::SurfaceTree;
+use crate::weights::{Weights, WeightsBuilder, WeightsError, heaviest, weld_seams};
 use glam::Vec3;
 use row::{Row, blend};
 use surface_distance::Fans;
@@ -200,7 +199,12 @@ impl Editor {
         let weld = weld_seams(mesh, rig.weights());
         let of_vertices = (0..mesh.vertex_count()).map(|vertex| (weld.point_of(vertex), vertex));
         // Cotangents: what smoothing does must not depend on how the surface is cut into triangles.
-        let edges = Edges::of(mesh, &weld, EdgeWeights::Cotangent);
+        let edges = Edges::of(
+            mesh.positions(),
+            mesh.triangles(),
+            &weld,
+            EdgeWeights::Cotangent,
+        );
         Editor {
             vertices: Lists::new(weld.point_count(), of_vertices),
             pieces: edges.pieces(),

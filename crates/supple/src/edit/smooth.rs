@@ -1,8 +1,8 @@
 //! Smoothing weights over the surface.
 //!
 //! One step moves a point towards the mean of its neighbours, `w ← (1 − s)·w + s·Σ_j share_j·w_j`,
-//! with the clamped cotangents of `laplacian.rs`: a mean of rows that sum to one does so too,
-//! none becomes negative, and nothing passes between pieces that share no point.
+//! with the clamped cotangents of `surface/laplacian.rs`. Means of rows that sum to one sum to one,
+//! no weight becomes negative, and pieces that share no point don't affect each other.
 
 use super::row::{Row, blend, share_of};
 use super::{Change, EditError, Editor, check_number};

@@ -4,17 +4,17 @@
 //! After Abdrashitov et al. 2023, "Robust skin weights transfer via weight inpainting": a closest
 //! point counts if it is near and faces the same way. What is left, such as the inside of a sleeve
 //! or a belt far from the body, is filled in from what counts. The fill is harmonic: every point
-//! gets the mean of its neighbours, by the clamped cotangents of `laplacian.rs`. So it lies between
-//! what it is filled in from, sums to one, and needs one factorisation for all joints.
+//! gets the mean of its neighbours, by the clamped cotangents of `surface/laplacian.rs`. So it lies
+//! between what it is filled in from, sums to one, and needs one factorisation for all joints.
 
 use super::row::{Row, merged};
 use super::{Change, EditError, Editor, OnSurface, SearchSurface, check_number};
-use crate::adjacency::{Weld, weld_positions};
 use crate::exec;
 use crate::mesh::Mesh;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::sparse::Cholesky;
+use crate::surface::{Weld, weld_positions};
 use crate::weights::Weights;
 use glam::DVec3;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -11,8 +11,8 @@
 //! along the surface, is not reached.
 
 use super::Lists;
-use crate::adjacency::Weld;
 use crate::mesh::Mesh;
+use crate::surface::Weld;
 use glam::DVec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -167,7 +167,7 @@ fn across([(first, d1), (second, d2)]: [(DVec3, f64); 2], third: DVec3) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adjacency::weld_positions;
+    use crate::surface::weld_positions;
     use glam::Vec3;
 
     /// A flat grid of unit squares, each cut along the same diagonal.

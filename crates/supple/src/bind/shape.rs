@@ -4,9 +4,10 @@
 //! pieces, and any unit. So coordinates are brought to an extent of one, doubles are dropped, and
 //! every patch is turned to face outwards by its own shape.
 
-use crate::adjacency::{DisjointSets, Weld, weld_near, weld_positions};
+use crate::disjoint_sets::DisjointSets;
 use crate::exec;
 use crate::mesh::Mesh;
+use crate::surface::{Weld, weld_near, weld_positions};
 use crate::surface_tree::SurfaceTree;
 use glam::DVec3;
 

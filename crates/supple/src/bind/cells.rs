@@ -11,7 +11,7 @@
 use super::handles::Hold;
 use super::segment_tree::SegmentTree;
 use super::shape::Shape;
-use crate::adjacency::DisjointSets;
+use crate::disjoint_sets::DisjointSets;
 use crate::exec;
 use glam::{DVec3, IVec3};
 use std::ops::Range;
