@@ -1,6 +1,5 @@
 //! How far joints turn.
 
-use super::solver::axis_in_parent;
 use super::two_bone::STRAIGHT;
 use crate::deform::swing_and_twist;
 use crate::skeleton::{Skeleton, same_place};
@@ -267,7 +266,15 @@ impl Blocked {
     }
 }
 
-/// By how much a rotation turns, from 0 to π.
+/// A rotation axis in world space, converted to the frame of a parent. Exact unless the parent is
+/// scaled non-uniformly.
+pub(super) fn axis_in_parent(world_from_parent: DMat3, axis: DVec3) -> DVec3 {
+    let seen = (world_from_parent.transpose() * axis).normalize_or_zero();
+    // Mirroring reverses the sense of rotations.
+    seen * world_from_parent.determinant().signum()
+}
+
+/// The angle of a rotation, from 0 to π.
 pub(super) fn angle_of(rotation: DQuat) -> f64 {
     2.0 * f64::atan2(rotation.xyz().length(), rotation.w.abs())
 }

@@ -45,8 +45,8 @@ use crate::pose::Pose;
 use crate::skeleton::Skeleton;
 use chain::Turned;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use limits::angle_of;
-use solver::{Effort, Freedom, Tree, axis_in_parent, bend_axis};
+use limits::{angle_of, axis_in_parent};
+use solver::{Effort, Freedom, Tree, bend_axis};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use thiserror::Error;
 

@@ -23,7 +23,7 @@
 //! too, where a turn is no rigid motion in the world.
 
 use super::ROUNDING;
-use super::limits::{Direction, Limit, angle_of};
+use super::limits::{Direction, Limit, angle_of, axis_in_parent};
 use super::two_bone::TwoBone;
 use crate::transform::Local;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -392,14 +392,6 @@ impl Tree {
             world.push(above * self.links[index].local);
         }
     }
-}
-
-/// An axis of the world that things turn about, in the frame of a parent: exact unless that has
-/// uneven scale.
-pub(super) fn axis_in_parent(world_from_parent: DMat3, axis: DVec3) -> DVec3 {
-    let seen = (world_from_parent.transpose() * axis).normalize_or_zero();
-    // A mirror turns the sense of rotations around.
-    seen * world_from_parent.determinant().signum()
 }
 
 /// An axis about which a chain through these places can bend: the middle one goes toward `side`.

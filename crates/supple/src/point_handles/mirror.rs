@@ -1,6 +1,6 @@
 //! The same handles left and right, where the body is the same: `Symmetry` tells the plane.
 
-use super::placement::Placed;
+use super::handle::PlacedHandle;
 use super::room::Room;
 use crate::symmetry::MirrorPlane;
 
@@ -21,8 +21,8 @@ pub(super) struct Mirror<'a> {
 impl Mirror<'_> {
     /// The handle on the other side; none of what is on the plane, or where the other side has no
     /// body.
-    pub(super) fn image(&self, handle: &Placed) -> Option<Placed> {
-        let image = Placed {
+    pub(super) fn image(&self, handle: &PlacedHandle) -> Option<PlacedHandle> {
+        let image = PlacedHandle {
             place: self.plane.mirrored(handle.place),
             ..*handle
         };
@@ -30,8 +30,8 @@ impl Mirror<'_> {
     }
 
     /// The handle, on the plane if it is near to it.
-    pub(super) fn snapped(&self, handle: Placed) -> Placed {
-        let flat = Placed {
+    pub(super) fn snapped(&self, handle: PlacedHandle) -> PlacedHandle {
+        let flat = PlacedHandle {
             place: handle.place - self.plane.normal * self.plane.side(handle.place),
             ..handle
         };
@@ -41,13 +41,13 @@ impl Mirror<'_> {
         }
     }
 
-    fn is_on_plane(&self, handle: &Placed) -> bool {
+    fn is_on_plane(&self, handle: &PlacedHandle) -> bool {
         self.plane.side(handle.place).abs() < ON_PLANE * handle.thickness
     }
 
     /// Brings handles near the plane onto it, and each two that nearly mirror each other to where
     /// they do. Tells who is whose image, and is as itself on the plane.
-    pub(super) fn pair(&self, placed: &mut [Placed]) -> Vec<Option<usize>> {
+    pub(super) fn pair(&self, placed: &mut [PlacedHandle]) -> Vec<Option<usize>> {
         let mut partners = vec![None; placed.len()];
         for (index, handle) in placed.iter_mut().enumerate() {
             if self.is_on_plane(handle) {
@@ -74,7 +74,7 @@ impl Mirror<'_> {
                 .place
                 .lerp(self.plane.mirrored(placed[b].place), 0.5);
             let both = [between, self.plane.mirrored(between)];
-            let both = [a, b].map(|side| Placed {
+            let both = [a, b].map(|side| PlacedHandle {
                 place: both[usize::from(side == b)],
                 thickness: 0.5 * (placed[a].thickness + placed[b].thickness),
                 ..placed[side]
@@ -89,7 +89,7 @@ impl Mirror<'_> {
     }
 
     /// Pairs handles, and gives those that are alone their image.
-    pub(super) fn complete(&self, placed: &mut Vec<Placed>) {
+    pub(super) fn complete(&self, placed: &mut Vec<PlacedHandle>) {
         let partners = self.pair(placed);
         let alone = partners.iter().zip(placed.clone());
         let alone = alone.filter(|(partner, _)| partner.is_none());

@@ -8,6 +8,7 @@
 mod diameter;
 mod ends;
 mod facets;
+mod handle;
 mod mirror;
 mod placement;
 mod room;
@@ -15,7 +16,7 @@ mod segments;
 mod tree;
 
 pub use diameter::ShapeDiameter;
-pub use placement::HandleKind;
+pub use handle::HandleKind;
 pub use segments::Segments;
 
 use crate::bind::geodesic::InsideDistances;
@@ -26,8 +27,9 @@ use crate::symmetry::{MirrorPlane, Symmetry};
 use crate::words::measure;
 use facets::Facets;
 use glam::DVec3;
+use handle::PlacedHandle;
 use mirror::Mirror;
-use placement::{Body, Placed, pieces_with_handles};
+use placement::{Body, pieces_with_handles};
 use room::Room;
 use segments::FacetSegments;
 use thiserror::Error;
@@ -249,7 +251,10 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
         sheet,
         ..HandleReport::default()
     };
-    let mut placed: Vec<Placed> = given.iter().map(|&place| Placed::given(place)).collect();
+    let mut placed: Vec<PlacedHandle> = given
+        .iter()
+        .map(|&place| PlacedHandle::given(place))
+        .collect();
     if options.automatic {
         let found = find(&body, options, &placed, &mut report);
         placed.extend(found);
@@ -396,7 +401,7 @@ fn check_given(
         if !place.is_finite() {
             return Err(HandleError::NotFinite(handle));
         }
-        let same = |other: &DVec3| is_same_place(*other, &Placed::given(place));
+        let same = |other: &DVec3| is_same_place(*other, &PlacedHandle::given(place));
         if let Some(first) = given[..handle].iter().position(same) {
             return Err(HandleError::SamePlace {
                 first,
@@ -431,10 +436,10 @@ fn check_given(
 fn find(
     body: &Body,
     options: &HandleOptions,
-    given: &[Placed],
+    given: &[PlacedHandle],
     report: &mut HandleReport,
-) -> Vec<Placed> {
-    let is_free = |found: &Placed| !found.is_taken(given);
+) -> Vec<PlacedHandle> {
+    let is_free = |found: &PlacedHandle| !found.is_taken(given);
     let between = body.between();
     let reach = between.reach();
     let mut found = between.placed;
@@ -464,9 +469,9 @@ fn find(
 
 /// Leaves out handles that were found and are not in the body: those of fins and capes may be
 /// beside them, where they would hold nothing. Tells how many. One is left where all are outside.
-fn drop_outside(placed: &mut Vec<Placed>, given: usize, room: &Room) -> usize {
+fn drop_outside(placed: &mut Vec<PlacedHandle>, given: usize, room: &Room) -> usize {
     let before = placed.len();
-    let mut kept: Vec<Placed> = placed[..given].to_vec();
+    let mut kept: Vec<PlacedHandle> = placed[..given].to_vec();
     let found = placed[given..].iter();
     kept.extend(found.filter(|found| room.may_keep(found.place)));
     if kept.is_empty() {
@@ -477,17 +482,17 @@ fn drop_outside(placed: &mut Vec<Placed>, given: usize, room: &Room) -> usize {
 }
 
 /// Whether a place is that of a handle. Given handles know no thickness.
-fn is_same_place(place: DVec3, handle: &Placed) -> bool {
+fn is_same_place(place: DVec3, handle: &PlacedHandle) -> bool {
     place.distance(handle.place) <= SAME_PLACE.max(SAME_PLACE_IN_LIMB * handle.thickness)
 }
 
 /// Of handles that came to the same place as they were moved inside, to the middle of a limb or
 /// onto a plane, the first stays: true if any was dropped. Given ones all stay.
-fn drop_coinciding(placed: &mut Vec<Placed>, given: usize) -> bool {
+fn drop_coinciding(placed: &mut Vec<PlacedHandle>, given: usize) -> bool {
     let before = placed.len();
-    let mut kept: Vec<Placed> = Vec::with_capacity(before);
+    let mut kept: Vec<PlacedHandle> = Vec::with_capacity(before);
     for (handle, own) in placed.iter().enumerate() {
-        let same = |other: &Placed| is_same_place(other.place, own);
+        let same = |other: &PlacedHandle| is_same_place(other.place, own);
         if handle < given || !kept.iter().any(same) {
             kept.push(*own);
         }
@@ -498,7 +503,7 @@ fn drop_coinciding(placed: &mut Vec<Placed>, given: usize) -> bool {
 
 /// Handles as the tree sees them. Those that were found are paired; those that are given stay where
 /// they are, and belong to no side.
-fn nodes(body: &Body, placed: &mut [Placed], given: usize) -> Vec<Node> {
+fn nodes(body: &Body, placed: &mut [PlacedHandle], given: usize) -> Vec<Node> {
     let mut partners = vec![None; given];
     let mirror = body.mirror.as_ref();
     match mirror {

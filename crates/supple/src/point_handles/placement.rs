@@ -9,6 +9,7 @@
 
 use super::ends::{End, Rings, ends};
 use super::facets::Facets;
+use super::handle::{HandleKind, PlacedHandle, apart};
 use super::mirror::Mirror;
 use super::room::Room;
 use super::segments::FacetSegments;
@@ -19,53 +20,9 @@ use glam::DVec3;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// Why there is a handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HandleKind {
-    /// Between two segments of different thickness.
-    Between,
-    /// At the end of a limb.
-    End,
-    /// Along a part that is long and of one thickness.
-    Along,
-    /// Where someone wanted it.
-    Given,
-}
-
-/// A handle in the coordinates of the shape.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
-    pub(super) place: DVec3,
-    pub(super) kind: HandleKind,
-    /// How thick the body is there.
-    pub(super) thickness: f64,
-    /// How much surface speaks for it, where handles are put together.
-    pub(super) weight: f64,
-}
-
-impl Placed {
-    pub(super) fn given(place: DVec3) -> Placed {
-        Placed {
-            place,
-            kind: HandleKind::Given,
-            thickness: 0.0,
-            weight: 0.0,
-        }
-    }
-
-    /// Whether one of the given handles among some others is so near that it does what this one
-    /// would.
-    pub(super) fn is_taken(&self, others: &[Placed]) -> bool {
-        let mut given = others
-            .iter()
-            .filter(|other| other.kind == HandleKind::Given);
-        given.any(|given| given.place.distance(self.place) <= TAKEN * self.thickness)
-    }
-}
-
 /// Handles between segments.
 pub(super) struct Between {
-    pub(super) placed: Vec<Placed>,
+    pub(super) placed: Vec<PlacedHandle>,
     /// How many limbs set out from each segment.
     limbs_of: Vec<usize>,
 }
@@ -99,9 +56,6 @@ pub(super) struct Body<'a> {
     /// What the body is symmetric about.
     pub(super) mirror: Option<Mirror<'a>>,
 }
-
-/// No handle is placed nearer to a given one than this share of the thickness.
-const TAKEN: f64 = 0.5;
 
 /// Handles nearer than this share of the thickness are one.
 const ONE_HANDLE: f64 = 0.6;
@@ -231,9 +185,9 @@ impl Body<'_> {
 
     /// Handles where two pieces touch, as the limbs of a puppet do: a joint, though no thickness
     /// tells of it.
-    fn where_pieces_touch(&self) -> Vec<Placed> {
+    fn where_pieces_touch(&self) -> Vec<PlacedHandle> {
         let shape = self.shape;
-        let mut contacts: BTreeMap<[u32; 2], Placed> = BTreeMap::new();
+        let mut contacts: BTreeMap<[u32; 2], PlacedHandle> = BTreeMap::new();
         if self.holds.iter().filter(|holds| **holds).count() < 2 {
             return Vec::new();
         }
@@ -256,15 +210,15 @@ impl Body<'_> {
             let weight = shape.areas[point];
             let contact = contacts
                 .entry([piece.min(other), piece.max(other)])
-                .or_insert(Placed {
+                .or_insert(PlacedHandle {
                     kind: HandleKind::Between,
-                    ..Placed::given(DVec3::ZERO)
+                    ..PlacedHandle::given(DVec3::ZERO)
                 });
             contact.place += place * weight;
             contact.thickness += self.thickness[point] * weight;
             contact.weight += weight;
         }
-        let mean = |contact: Placed| Placed {
+        let mean = |contact: PlacedHandle| PlacedHandle {
             place: contact.place / contact.weight,
             thickness: contact.thickness / contact.weight,
             ..contact
@@ -297,7 +251,7 @@ impl Body<'_> {
         rings.into_values().collect()
     }
 
-    fn middle_of_ring(&self, ring: &[usize]) -> Placed {
+    fn middle_of_ring(&self, ring: &[usize]) -> PlacedHandle {
         let (mut place, mut thickness, mut weight) = (DVec3::ZERO, 0.0, 0.0);
         for &border in ring {
             let border = &self.facets.borders[border];
@@ -307,7 +261,7 @@ impl Body<'_> {
                 weight += border.length;
             }
         }
-        Placed {
+        PlacedHandle {
             place: place / weight,
             kind: HandleKind::Between,
             thickness: thickness / weight,
@@ -317,7 +271,7 @@ impl Body<'_> {
 
     /// Whether a ring of edges goes around a place. One that lies to one side of it, as around a
     /// nose, parts no limb from another.
-    fn goes_around(&self, ring: &[usize], middle: &Placed) -> bool {
+    fn goes_around(&self, ring: &[usize], middle: &PlacedHandle) -> bool {
         let (mut towards, mut away, mut length) = (DVec3::ZERO, 0.0, 0.0);
         for &border in ring {
             let border = &self.facets.borders[border];
@@ -332,7 +286,7 @@ impl Body<'_> {
     }
 
     /// Makes one handle of those that are nearer than the body is thick, the nearest first.
-    fn put_together(&self, mut placed: Vec<Placed>) -> Vec<Placed> {
+    fn put_together(&self, mut placed: Vec<PlacedHandle>) -> Vec<PlacedHandle> {
         loop {
             let mut nearest: Option<(f64, usize, usize)> = None;
             for a in 0..placed.len() {
@@ -356,7 +310,7 @@ impl Body<'_> {
     }
 
     /// Adds handles at the ends of limbs.
-    pub(super) fn add_ends(&self, placed: &mut Vec<Placed>) {
+    pub(super) fn add_ends(&self, placed: &mut Vec<PlacedHandle>) {
         let rings = Rings::of(self.shape);
         let pieces = self.shape.pieces.iter().zip(&self.holds);
         for (piece, _) in pieces.filter(|(_, holds)| **holds) {
@@ -369,7 +323,7 @@ impl Body<'_> {
         }
     }
 
-    fn placed_end(&self, end: &End) -> Placed {
+    fn placed_end(&self, end: &End) -> PlacedHandle {
         let (mut place, mut weight) = (DVec3::ZERO, 0.0);
         for &point in &end.points {
             let area = self.shape.areas[point as usize];
@@ -380,7 +334,7 @@ impl Body<'_> {
             true => place / weight,
             false => self.inner(end.points[0], 0.5 * end.thickness),
         };
-        Placed {
+        PlacedHandle {
             place,
             kind: HandleKind::End,
             thickness: end.thickness,
@@ -393,7 +347,7 @@ impl Body<'_> {
     /// distances are told as shares of it.
     pub(super) fn add_along(
         &self,
-        placed: &mut Vec<Placed>,
+        placed: &mut Vec<PlacedHandle>,
         reach: &[f64],
         most: usize,
         enough: impl Fn(usize, f64) -> bool,
@@ -432,7 +386,7 @@ impl Body<'_> {
             placed.push(added);
             let image = self.mirror.as_ref().and_then(|mirror| mirror.image(&added));
             let image = image.filter(|image| {
-                let is_new = |known: &Placed| apart(known, image) > ONE_HANDLE;
+                let is_new = |known: &PlacedHandle| apart(known, image) > ONE_HANDLE;
                 !enough(placed.len(), f64::INFINITY)
                     && placed.iter().all(is_new)
                     && !image.is_taken(placed)
@@ -444,7 +398,7 @@ impl Body<'_> {
     /// Moves handles at ends and along limbs to the middle of the limb, across the way that
     /// pseudo-edges take through them. Where edges come from three sides or bend sharply there is
     /// no such way; the middle of a border is in its place already.
-    pub(super) fn center(&self, placed: &mut [Placed], edges: &[[usize; 2]]) {
+    pub(super) fn center(&self, placed: &mut [PlacedHandle], edges: &[[usize; 2]]) {
         // From nearer to the middle, rays see more of the limb, and edges run more nearly along it.
         for _ in 0..ROUNDS_TO_MIDDLE {
             let mut ways = vec![Vec::new(); placed.len()];
@@ -472,7 +426,7 @@ impl Body<'_> {
     }
 
     /// The middle of the cut through a limb at a handle.
-    fn middle_across(&self, handle: &Placed, along: DVec3) -> DVec3 {
+    fn middle_across(&self, handle: &PlacedHandle, along: DVec3) -> DVec3 {
         let (aside, above) = along.any_orthonormal_pair();
         let longest = LONGEST_RAY * handle.thickness;
         // A little off in both ways: on the plane of a symmetric body, rays would run along edges
@@ -525,7 +479,7 @@ impl Body<'_> {
     }
 
     /// A handle in the middle of the limb behind a point.
-    fn around(&self, point: u32) -> Placed {
+    fn around(&self, point: u32) -> PlacedHandle {
         let thickness = self.thickness[point as usize];
         let middle = self.inner(point, f64::INFINITY);
         let piece = &self.shape.pieces[self.shape.piece_of[point as usize] as usize];
@@ -538,7 +492,7 @@ impl Body<'_> {
                 weight += area;
             }
         }
-        Placed {
+        PlacedHandle {
             place: if weight > 0.0 { place / weight } else { middle },
             kind: HandleKind::Along,
             thickness,
@@ -548,7 +502,7 @@ impl Body<'_> {
 
     /// Leaves so many handles: again and again, of the two that are nearest to each other the one
     /// that stays is in between.
-    pub(super) fn thin_out(&self, placed: &mut Vec<Placed>, count: usize) {
+    pub(super) fn thin_out(&self, placed: &mut Vec<PlacedHandle>, count: usize) {
         if count == 0 {
             placed.clear();
         }
@@ -579,7 +533,7 @@ impl Body<'_> {
 
     /// Moves handles that came to be outside, as the middle of a curved border may, to the middle
     /// of the limb that is nearest, or onto the sheet that is. Tells how many.
-    pub(super) fn move_inside(&self, placed: &mut [Placed]) -> usize {
+    pub(super) fn move_inside(&self, placed: &mut [PlacedHandle]) -> usize {
         let mut moved = 0;
         for handle in placed {
             if self.room.has(handle.place) {
@@ -611,10 +565,4 @@ impl Body<'_> {
         }
         moved
     }
-}
-
-/// How far apart two handles are, in thicknesses of the body.
-fn apart(a: &Placed, b: &Placed) -> f64 {
-    let thickness = 0.5 * (a.thickness + b.thickness);
-    a.place.distance(b.place) / thickness.max(f64::MIN_POSITIVE)
 }
