@@ -30,7 +30,7 @@ const OUTLINE_WIDTH: f32 = 1.2;
 
 /// The bones of a posed skeleton: from each joint's parent joint to the joint; joints without
 /// children get a knob.
-pub fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) -> Vec<Bone> {
+pub(crate) fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) -> Vec<Bone> {
     let joints = skeleton.joints();
     let place = |joint: usize| {
         world_from_node

@@ -1,7 +1,8 @@
 //! Centers of rotation as the paper's Fig. 7 shows them: red dots inside of the body, among green
 //! joints and yellow bones.
 
-use crate::{Marks, skeleton_bones};
+use crate::Marks;
+use crate::bones::skeleton_bones;
 use glam::Vec3;
 use std::collections::HashSet;
 use std::sync::Arc;

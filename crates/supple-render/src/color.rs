@@ -9,7 +9,7 @@ pub(crate) const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
 /// A distinct, pleasant linear colour for every joint.
 ///
 /// Neighbours in the list differ most, which are usually neighbours on the body.
-pub fn joint_color(joint: usize) -> Vec3 {
+pub(crate) fn joint_color(joint: usize) -> Vec3 {
     // Three steps of lightness tell apart those hues that come round again.
     let lightness = [0.70, 0.80, 0.61][joint % 3];
     let hue = 0.45 + GOLDEN_ANGLE * joint as f64;

@@ -67,7 +67,7 @@ pub fn write_gif(
     frames_per_second: f64,
 ) -> Result<(), GifError> {
     let first = frames.first().ok_or(GifError::NoFrames)?;
-    let palette = Palette::of(frames);
+    let palette = ColorTable::of(frames);
     let mut writer = GifWriter::new(
         out,
         first.width(),
@@ -85,7 +85,7 @@ pub fn write_gif(
 /// Writes a GIF frame by frame, for clips too long to hold.
 pub struct GifWriter<W: Write> {
     encoder: gif::Encoder<W>,
-    palette: Palette,
+    palette: ColorTable,
     width: usize,
     height: usize,
     frames_per_second: f64,
@@ -105,7 +105,7 @@ impl<W: Write> GifWriter<W> {
         out: W,
         width: usize,
         height: usize,
-        palette: Palette,
+        palette: ColorTable,
         frames_per_second: f64,
     ) -> Result<GifWriter<W>, GifError> {
         let size = (u16::try_from(width), u16::try_from(height));
@@ -206,7 +206,7 @@ fn changed_rectangle(previous: &[u8], next: &[u8], width: usize) -> (usize, usiz
 
 /// At most 255 colours that stand for all colours of some pictures.
 #[derive(Clone, Debug, Default)]
-pub struct Palette {
+pub struct ColorTable {
     colors: Vec<[u8; 3]>,
     /// For colours met before: what a pixel chooses from, dark to bright.
     mixtures: HashMap<[u8; 3], [u8; CANDIDATES]>,
@@ -220,9 +220,9 @@ struct Box {
     spread: f32,
 }
 
-impl Palette {
+impl ColorTable {
     /// The palette of some frames; a few spread over a clip are enough.
-    pub fn of<'a>(frames: impl IntoIterator<Item = &'a Image>) -> Palette {
+    pub fn of<'a>(frames: impl IntoIterator<Item = &'a Image>) -> ColorTable {
         let mut counts: HashMap<[u8; 3], f32> = HashMap::new();
         for frame in frames {
             for &pixel in frame.pixels() {
@@ -255,7 +255,7 @@ impl Palette {
             .collect();
         colors.sort_unstable();
         colors.dedup();
-        Palette {
+        ColorTable {
             colors,
             mixtures: HashMap::new(),
         }
@@ -279,7 +279,7 @@ impl Palette {
             .collect()
     }
 
-    /// Palette entries whose average is a colour, dark to bright.
+    /// Entries of the table whose average is a colour, dark to bright.
     fn mixture_of(&self, color: [u8; 3]) -> [u8; CANDIDATES] {
         let wanted = color.map(f32::from);
         let mut error = [0.0f32; 3];
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     fn pixels_that_stay_keep_their_index_from_frame_to_frame() {
         let frames = frames();
-        let mut palette = Palette::of(&frames);
+        let mut palette = ColorTable::of(&frames);
         let (a, b) = (palette.dither(&frames[0]), palette.dither(&frames[1]));
         for pixel in 0..a.len() {
             if frames[0].pixels()[pixel] == frames[1].pixels()[pixel] {

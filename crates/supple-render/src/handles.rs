@@ -72,7 +72,7 @@ impl SegmentedBody {
 }
 
 /// Lines for pseudo-edges, then balls for handles in the colour of their kind.
-pub fn marks(handles: &PlacedHandles) -> Vec<Marks> {
+fn marks(handles: &PlacedHandles) -> Vec<Marks> {
     let place = |handle: usize| handles.places[handle].as_vec3();
     let lines = Marks {
         strokes: handles.edges.iter().map(|edge| edge.map(place)).collect(),

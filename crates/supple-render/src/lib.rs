@@ -1,5 +1,5 @@
-//! Pictures on the CPU: shaded, anti-aliased, framed by themselves, the same bits for any number of
-//! threads.
+//! Draws pictures of characters on the CPU: shaded, anti-aliased, framed automatically, with the same
+//! bits for any number of threads.
 //!
 //! ```
 //! use glam::Vec3;
@@ -22,11 +22,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How a picture comes about, in the order of the files below: surfaces are gathered into one
-//! *stage* of unit size, so that models of any scale look the same; many small depth maps record
-//! what each light sees; then every band of rows is rasterised, cut into fragments, lit and
-//! resolved on its own. With the feature `gpu`, `GpuPainter` does the same by shaders, in which
-//! skins deform themselves.
+//! [`Look`] makes the [`Scene`] of a posed character; [`Silhouette`] collects what a camera must show
+//! over a whole clip; [`GifWriter`] writes animations. With the feature `gpu`, `GpuPainter` draws the
+//! same pictures with shaders, which also deform the skin.
+//!
+//! [`render`] gathers all surfaces into one *stage* of unit size, so that models of any scale look the
+//! same. Many small depth maps record what each light sees. Then every band of rows is rasterised,
+//! cut into fragments, lit and resolved on its own.
 
 mod camera;
 mod scene;
@@ -55,10 +57,9 @@ mod handles;
 mod staging;
 mod visibility;
 
-pub use bones::skeleton_bones;
 pub use camera::{Camera, View};
-pub use color::{joint_color, srgb_from_linear, weight_colors};
-pub use gif::{GifError, GifWriter, Palette, write_gif};
+pub use color::{srgb_from_linear, weight_colors};
+pub use gif::{ColorTable, GifError, GifWriter, write_gif};
 #[cfg(feature = "gpu")]
 pub use gpu::{GpuPainter, PosedSkin};
 pub use handles::SegmentedBody;

@@ -1,8 +1,10 @@
 //! A played asset as a scene: its colours, its overlays, its ground.
 
+use crate::bones::skeleton_bones;
 use crate::centers::{MarkedCenters, stick_figure};
+use crate::color::weight_colors;
 use crate::scene::CLAY;
-use crate::{Bone, Paint, Scene, Substance, Surface, Wireframe, skeleton_bones, weight_colors};
+use crate::{Bone, Paint, Scene, Substance, Surface, Wireframe};
 use glam::Vec3;
 use supple::centers::Centers;
 use supple::deform::CenterSource;

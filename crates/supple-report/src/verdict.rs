@@ -1,4 +1,4 @@
-//! One sentence per joint region: which method holds up. Made from numbers alone.
+//! One sentence per joint region that names the method that keeps its thickness best.
 
 use crate::phrases::join_names;
 use crate::thickness::{TORN, Thickness};
@@ -66,8 +66,7 @@ struct Judged {
     thickness: Thickness,
 }
 
-/// All that can be judged by thickness: what is unknown is not unchanged, and what a method cannot
-/// always do, it does not do well.
+/// The outcomes whose thickness is known, of methods that can do every pose of the joint.
 fn judged(outcomes: &[Outcome<'_>]) -> Vec<Judged> {
     let judge = |(index, outcome): (usize, &Outcome<'_>)| {
         let thickness = outcome.thickness.filter(|_| !outcome.failed)?;
@@ -76,8 +75,7 @@ fn judged(outcomes: &[Outcome<'_>]) -> Vec<Judged> {
     outcomes.iter().enumerate().filter_map(judge).collect()
 }
 
-/// Errors closer than this are alike. Torn skin is beyond measure, and does not make the rest
-/// alike.
+/// The difference below which errors count as alike. Torn skin does not make the rest alike.
 fn tolerance(judged: &[Judged]) -> f64 {
     let whole = judged
         .iter()
@@ -109,7 +107,7 @@ pub(crate) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
         .collect()
 }
 
-/// What there is to say about a region, or nothing where no method changes it visibly.
+/// The sentence about a region; `None` where no method changes it visibly.
 pub(crate) fn sentence(outcomes: &[Outcome<'_>]) -> Option<String> {
     let judged = judged(outcomes);
     let worst = judged
@@ -150,9 +148,8 @@ pub(crate) fn sentence(outcomes: &[Outcome<'_>]) -> Option<String> {
     let unknown = places(&|outcome| !outcome.failed && outcome.thickness.is_none());
     if !unknown.is_empty() && !judged.is_empty() {
         clauses.push(format!(
-            "how thick {} {} it cannot be told",
-            names(outcomes, &unknown),
-            verb("leave", is_plural(outcomes, &unknown))
+            "the thickness with {} cannot be measured",
+            names(outcomes, &unknown)
         ));
     }
     Some(format!("{}.", clauses.join("; ")))
@@ -233,7 +230,7 @@ fn apart(
     clauses
 }
 
-/// Thickness is not all: skin that is torn along has kept it too.
+/// What the winners pay for thickness in distortion, if that is much.
 fn price(outcomes: &[Outcome<'_>], winners: &[usize]) -> Option<String> {
     let distortions: Vec<f64> = winners
         .iter()
@@ -327,11 +324,7 @@ fn did(changes: &[Thickness], plural: bool) -> String {
             range(losses()),
             bulge()
         ),
-        Some(Kind::Breaks) => format!(
-            "{} the skin out of all shape, {} off",
-            verb("tear"),
-            range(gains())
-        ),
+        Some(Kind::Breaks) => format!("{} the skin, by {}", verb("tear"), range(gains())),
         Some(Kind::Keeps) | None => {
             let kept = match losses().any(|loss| whole_percent(loss) > 0) {
                 true => format!(
@@ -463,7 +456,7 @@ mod tests {
         assert_eq!(
             said(&outcomes),
             "a loses 50 % of its thickness; b holds up best and loses 20 % of its thickness; \
-             how thick unknown leaves it cannot be told."
+             the thickness with unknown cannot be measured."
         );
         assert_eq!(said(&outcomes[2..]), "");
     }
@@ -476,10 +469,7 @@ mod tests {
             outcome("c", 0.95, 1.0),
         ];
         assert_eq!(winners(&outcomes), [2]);
-        assert!(
-            said(&outcomes)
-                .starts_with("a tears the skin out of all shape, 500 % off; b loses 20 %")
-        );
+        assert!(said(&outcomes).starts_with("a tears the skin, by 500 %; b loses 20 %"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use supple::deform::{CenterSource, DeformError};
 use supple::{Asset, Bounds, Method, Normals, Player, Pose};
 use supple_io::{quoted, write_whole};
 use supple_render::{
-    Camera, GifWriter, Image, Lamps, Look, Overlays, Palette, Settings, Silhouette, View, render,
+    Camera, ColorTable, GifWriter, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render,
 };
 
 /// A palette is chosen from this many frames, spread over the clip.
@@ -332,7 +332,7 @@ impl Picture {
                 samples.insert(frame, draw(&player)?);
             }
         }
-        let palette = Palette::of(samples.values());
+        let palette = ColorTable::of(samples.values());
         // What went wrong beside the file.
         let mut failed = None;
         let written = write_whole(path, |out| {

@@ -144,7 +144,7 @@ impl<'a> Comparison<'a> {
         }
         player.pose(pose).map_err(|error| error.to_string())?;
         if player.first_not_finite().is_some() {
-            return Err("the pose carries the skin to where no number reaches".to_owned());
+            return Err("a position is not finite".to_owned());
         }
         Ok(then(player))
     }

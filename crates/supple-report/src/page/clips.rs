@@ -34,29 +34,29 @@ impl Writer<'_, '_> {
                 }
             } @else if study.made_up {
                 p {
-                    "The file has no clips. So its joints with most skin were bent and twisted by \
+                    "The file has no clips, so the joints with most skin were bent and twisted by \
                      90°, one at a time."
                 }
             }
             @if clips.is_empty() {
-                p { "Nothing moves here in a way that any of the methods would show differently." }
+                p { "No clip shows a difference between the methods." }
             }
             @for clip in &clips { (clip) }
             @if !study.quiet.is_empty() {
-                p { "No difference to see between the methods in " (clip_list(&study.quiet)) "." }
+                p { "The methods look alike in " (clip_list(&study.quiet)) "." }
             }
             @if !study.small.is_empty() {
                 p {
-                    "The differences are too small to see from afar in "
+                    "The differences are too small to be seen from afar in "
                     (clip_list(&study.small)) "."
                 }
             }
             @if !study.left_out.is_empty() {
                 p {
-                    "Not shown, since they tell less, or the same again: "
+                    "Not shown, since they show less, or the same again: "
                     (clip_list(&study.left_out)) "."
                     @if !study.made_up {
-                        " Any of them can be asked for with " code { "--clip" } "."
+                        " Ask for any of them with " code { "--clip" } "."
                     }
                 }
             }
@@ -226,11 +226,11 @@ impl Writer<'_, '_> {
             lines(&|measures| Some(measures.stretched)),
             [(0.0, 10.0), (0.0, 400.0)],
         );
-        let thickness = self.thickest_story(shown).and_then(|region| {
+        let thickness = self.worst_thickness(shown).and_then(|region| {
             let title = &self.study.comparison.regions[region].title;
             plot(
                 &format!("Thickness: {}", uncapitalised(title)),
-                "where it caves in most",
+                "where the loss is largest",
                 lines(&|measures| Some(measures.regions[region].thickness?.thinnest - 1.0)),
                 [(-10.0, 0.0), (-100.0, 20.0)],
             )
@@ -249,7 +249,7 @@ impl Writer<'_, '_> {
     }
 
     /// The region of the strongest severity whose thickness can be measured.
-    fn thickest_story(&self, shown: &Shown<'_>) -> Option<usize> {
+    fn worst_thickness(&self, shown: &Shown<'_>) -> Option<usize> {
         let samples = &shown.samples;
         let measured = |region: &usize| {
             let mut frames = samples.frames.iter().flatten().flatten();

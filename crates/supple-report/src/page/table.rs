@@ -87,7 +87,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
     let columns = vec![
         Column {
             title: "Volume",
-            explanation: "How much the body gains or loses against the file’s rest pose at the worst moment. Flesh keeps its volume, so 0 is best.",
+            explanation: "How much volume the body gains or loses against the file’s rest pose at the \
+                worst moment. Flesh keeps its volume, so 0 is best.",
             values: each(&|method| {
                 numbers(method)
                     .filter_map(|numbers| numbers.volume_change)
@@ -98,7 +99,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Thinnest joint",
-            explanation: "What is left of the thickness at the joint that caves in most, of those under ‘Joint by joint’ at their moments. 100 % is best.",
+            explanation: "The thickness that remains at the joint with the largest loss, of those \
+                under ‘Joint by joint’ at their moments. 100 % is best.",
             values: each(&|method| {
                 thickness(method)
                     .map(|thickness| thickness.thinnest)
@@ -109,21 +111,24 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Largest bulge",
-            explanation: "How much the skin around the joint that swells most stands out, of those under ‘Joint by joint’ at their moments.",
+            explanation: "How far the skin stands out around the joint that bulges most, of those \
+                under ‘Joint by joint’ at their moments.",
             values: each(&|method| thickness(method).map(Thickness::gain).reduce(f64::max)),
             write: signed_percent,
             badness: Some(|bulge| bulge.max(0.0)),
         },
         Column {
             title: "Most stretched",
-            explanation: "How much longer the skin gets where it is pulled most (the worst hundredth of it, at the worst moment).",
+            explanation: "How much longer the most stretched hundredth of the skin gets, at the worst \
+                moment.",
             values: most(|numbers| numbers.stretched),
             write: signed_percent,
             badness: Some(|value| value),
         },
         Column {
-            title: "Most squeezed",
-            explanation: "How much shorter the skin gets where it is pressed together most.",
+            title: "Most compressed",
+            explanation: "How much shorter the most compressed hundredth of the skin gets, at the \
+                worst moment.",
             values: each(&|method| {
                 numbers(method)
                     .map(|numbers| -numbers.compressed)
@@ -134,42 +139,48 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Skin distortion",
-            explanation: "By how much lengths on the skin change, on average over the whole body (root mean square of the two directions), at the worst moment.",
+            explanation: "How much lengths on the skin change: the root mean square over directions, \
+                the mean over the whole body, at the worst moment.",
             values: most(|numbers| numbers.distortion),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
             title: "Edge lengths",
-            explanation: "Root mean square of the change in length of the mesh’s edges, at the worst of every fourth moment.",
+            explanation: "Root mean square change in length of the mesh’s edges, at the worst of every \
+                fourth moment.",
             values: most_slow(|slow| slow.edge_change),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
             title: "Area",
-            explanation: "How much skin there is compared with rest, at the worst of every fourth moment.",
+            explanation: "Change of the skin’s area against rest, at the worst of every fourth moment.",
             values: each(&|method| slow(method).map(|slow| slow.area_change).reduce(farthest)),
             write: signed_percent,
             badness: Some(f64::abs),
         },
         Column {
             title: "Local bending",
-            explanation: "How far the surroundings of each point are from having merely been turned (root of the as-rigid-as-possible energy), at the worst of every fourth moment.",
+            explanation: "How far the surroundings of each point are from a mere rotation (root of the \
+                as-rigid-as-possible energy), at the worst of every fourth moment.",
             values: most_slow(|slow| slow.rigid_energy.max(0.0).sqrt()),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
-            title: "Shading off by",
-            explanation: "Mean angle between the normals that the method gives and those of the surface it made. Large angles look wrongly lit. At the worst of every fourth moment.",
+            title: "Normal error",
+            explanation: "Mean angle between the normals of the method and those of the surface it \
+                made: large angles look wrongly lit. At the worst of every fourth moment.",
             values: most_slow(|slow| slow.normal_degrees),
             write: degrees,
             badness: Some(|value| value),
         },
         Column {
             title: "Pops",
-            explanation: "Smoothness over time: moments at which some of the blended skin leaps from one frame to the next, played at 30 frames per second (the first ten seconds’ worth around a picture, or less of large characters), beyond those that every method has.",
+            explanation: "Moments at which some of the blended skin jumps from one frame to the next, \
+                played at 30 frames per second (ten seconds around a picture, or less of \
+                large characters), beyond those that every method has.",
             values: each(&|method| {
                 let clips = study.shown.iter().filter_map(|shown| {
                     let common = shown.pops.iter().flatten().min()?;
@@ -182,7 +193,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Differs from linear",
-            explanation: "Root mean square of the distance from where linear blending puts the blended skin, as a share of the body’s size, over the clip where that is most.",
+            explanation: "Root mean square distance from linear blending over the blended skin, as a \
+                share of the body’s size, in the clip where it is largest.",
             values: each(&|method| {
                 let clips = study.shown.iter();
                 clips
@@ -194,7 +206,9 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Time per vertex",
-            explanation: "Measured just now on this machine, on one processor core: positions and normals, the fastest of several runs, in the first pose of the pictures that the method can do.",
+            explanation: "Measured on this machine, on one processor core: positions and normals, the \
+                fastest of several runs, in the first pose of the pictures that the method \
+                can do.",
             values: each(&|method| study.costs[method]),
             write: nanoseconds,
             badness: Some(|value| value),
