@@ -1,4 +1,4 @@
-//! Cameras that frame what they are shown.
+//! Perspective cameras that frame points.
 
 use glam::{DMat3, DVec3, Vec3};
 
@@ -9,7 +9,7 @@ const FIELD_OF_VIEW_DEGREES: f64 = 26.0;
 /// The share of the picture's half-width and half-height that stays free around the points.
 const MARGIN: f64 = 0.1;
 
-/// From which side the camera looks.
+/// The direction from which the camera looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
     /// Turns the camera around the vertical axis: 0 looks at the front (+Z), 90 at the model's
@@ -61,10 +61,10 @@ impl Default for View {
     }
 }
 
-/// A perspective camera, and the ball that it is meant to show.
+/// A perspective camera, and the ball that it frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Where it stands.
+    /// The position of the camera.
     pub(crate) eye: DVec3,
     /// Rows are the camera's right, up and backward directions.
     pub(crate) camera_from_world: DMat3,
@@ -80,7 +80,7 @@ impl Camera {
     /// The nearest camera that sees all of `points` with a margin, in a picture of `aspect` = width
     /// / height.
     ///
-    /// For a moving character pass the points of all frames, so that the camera stays where it is.
+    /// For a moving character, pass the points of all frames to keep the camera still.
     pub fn framing(points: impl IntoIterator<Item = Vec3>, view: View, aspect: f64) -> Camera {
         let back = view.towards_viewer();
         let yaw = view.yaw_degrees.to_radians();
@@ -138,7 +138,7 @@ impl Camera {
         }
     }
 
-    /// Where a point appears, as fractions of the picture from its left and top edge; `None` behind
+    /// The place of a point in the picture, as fractions from its left and top edge; `None` behind
     /// the camera.
     pub fn project(&self, point: Vec3, aspect: f64) -> Option<(f64, f64)> {
         let in_camera = self.camera_from_world * (point.as_dvec3() - self.eye);
@@ -153,8 +153,7 @@ impl Camera {
 }
 
 impl Camera {
-    /// How far a point is from the camera along the direction in which it looks; negative behind
-    /// it.
+    /// The distance of a point from the camera along the viewing direction; negative behind it.
     pub(crate) fn distance(&self, point: Vec3) -> f64 {
         -(self.camera_from_world.row(2)).dot(point.as_dvec3() - self.eye)
     }

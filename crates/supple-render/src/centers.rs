@@ -38,7 +38,7 @@ pub(crate) struct MarkedCenters {
 }
 
 impl MarkedCenters {
-    /// None where a character has no surface, or the centers are not its own.
+    /// `None` if the character has no surface, or the centers are not its own.
     pub(crate) fn of(asset: &Asset, source: &CenterSource) -> Option<MarkedCenters> {
         let (mesh, weights) = (asset.rig.mesh(), asset.rig.weights());
         let cell = ONE_DOT * mesh.bounds()?.extent();
@@ -89,7 +89,7 @@ pub(crate) fn stick_figure(player: &Player<'_>) -> [Marks; 2] {
     ]
 }
 
-/// How much smaller things are drawn that are many.
+/// The factor by which dots shrink when there are more than a few.
 fn crowded(count: usize, few: usize) -> f32 {
     (few as f32 / count.max(few) as f32).sqrt()
 }

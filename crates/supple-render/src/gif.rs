@@ -1,4 +1,4 @@
-//! Moving pictures: one palette for all frames and a dither that stays in place, so that nothing
+//! GIF animations: one colour table for all frames, and a dither that stays in place so that nothing
 //! flickers.
 
 use crate::image::Image;
@@ -21,10 +21,10 @@ const CORRECTION: f32 = 0.75;
 /// The order in which a 4 × 4 block of pixels switches from one colour to the next.
 const THRESHOLDS: [[usize; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
 
-/// Why a moving picture could not be written.
+/// A reason why an animation could not be written.
 #[derive(Debug, Error)]
 pub enum GifError {
-    /// There is nothing to show.
+    /// There is no frame.
     #[error("a moving picture needs at least one frame")]
     NoFrames,
     /// The frames have no pixels, or more than the format can hold.
@@ -51,7 +51,7 @@ pub enum GifError {
         /// Rows of the first frame.
         height: usize,
     },
-    /// The encoder or the file refused.
+    /// Encoding or writing failed.
     #[error("the moving picture could not be written as GIF: {0}")]
     Gif(#[from] gif::EncodingError),
 }

@@ -1,5 +1,5 @@
-//! A body with its point handles, as `arap-point-handles.txt`, Fig. 5, shows it: every segment in
-//! its colour, balls for handles, lines for pseudo-edges.
+//! A body with its point handles, as in Fig. 5 of the paper on point handles: segments in colours,
+//! balls for handles, lines for pseudo-edges.
 
 use crate::color::joint_color;
 use crate::{Camera, Marks, Paint, Scene, Surface};
@@ -28,7 +28,7 @@ pub struct SegmentedBody {
 }
 
 impl SegmentedBody {
-    /// `handles` were placed in `mesh`.
+    /// A body of the `mesh` in which the `handles` were placed.
     pub fn new(mesh: &Mesh, handles: &PlacedHandles) -> SegmentedBody {
         // Triangles of no segment have no area: nobody would see them, and they may be far from the
         // body.
@@ -49,7 +49,7 @@ impl SegmentedBody {
         }
     }
 
-    /// The scene, on a ground at a height (or floating, without).
+    /// The scene; `ground` is the height of a ground, if any.
     pub fn scene(&self, ground: Option<f32>) -> Scene<'_> {
         let body = Surface {
             positions: &self.positions,
@@ -65,7 +65,7 @@ impl SegmentedBody {
         }
     }
 
-    /// A camera that shows all of it.
+    /// A camera that frames the body.
     pub fn camera(&self, view: crate::View, aspect: f64) -> Camera {
         Camera::framing(self.positions.iter().copied(), view, aspect)
     }

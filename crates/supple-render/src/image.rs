@@ -1,4 +1,4 @@
-//! Pictures as rows of pixels.
+//! Pictures in memory, and PNG files.
 
 use std::io::Write;
 use thiserror::Error;
@@ -11,7 +11,7 @@ pub struct Image {
     pixels: Vec<[u8; 3]>,
 }
 
-/// Why a picture could not be written.
+/// A reason why a picture could not be written.
 #[derive(Debug, Error)]
 pub enum ImageError {
     /// The picture has no pixels, or more than a file can hold.
@@ -22,13 +22,13 @@ pub enum ImageError {
         /// Rows.
         height: usize,
     },
-    /// The encoder or the file refused.
+    /// Encoding or writing failed.
     #[error("the picture could not be written as PNG: {0}")]
     Png(#[from] png::EncodingError),
 }
 
 impl Image {
-    /// A picture of `width` pixels per row; the last row is filled up with black.
+    /// A picture of `width` pixels per row; an incomplete last row is filled up with black.
     pub fn new(width: usize, mut pixels: Vec<[u8; 3]>) -> Image {
         let height = pixels.len().div_ceil(width.max(1));
         pixels.resize(width * height, [0; 3]);

@@ -85,8 +85,7 @@ const FLOOR: Vec3 = Vec3::new(0.17, 0.16, 0.15);
 /// The dome is brighter than average by this much where the fill light stands.
 const FILL: f32 = 0.35;
 
-/// How many lamps make up the light: shadows are softer and truer the more there are, and pictures
-/// slower.
+/// The number of lamps: more give softer and truer shadows, and take longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lamps {
     /// Lamps that stand close together as the main light.

@@ -1,4 +1,4 @@
-//! From a scene to a picture.
+//! Drawing a scene on the CPU.
 
 use crate::camera::Camera;
 use crate::color::dithered_srgb_from_linear;
@@ -37,7 +37,7 @@ const ROUNDING: [[f32; 4]; 4] = [
     [0.969, 0.469, 0.844, 0.344],
 ];
 
-/// How a picture is made.
+/// Settings of a picture: size, samples, light and background.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Pixels per row.
@@ -48,7 +48,7 @@ pub struct Settings {
     pub samples_per_axis: usize,
     /// The light.
     pub lamps: Lamps,
-    /// What shows behind the scene.
+    /// The backdrop behind the scene.
     pub background: Background,
 }
 

@@ -1,4 +1,4 @@
-//! What a picture shows.
+//! Scenes: surfaces, bones and marks to draw.
 
 use glam::Vec3;
 
@@ -7,7 +7,7 @@ use glam::Vec3;
 pub struct Scene<'a> {
     /// The surfaces, lit and shadowed.
     pub surfaces: Vec<Surface<'a>>,
-    /// Bones drawn over the surfaces, which pale a little so that the bones stand out.
+    /// Bones drawn over the surfaces, which are paled a little.
     pub bones: Vec<Bone>,
     /// Dots and lines drawn over surfaces and bones, the last over all others.
     pub marks: Vec<Marks>,
@@ -21,7 +21,8 @@ pub struct Scene<'a> {
 
 /// A triangle surface to draw; both sides show.
 ///
-/// Normals or colours that are too few, and triangles that name no vertex, are passed over.
+/// Missing normals are those of facets, missing colours repeat the last one, and triangles with an
+/// index out of range are skipped.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface<'a> {
     /// Points in the world.
@@ -51,7 +52,7 @@ impl Paint<'_> {
     pub const CLAY: Paint<'static> = Paint::Uniform(CLAY);
 }
 
-/// A bone to draw over the surfaces. One without length is a round knob.
+/// A bone to draw over the surfaces; a round knob if it has no length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bone {
     /// The joint that moves it, its thick end.
@@ -64,10 +65,10 @@ pub struct Bone {
     pub color: Vec3,
 }
 
-/// Strokes of one size and colour, seen through everything.
+/// Dots and lines of one size and colour, drawn over all surfaces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// From where to where in the world; to the same place for a dot.
+    /// The ends of each line in the world; equal for a dot.
     pub strokes: Vec<[Vec3; 2]>,
     /// Half the thickness, as a share of the picture's shorter side.
     pub radius: f32,
@@ -86,13 +87,13 @@ impl Marks {
     }
 }
 
-/// What surfaces are made of.
+/// The material of surfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Substance {
     /// Clay, which hides what is behind it.
     #[default]
     Clay,
-    /// Glass: faint where it faces the viewer, plain along its outlines.
+    /// Glass: faint where it faces the viewer, opaque along its outlines.
     Glass,
 }
 

@@ -1,4 +1,4 @@
-//! A played asset as a scene: its colours, its overlays, its ground.
+//! Scenes of posed characters: colours, overlays, ground; and the outline to frame.
 
 use crate::bones::skeleton_bones;
 use crate::centers::{MarkedCenters, stick_figure};
@@ -12,7 +12,7 @@ use supple::mesh::Part;
 use supple::normals::NormalFit;
 use supple::{Asset, Bounds, Player};
 
-/// What is drawn over a surface.
+/// Drawings over a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overlays {
     /// The bones, seen through the surface.
@@ -23,13 +23,12 @@ pub struct Overlays {
     pub wireframe: bool,
 }
 
-/// How an asset looks in every frame: found once.
+/// The look of an asset, found once for all frames.
 #[derive(Clone, Debug)]
 pub struct Look {
     overlays: Overlays,
     colors: Colors,
-    /// False where the file's normals have little to do with its triangles: then facets look
-    /// better.
+    /// False where the file's normals do not fit its triangles, and facets look better.
     smooth: bool,
     centers: Option<MarkedCenters>,
 }
@@ -38,7 +37,7 @@ fn color_of(part: &Part) -> Vec3 {
     part.color.unwrap_or(CLAY)
 }
 
-/// If more than one in this many triangles has normals that do not fit it, none are trusted.
+/// Normals are ignored if more than one in this many triangles has normals that do not fit it.
 const ASKEW_ONE_IN: usize = 10;
 
 #[derive(Clone, Debug)]
@@ -48,7 +47,7 @@ enum Colors {
 }
 
 impl Look {
-    /// Colours of the parts, or of the weights if these are asked for.
+    /// The colours of the parts, or of the weights if an overlay shows them.
     pub fn new(asset: &Asset, overlays: Overlays) -> Look {
         let first = asset.parts.first().map(color_of);
         let colors = if overlays.weights {
@@ -75,10 +74,10 @@ impl Look {
         }
     }
 
-    /// The same with centers of rotation inside of a body of glass, and lines for bones unless the
-    /// skeleton is drawn.
+    /// Adds centers of rotation, seen through a body of glass, and lines for bones unless an overlay
+    /// draws the skeleton.
     ///
-    /// `asset` must be the same as before.
+    /// `asset` must be the one that the look was made for.
     pub fn with_centers(self, asset: &Asset, source: &CenterSource) -> Look {
         Look {
             centers: MarkedCenters::of(asset, source),
@@ -91,7 +90,7 @@ impl Look {
         Some(&self.centers.as_ref()?.centers)
     }
 
-    /// The scene of the frame that `player` is in, on a ground at a height (or floating, without).
+    /// The scene of the frame that `player` is in; `ground` is the height of a ground, if any.
     pub fn scene<'a>(&'a self, player: &'a Player<'_>, ground: Option<f32>) -> Scene<'a> {
         let paint = match &self.colors {
             Colors::One(color) => Paint::Uniform(*color),
@@ -100,7 +99,7 @@ impl Look {
         self.staged(player, ground, paint, |color| color)
     }
 
-    /// The same in other colours: one for every vertex of the skin, and one for all props.
+    /// The scene in other colours: one for every vertex of the skin, and one for all props.
     pub fn scene_painted<'a>(
         &'a self,
         player: &'a Player<'_>,
@@ -160,9 +159,9 @@ impl Look {
     }
 }
 
-/// The outermost points of everything that a picture, or all frames of a clip, will show.
+/// The outermost points of what a picture, or all frames of a clip, will show.
 ///
-/// Enough to frame a camera tightly from any side, and far fewer than all points of all frames.
+/// They frame a camera tightly from any side, and are far fewer than all points of all frames.
 #[derive(Clone, Debug)]
 pub struct Silhouette {
     /// The farthest point found along each direction.
@@ -190,14 +189,14 @@ impl Default for Silhouette {
 }
 
 impl Silhouette {
-    /// Takes the frame that `player` is in into account.
+    /// Adds the frame that `player` is in.
     pub fn add(&mut self, player: &Player<'_>) {
         let props = player.props().iter().flat_map(|posed| &posed.positions);
         let points: Vec<Vec3> = player.positions().iter().chain(props).copied().collect();
         self.add_points(&points);
     }
 
-    /// Takes some points into account.
+    /// Adds points.
     pub fn add_points(&mut self, points: &[Vec3]) {
         let farthest = supple::exec::map(self.farthest.len(), |index| {
             let (direction, before) = self.farthest[index];
@@ -219,7 +218,7 @@ impl Silhouette {
         self.farthest.iter().filter_map(|(_, point)| *point)
     }
 
-    /// The outermost points moved outwards, so that a close-up shows some of what is around.
+    /// The outermost points, moved away from their center by a factor to show some surroundings.
     pub fn widened(&self, factor: f32) -> Vec<Vec3> {
         let center = Bounds::around(self.points()).map_or(Vec3::ZERO, |bounds| bounds.center());
         self.points()
@@ -227,15 +226,15 @@ impl Silhouette {
             .collect()
     }
 
-    /// The same, where this is only a part of the whole; nothing where a close-up would show nearly
-    /// everything.
+    /// The widened points of a part; `None` if it is so large that a close-up shows nearly the
+    /// whole.
     pub fn close_up(&self, whole: &Silhouette, factor: f32) -> Option<Vec<Vec3>> {
         let part = Bounds::around(self.points())?;
         let all = Bounds::around(whole.points())?;
         (part.extent() < CLOSE_UP * all.extent()).then(|| self.widened(factor))
     }
 
-    /// The lowest height, where a ground would be.
+    /// The lowest height, for a ground.
     pub fn ground(&self) -> Option<f32> {
         self.points().map(|point| point.y).reduce(f32::min)
     }

@@ -1,18 +1,18 @@
-//! What is worth showing: moments and clips that tell most, and tell different things.
+//! The choice of moments and clips that show most, and show different things.
 
 /// Something that could be shown.
 pub(crate) struct Candidate {
-    /// How much it tells.
+    /// Its worth by itself.
     pub score: f64,
-    /// What it tells: one entry per thing that can go wrong. Its length does not matter.
+    /// A vector with one entry per kind of artifact; only its direction matters.
     pub signature: Vec<f64>,
 }
 
 /// Candidates worth less than this share of the best one are not worth a row of pictures.
 const WORTH_SHOWING: f64 = 0.2;
 
-/// Picks up to `most`, best first. Each must tell something that those before it do not; `apart`
-/// says which pairs may both be picked at all.
+/// Picks up to `most`, best first, each worth less the more it is like those before it; `apart`
+/// decides which pairs may both be picked.
 pub(crate) fn pick(
     candidates: &[Candidate],
     most: usize,
@@ -48,7 +48,7 @@ pub(crate) fn pick(
     picked
 }
 
-/// From 0, nothing in common, to 1, the same up to strength: the squared cosine.
+/// The squared cosine between two signatures: 0 for nothing in common, 1 for the same direction.
 fn likeness(a: &[f64], b: &[f64]) -> f64 {
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let lengths = dot(a, a) * dot(b, b);

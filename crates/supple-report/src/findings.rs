@@ -1,4 +1,4 @@
-//! The joints that get a sentence, and the moment at which each is judged.
+//! The joints that the report judges, each at one moment.
 
 use crate::comparison::FrameMeasures;
 use crate::methods::Entry;
@@ -6,25 +6,25 @@ use crate::names::{is_finger, without_side};
 use crate::study::{JointMoment, Study};
 use crate::verdict::{Outcome, sentence, winners};
 
-/// Joint regions that get a sentence, and a close-up.
+/// The most joints that get a sentence, those that get a close-up, and fingers among them.
 const MOST_SENTENCES: usize = 10;
 const MOST_CLOSE_UPS: usize = 4;
 const MOST_FINGERS: usize = 2;
 
-/// What is said about all joints.
+/// The findings about all joints.
 pub(crate) struct JointFindings {
     /// The worst first.
     pub joints: Vec<JointFinding>,
-    /// How many more joints there would be something to say about.
+    /// The number of further joints with a finding.
     pub left_out: usize,
 }
 
-/// What is said about one joint.
+/// The finding about one joint.
 pub(crate) struct JointFinding {
     /// The moment at which it is judged.
     pub at: JointMoment,
     pub sentence: String,
-    /// The methods that hold up best; none where they do alike.
+    /// The methods that keep the thickness best; empty where all do alike.
     pub winners: Vec<usize>,
 }
 
@@ -82,7 +82,7 @@ impl JointFindings {
         chosen
     }
 
-    /// At how many joints the methods differ, and at how many of these each holds up best.
+    /// The number of joints at which methods differ, and for each method at how many it wins.
     pub fn wins(&self, methods: usize) -> (usize, Vec<usize>) {
         let differ = self.joints.iter().filter(|joint| !joint.winners.is_empty());
         let wins = |method| {
@@ -95,7 +95,7 @@ impl JointFindings {
     }
 }
 
-/// What a method does where a joint is judged; nothing where it cannot do the pose.
+/// The measures of a method where a joint is judged; `None` if it cannot do the pose.
 pub(crate) fn measures_at<'a>(
     study: &'a Study<'_>,
     method: usize,
@@ -106,7 +106,7 @@ pub(crate) fn measures_at<'a>(
         .ok()
 }
 
-/// What every method does to a region at the moment at which it is judged.
+/// The outcome of every method in a region at the moment at which it is judged.
 fn outcomes<'a>(study: &Study<'_>, entries: &'a [Entry], worst: JointMoment) -> Vec<Outcome<'a>> {
     let judged = |(method, entry): (usize, &'a Entry)| {
         let fails = study.shown.iter().any(|shown| {

@@ -57,30 +57,30 @@ use thiserror::Error;
 /// A character to compare methods on.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
-    /// What the page calls it.
+    /// Its title on the page.
     pub title: String,
     /// The character.
     pub asset: &'a Asset,
-    /// What was found about its weights on reading.
+    /// The defects of its weights that were found and repaired on reading.
     pub weights_report: WeightsReport,
-    /// Indices of the clips to show; empty to choose the most telling ones.
+    /// Indices of the clips to show; if empty, those that show most are chosen.
     pub clips: Vec<usize>,
 }
 
-/// How a report is made.
+/// Options of a report.
 #[derive(Clone, Debug)]
 pub struct ReportOptions {
     /// The methods, in the order of the page; the same one twice counts once.
     pub methods: Vec<Method>,
     /// Width and height of the pictures.
     pub picture_size: (usize, usize),
-    /// How many clips are chosen per character at most.
+    /// The most clips that are chosen per character.
     pub most_clips: usize,
-    /// The large words at the top; without, the subject's title is used.
+    /// The heading; by default the titles of the subjects.
     pub heading: Option<String>,
-    /// A paragraph under them.
+    /// The paragraph under the heading.
     pub lead: Option<String>,
-    /// A last word at the bottom: lines of commands to try.
+    /// Commands to try, shown at the bottom.
     pub commands: Option<String>,
 }
 
@@ -97,13 +97,13 @@ impl Default for ReportOptions {
     }
 }
 
-/// Why there is no report.
+/// A reason why no report could be made.
 #[derive(Debug, Error)]
 pub enum ReportError {
-    /// Nothing to compare.
+    /// There is no method to compare.
     #[error("there is no method to show")]
     NoMethods,
-    /// Nothing to show.
+    /// No character has a surface.
     #[error("there is no surface to show")]
     NoSurface,
     /// A picture could not be stored.
@@ -111,13 +111,13 @@ pub enum ReportError {
     Image(#[from] ImageError),
 }
 
-/// Compares methods on some characters: the text of an HTML page that needs no other file.
+/// Compares methods on some characters, and gives an HTML page that needs no other file.
 ///
-/// `progress` is told which share of the work is done, from 0 to 1.
+/// `progress` is called with the share of the work that is done, from 0 to 1.
 ///
 /// # Errors
 ///
-/// If there is nothing to compare, or a picture cannot be made.
+/// If there is nothing to compare, or a picture cannot be stored.
 pub fn report(
     subjects: &[Subject<'_>],
     options: &ReportOptions,

@@ -1,13 +1,11 @@
-//! The methods as the report presents them: which to compare, what to call them, what to say about
-//! them.
+//! The methods as the report presents them: the default choice, titles, introductions, colours.
 
 use supple::Method;
 
-/// Methods that are left out unless they are asked for: one that blends nothing, one that looks
-/// nearly like dual quaternions and takes longer, one that is there to show why its sibling is
-/// better, those that are cheaper forms of another and look like it in most poses, one that is made
-/// for point handles and solved anew in every frame, and those that equal linear blending as long
-/// as nothing was learned for them.
+/// Methods that are compared only on request: one that blends nothing (`rigid`), those that look
+/// like another one in most poses (the exact mean of dual quaternions, fitted rotations about
+/// centers, the variants of direct delta mush), one for point handles that is solved anew in every
+/// frame (`arap`), and those that equal linear blending unless they were trained.
 const LEFT_OUT: &[&str] = &[
     "rigid",
     "dual-quaternion-intrinsic",
@@ -22,14 +20,13 @@ const LEFT_OUT: &[&str] = &[
     "animation-space",
 ];
 
-/// The methods to compare when nobody asks for any.
+/// The methods that a report compares by default.
 pub fn default_methods() -> Vec<Method> {
     let wanted = |method: &&Method| !LEFT_OUT.contains(&method.name());
     Method::ALL.iter().filter(wanted).cloned().collect()
 }
 
-/// What a method is called in running text, and what it does, for someone who has never heard of
-/// it.
+/// The title and introduction of a method, for readers who do not know it.
 struct Words {
     name: &'static str,
     title: &'static str,
@@ -234,7 +231,7 @@ impl Entry {
                 plural: words.plural,
                 introduction: words.introduction.to_owned(),
             },
-            // A method that nobody has found words for yet speaks for itself.
+            // Without words of its own: the name and summary from the library.
             None => Entry {
                 method: method.clone(),
                 title: crate::names::capitalised(&method.name().replace('-', " ")),
@@ -251,8 +248,8 @@ impl Entry {
     }
 }
 
-/// Colours that stay apart in the common kinds of colour blindness and on light and dark pages, the
-/// last that of the text; further methods repeat them with broken lines.
+/// Colours that can be told apart with the common kinds of colour blindness, on light and dark
+/// pages. The last is that of the text; further methods repeat them with dashed lines.
 pub(crate) const COLORS: [&str; 10] = [
     "#d55e00",
     "#0a7cc4",

@@ -1,4 +1,4 @@
-//! What joints are called in files, in words that an artist would use.
+//! Names of joints and clips in files, as titles for people.
 
 /// Longer names are cut.
 const LONGEST_NAME: usize = 60;
@@ -48,8 +48,8 @@ pub(crate) fn joint_title(name: &str, index: usize) -> String {
     }
 }
 
-/// The same, knowing what the joints above and below it are called: of two legs in a row, the upper
-/// one hangs from the hip.
+/// A joint's title with regard to the joints above and below: of two legs in a row, the upper one
+/// hangs from the hip.
 pub(crate) fn joint_title_between<'a>(
     name: &str,
     index: usize,
@@ -144,7 +144,7 @@ pub(crate) fn is_finger(title: &str) -> bool {
     title.contains("finger") || title.contains("thumb") || title.contains("metacarpal")
 }
 
-/// Text that a page may hold: control characters, which it must not, become a mark.
+/// Replaces control characters, which a page must not hold, by a mark.
 pub(crate) fn clean(text: &str) -> String {
     let visible = |character: char| match character {
         '\t' | '\n' => ' ',
@@ -206,7 +206,7 @@ fn without_copy_number(name: &str) -> &str {
     }
 }
 
-/// The side that a name tells, and its other words in small letters.
+/// The side in a name, and its other words in lower case.
 fn parts(name: &str) -> (Option<&'static str>, Vec<String>) {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
     let name = without_copy_number(name);

@@ -1,4 +1,4 @@
-//! Turns of phrase for numbers and names.
+//! Phrases for numbers, names and motions.
 
 use crate::names::{has_socket, uncapitalised};
 use supple::metrics::JointMotion;
@@ -58,7 +58,7 @@ pub(crate) fn singular(plural: &'static str) -> &'static str {
     }
 }
 
-/// Thousands apart: 39,158.
+/// A number with thousands separators: 39,158.
 pub(crate) fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut result = String::new();

@@ -9,7 +9,7 @@ use supple_render::{
     Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, ViewSearch, render,
 };
 
-/// The part of a close-up that is not the region itself.
+/// The size of a close-up over that of the region.
 const SURROUNDINGS: f32 = 1.6;
 
 /// Areas that have changed by this many doublings get the full colour.
@@ -20,12 +20,12 @@ const COMPRESSED: Vec3 = Vec3::new(0.02, 0.13, 0.55);
 const UNCHANGED: Vec3 = Vec3::new(0.72, 0.71, 0.68);
 const STRETCHED: Vec3 = Vec3::new(0.60, 0.03, 0.025);
 
-/// Skin that is not in question, and skin that is.
+/// The colours of skin without and with a difference between methods.
 const ASIDE: Vec3 = Vec3::new(0.50, 0.52, 0.55);
 const AFFECTED: Vec3 = Vec3::new(0.80, 0.16, 0.02);
 
-/// Shares of the largest difference at which skin begins to be in question, is framed, and is
-/// without doubt.
+/// Shares of the largest difference at which skin begins to be coloured, is framed, and is coloured
+/// fully.
 const FAINT: f32 = 0.08;
 const FRAMED: f32 = 0.2;
 const STRONG: f32 = 0.4;
@@ -33,7 +33,7 @@ const STRONG: f32 = 0.4;
 /// Marks smaller than this share of a picture need a ring to be found.
 const SMALL: f64 = 0.18;
 
-/// How report pictures are made.
+/// The settings of the report's pictures.
 pub(crate) fn settings((width, height): (usize, usize)) -> Settings {
     let flat = Vec3::new(0.86, 0.87, 0.885);
     Settings {
@@ -55,10 +55,10 @@ pub(crate) fn stretch_color(doublings: f32) -> Vec3 {
     UNCHANGED.lerp(toward, share.abs().powf(0.8))
 }
 
-/// All methods in one pose: where each puts the skin, where that can be told.
+/// The skin in one pose by all methods, and the props.
 pub(crate) struct Posed {
     pub positions: Vec<Result<Vec<Vec3>, String>>,
-    /// The triangles of what is not skinned but carried along: it may hide the skin.
+    /// The triangles of the props, which may hide the skin.
     props: Vec<[Vec3; 3]>,
 }
 
@@ -83,8 +83,7 @@ impl Posed {
         }
     }
 
-    /// What can be seen, where most methods put it: the triangles of the skin, then those of the
-    /// props.
+    /// The triangles of the skin at the median over methods, then those of the props.
     fn triangles(&self, middle: &[Vec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
         let corner = |corner: u32| middle.get(corner as usize).copied().unwrap_or(Vec3::NAN);
         let skin = triangles.iter().map(|corners| corners.map(corner));
@@ -97,7 +96,7 @@ impl Posed {
             .filter_map(|positions| positions.as_ref().ok())
     }
 
-    /// Where most methods put the skin; empty where none can.
+    /// The median of the skin over methods; empty if none can do the pose.
     pub fn middle(&self) -> Vec<Vec3> {
         let known: Vec<&Vec<Vec3>> = self.known().collect();
         let count = known.first().map_or(0, |points| points.len());
@@ -106,7 +105,7 @@ impl Posed {
             .collect()
     }
 
-    /// How far apart the methods are at every vertex.
+    /// The distance between methods at every vertex.
     pub fn spread(&self) -> Vec<f32> {
         let distances = |(vertex, middle): (usize, &Vec3)| {
             telling(
@@ -118,16 +117,16 @@ impl Posed {
     }
 }
 
-/// What one row of pictures looks at.
+/// The camera of one row of pictures.
 pub(crate) struct Framing {
     pub camera: Camera,
     pub view: View,
     pub ground: Option<f32>,
-    /// Whether this is only a part of the character.
+    /// Whether only a part of the character is shown.
     pub is_part: bool,
 }
 
-/// Frames what differs between the methods, or the whole where that is nearly everything.
+/// Frames the difference between methods, or the whole where that is nearly everything.
 pub(crate) fn frame_difference(
     comparison: &Comparison<'_>,
     posed: &Posed,
@@ -364,7 +363,7 @@ fn ring_around(places: &[(f64, f64)], aspect: f64) -> Option<Ring> {
     })
 }
 
-/// The skin in some colours, what it carries pale.
+/// The skin in some colours, and pale props.
 fn painted(
     player: &Player<'_>,
     look: &Look,

@@ -1,10 +1,10 @@
-//! Joint regions and what they are called.
+//! The titles of joint regions.
 
 use crate::names::{cut, joint_title, joint_title_between, plain_title, uncapitalised};
 use supple::metrics::{self, Gauge};
 use supple::{Asset, Skeleton};
 
-/// The skin around a joint, and what to call it.
+/// The skin around a joint with its title.
 #[derive(Clone, Debug)]
 pub(crate) struct Region {
     pub skin: metrics::Region,
@@ -82,7 +82,7 @@ pub(crate) fn neighbours(regions: &[Region], vertex_count: usize) -> Vec<Vec<usi
     regions.iter().enumerate().map(neighbours_of).collect()
 }
 
-/// Two regions of the same title are called what the file calls them.
+/// Renames regions of the same title after the file's names.
 fn tell_apart(regions: &mut [Region]) {
     for rename in [plain_title, |name: &str, index| {
         format!("{} ({name})", joint_title(name, index))

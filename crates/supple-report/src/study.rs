@@ -1,4 +1,4 @@
-//! What the report is about: which clips, which moments of them, which joints.
+//! The choice of clips, moments and joints that a report shows.
 
 use crate::choose::{Candidate, pick};
 use crate::comparison::{Comparison, Farthest, Samples};
@@ -10,45 +10,45 @@ use std::borrow::Cow;
 use supple::clip::{Channel, Curve, Interpolation, Track};
 use supple::{Asset, Clip, Pose};
 
-/// Frames of a clip that is shown, and how many vertices may be moved for all of them.
+/// The least and most frames of a shown clip, and the most vertices to deform for all of them.
 const SHOWN_FRAMES: (usize, usize) = (17, 33);
 const SHOWN_VERTICES: usize = 40_000_000;
 
-/// Frames in which a clip is searched for pops, and how many vertices may be moved for all of them.
+/// The least and most frames that are searched for pops, and the most vertices to deform for them.
 const POP_FRAMES: (usize, usize) = (9, 301);
 const POP_VERTICES: usize = 25_000_000;
 
-/// Frames of a clip that may be shown, and how many vertices may be moved to find out.
+/// The least and most frames of a brief look at a clip, and the most vertices to deform for them.
 const SCOUT_FRAMES: (usize, usize) = (3, 17);
 const SCOUT_VERTICES: usize = 25_000_000;
 
-/// Methods closer than this share of the character's size look the same from afar; closer than this
-/// share of a joint's surroundings, from near by, too.
+/// Methods look the same from afar if they are closer than this share of the character's size, and
+/// close up if they are closer than this share of the size of a joint's region.
 const SEEN: f64 = 0.004;
 const SEEN_NEAR_BY: f64 = 0.03;
 
-/// Moments of one clip.
+/// The most moments of one clip.
 const MOST_MOMENTS: usize = 2;
 
 /// Moments of one clip are at least this share of it apart.
 const MOMENTS_APART: f64 = 0.15;
 
-/// A region is worth a word from this severity on.
+/// Regions of less severity are not mentioned.
 const VISIBLE: f64 = 0.03;
 
-/// Joints that are tried in a file without clips.
+/// The joints that are bent and twisted in a file without clips.
 const TRIED_JOINTS: usize = 4;
 
-/// A character, compared.
+/// The comparison of a character with the clips, moments and joints to show.
 pub(crate) struct Study<'a> {
     pub comparison: Comparison<'a>,
     pub shown: Vec<Shown<'a>>,
     /// Clips in which all methods look alike, and those in which they do from afar.
     pub quiet: Vec<String>,
     pub small: Vec<String>,
-    /// Clips that tell nothing that those shown do not.
+    /// Clips that show nothing new.
     pub left_out: Vec<String>,
-    /// Whether the clips are test poses, for want of any.
+    /// Whether the clips are test poses, since the file has none.
     pub made_up: bool,
     /// Joint regions in which something happens, the worst first.
     pub worst: Vec<JointMoment>,
@@ -67,28 +67,28 @@ pub(crate) struct Shown<'a> {
     pub pops: Vec<Option<usize>>,
 }
 
-/// How much there is to see between methods.
+/// The visible difference between methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// Nothing anywhere.
+    /// None anywhere.
     None,
-    /// Something around a joint, too small to be seen from afar.
+    /// Visible around a joint, but too small to be seen from afar.
     Small,
     Plain,
 }
 
-/// A region, and the one moment at which it is judged: while its joint moves, when some method
-/// changes it most.
+/// A region and the one moment at which it is judged: while its joint moves, when some method
+/// changes its thickness most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JointMoment {
     pub region: usize,
-    /// Which of the shown clips.
+    /// An index into the shown clips.
     pub clip: usize,
     pub frame: usize,
 }
 
 impl<'a> Study<'a> {
-    /// Compares methods on some clips of an asset, or on the most telling ones.
+    /// Compares methods on the wished clips of an asset, or on those that show most.
     pub fn new(
         asset: &'a Asset,
         entries: &[Entry],
@@ -176,12 +176,12 @@ impl<'a> Study<'a> {
 }
 
 impl Shown<'_> {
-    /// How long the clip is in seconds; zero for a single pose.
+    /// The length of the clip in seconds; zero for a single pose.
     pub fn length(&self) -> f64 {
         self.samples.times.last().copied().unwrap_or(0.0)
     }
 
-    /// When a frame is, in words.
+    /// The time of a frame in words.
     pub fn moment(&self, frame: usize) -> String {
         if self.length() > 0.0 {
             format!("{:.2}\u{202f}s", self.samples.times[frame])
@@ -196,7 +196,7 @@ impl Shown<'_> {
     }
 }
 
-/// How many frames of each clip can be looked at: odd, so that the middle is one of them.
+/// The number of frames of each clip within a budget; odd, so that the middle is one of them.
 fn affordable(
     comparison: &Comparison<'_>,
     clips: usize,
@@ -207,7 +207,7 @@ fn affordable(
     (vertices / per_frame.max(1)).clamp(least, most) | 1
 }
 
-/// Which clips to show, and how much there is to see in the others.
+/// The clips to show, and the visible differences in the others.
 fn scout(
     comparison: &Comparison<'_>,
     clips: &[Cow<'_, Clip>],
@@ -239,8 +239,7 @@ fn scout(
     (picked, rest)
 }
 
-/// How much there is to see between the methods; one method alone, or one that fails, is plain to
-/// see.
+/// The visible difference between methods; plain for a single method, or if one fails.
 fn difference(samples: &Samples) -> Difference {
     let failed = samples.frames.iter().flatten().any(Result::is_err);
     let most = |value: fn(&Farthest) -> f64| samples.farthest.iter().map(value).fold(0.0, f64::max);

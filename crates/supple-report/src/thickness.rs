@@ -1,6 +1,6 @@
-//! How thick the surface is around a joint, and how wrong that is.
+//! The thickness of the surface around a joint, and its error.
 
-/// Skin that is so much farther out than at rest has not bulged: it has been torn away.
+/// Skin that gains more than this has not bulged, but is torn away.
 pub(crate) const TORN: f64 = 1.0;
 
 /// The thickness around a joint as ratios posed / rest; 1 is unchanged.

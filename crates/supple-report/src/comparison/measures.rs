@@ -1,4 +1,4 @@
-//! What is measured of one method in one frame.
+//! The measures of one method in one frame.
 
 use super::Comparison;
 use crate::regions::Region;
@@ -12,10 +12,10 @@ use supple::{Palette, Player};
 pub(crate) struct FrameMeasures {
     /// Against the file's rest pose.
     pub volume_change: Option<f64>,
-    /// How much the most stretched hundredth of the surface has grown in length: 0.5 is half as
-    /// long again.
+    /// The growth in length of the most stretched hundredth of the surface: 0.5 is half as long
+    /// again.
     pub stretched: f64,
-    /// How much the most compressed hundredth has lost in length.
+    /// The loss in length of the most compressed hundredth.
     pub compressed: f64,
     /// Change of lengths: the root mean square over directions, the mean over the surface.
     pub distortion: f64,
@@ -40,7 +40,7 @@ pub(crate) struct SlowMeasures {
 }
 
 impl Comparison<'_> {
-    /// How often the area around each vertex has doubled, for colours.
+    /// The number of doublings of the area around each vertex, for colours.
     pub fn vertex_stretch(&self, player: &Player<'_>) -> Vec<f32> {
         self.gauge
             .vertex_stretch(&self.unscaled(player.positions()))

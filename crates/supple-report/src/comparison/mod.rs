@@ -20,32 +20,33 @@ use supple::{Affine, Asset, Method, Output, Palette, Player, Pose, Skin, exec};
 /// Methods are compared at this many vertices: enough to find where they differ.
 const COMPARED_VERTICES: usize = 4000;
 
-/// A rest pose with less than this share of the bind pose's volume is none.
+/// A rest pose with less than this share of the bind pose's volume has collapsed, and is not used
+/// as the reference.
 const COLLAPSED: f64 = 0.05;
 
 /// A player, or why there is none.
 type Playing<'a> = Result<Player<'a>, String>;
 
-/// Everything that stays the same from frame to frame.
+/// One character and a player for every method, with what measuring its frames needs.
 pub(crate) struct Comparison<'a> {
     pub asset: &'a Asset,
     players: Vec<Mutex<Playing<'a>>>,
-    /// Which of the methods is linear blending, if any.
+    /// The index of linear blending, if it is among the methods.
     linear: Option<usize>,
     pub gauge: Gauge,
     pub regions: Vec<Region>,
     /// Lengths in the rest pose over lengths in the bind pose: files may bind in other units than
     /// they show.
     pub scale: f64,
-    /// The same as a factor back to the bind pose, negative where the rest pose mirrors, so that
-    /// inside stays inside.
+    /// The factor from lengths in the rest pose back to the bind pose; negative where the rest pose
+    /// mirrors.
     bind_from_rest: f32,
     /// The volume in the file's rest pose over that in the bind pose.
     rest_volume: f64,
-    /// For every region those that share much of its skin.
+    /// The regions that share much of each region's skin.
     neighbours: Vec<Vec<usize>>,
-    /// Vertices at which methods are compared, so many that are blended first, and for every
-    /// region the places of its own among them.
+    /// Vertices at which methods are compared: first `blended` vertices of several joints, then
+    /// others; and for every region the indices of its own vertices in this list.
     compared: Vec<u32>,
     blended: usize,
     compared_in_region: Vec<Vec<u32>>,
@@ -114,7 +115,7 @@ impl<'a> Comparison<'a> {
         comparison
     }
 
-    /// Poses a method by itself, whatever was posed before, or says why that cannot be.
+    /// Poses a method independently of the poses before.
     ///
     /// # Errors
     ///
@@ -128,7 +129,7 @@ impl<'a> Comparison<'a> {
         self.pose_in_turn(method, 0, pose, then)
     }
 
-    /// Poses a method in a frame of a series, which follows the one before; the first follows none.
+    /// Poses a method in a frame of a series; frames after the first depend on the one before.
     fn pose_in_turn<T>(
         &self,
         method: usize,
@@ -186,7 +187,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// How long a method takes per vertex, positions and normals, in nanoseconds: the fastest of
+    /// The time of a method per vertex in nanoseconds, for positions and normals: the fastest of
     /// some runs.
     pub fn cost(&self, entry: &Entry, pose: &Pose) -> Option<f64> {
         let rig = &self.asset.rig;
@@ -219,8 +220,8 @@ fn play<'a>(asset: &'a Asset, method: &Method) -> Playing<'a> {
     Player::new(asset, method, Normals::Transported).map_err(|error| error.to_string())
 }
 
-/// How much larger the rest pose shows the surface than the bind pose, negative where it mirrors
-/// it: the median over joints.
+/// Lengths in the rest pose over lengths in the bind pose, as the median over joints; negative where
+/// the rest pose mirrors.
 fn rest_scale(asset: &Asset) -> f64 {
     let palette = asset.rig.skeleton().rest_palette();
     let mut scales: Vec<f64> = palette
@@ -244,10 +245,9 @@ mod tests {
     use super::*;
     use supple::characters::{self, Character};
 
-    /// Played in any order, by one player: stills do not follow what was shown before, and a clip
-    /// is the same each time.
+    /// Methods with state between frames start anew with every still and every clip.
     #[test]
-    fn what_is_shown_does_not_hang_on_what_was_shown_before() {
+    fn poses_do_not_depend_on_what_was_posed_before() {
         let asset = characters::build(Character::Bar, 2000).unwrap();
         let method: Method = "arap:1:follow".parse().unwrap();
         let comparison = Comparison::new(&asset, &[Entry::of(&method)]);

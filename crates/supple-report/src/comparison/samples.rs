@@ -1,4 +1,4 @@
-//! A clip as all methods play it, and what is most wrong in it.
+//! The measures of a clip by all methods, and how severe its artifacts are.
 
 use super::measures::{FrameMeasures, SlowMeasures};
 use crate::choose::Candidate;
@@ -6,15 +6,15 @@ use crate::regions::Region;
 use crate::thickness::TORN;
 use supple::metrics::JointMotion;
 
-/// A twist, bend or shift below this is none, in radians or radii.
+/// Bends, twists and shifts below this count as none; in radians, or sizes of the region.
 pub(super) const STILL: f64 = 0.02;
 
-/// A joint is judged while it does most of what happens around it, and turns by this much in
-/// radians.
+/// A joint is judged while this share of the motion around it is its own, and the motion is at
+/// least this large, in radians.
 const OWN_DOING: f64 = 0.5;
 const TURNS: f64 = 0.17;
 
-/// A clip seen through all methods.
+/// The measures of a clip by all methods.
 pub(crate) struct Samples {
     /// Seconds from the clip's first key.
     pub times: Vec<f64>,
@@ -28,19 +28,19 @@ pub(crate) struct Samples {
     pub spread: Vec<Vec<f64>>,
     /// By frame: the largest distance between methods, as a share of the character's size.
     pub apart: Vec<f64>,
-    /// By frame: how far any method is from the others.
+    /// By frame: the distance of the outlying method from the others.
     pub farthest: Vec<Farthest>,
     /// By frame, then by region.
     pub motions: Vec<Vec<JointMotion>>,
-    /// By frame, then by region: from 0, carried along by a neighbour that moves much more, to 1,
-    /// the joint itself moves.
+    /// By frame, then by region: 1 if the joint itself moves, towards 0 if a neighbour moves much
+    /// more and carries it along.
     pub activity: Vec<Vec<f64>>,
     /// By method: root mean square of the distance from linear blending, as a share of the size;
     /// none where that is not compared.
     pub from_linear: Vec<Option<f64>>,
 }
 
-/// How far the method that is farthest from the others is from them.
+/// The distance of the method that is farthest from the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Farthest {
     /// Anywhere, as a share of the character's size.
@@ -49,8 +49,8 @@ pub(crate) struct Farthest {
     pub of_region: f64,
 }
 
-/// The largest value; of four or more the second largest, so that one method that fails does not
-/// hide what the others do.
+/// The largest of up to three values, and the second largest of more, so that a single method that
+/// fails does not decide.
 pub(crate) fn telling(values: impl Iterator<Item = f64>) -> f64 {
     let (mut first, mut second, mut count) = (0.0, 0.0, 0);
     for value in values {
@@ -70,13 +70,13 @@ impl Samples {
         frames.filter_map(move |frames| frames[frame].as_ref().ok())
     }
 
-    /// Whether what happens around a joint is its own doing.
+    /// Whether the motion around a joint is its own, and large enough to judge it.
     pub fn moves_itself(&self, frame: usize, region: usize) -> bool {
         self.activity[frame][region] >= OWN_DOING && self.motions[frame][region].amount() > TURNS
     }
 
-    /// How far the thickness of a region is from rest with the worst method, and a little for what
-    /// the others do; none where nothing can be measured. Torn skin is all the same.
+    /// The error of the thickness in a region by the worst method, plus a thousandth of the mean
+    /// error to break ties; `None` where it cannot be measured. Errors of torn skin are capped.
     pub fn thickness_error(&self, frame: usize, region: usize) -> Option<f64> {
         let errors: Vec<f64> = self
             .known(frame)
@@ -87,7 +87,7 @@ impl Samples {
         Some(worst + 1e-3 * errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
-    /// How much lengths in a region change with the worst method.
+    /// The change of lengths in a region by the worst method.
     pub fn distortion(&self, frame: usize, region: usize) -> f64 {
         telling(
             self.known(frame)
@@ -95,8 +95,8 @@ impl Samples {
         )
     }
 
-    /// How much is wrong around a region in a frame: methods far apart, or skin out of shape beyond
-    /// what all methods have in common.
+    /// The severity of artifacts around a region in a frame: the distance between methods, and the
+    /// distortion beyond that of the best method.
     pub fn severity(&self, frame: usize, region: usize) -> f64 {
         let common = match self.frames.len() {
             1 => 0.0,
@@ -110,13 +110,13 @@ impl Samples {
         wrong * self.activity[frame][region]
     }
 
-    /// The same by how much of the body it is: a large region counts for more, but hands are not
-    /// forgotten over hips.
+    /// The severity, weighted by the size of the region so that a large one counts for more, but a
+    /// hand still counts next to a hip.
     pub fn importance(&self, frame: usize, index: usize, region: &Region) -> f64 {
         self.severity(frame, index) * region.skin.share.powf(0.25)
     }
 
-    /// What each frame has to tell.
+    /// The frames as candidates for pictures.
     pub fn candidates(&self, regions: &[Region]) -> Vec<Candidate> {
         let frame = |frame: usize| {
             let mut signature = Vec::with_capacity(regions.len() * 3);

@@ -7,27 +7,26 @@ use glam::Vec3;
 use supple::metrics::{JointMotion, RmsDistance, TimeSmoothness};
 use supple::{Clip, Palette, Pose, exec};
 
-/// Frames farther apart than this in seconds may miss something, so that key times are looked at,
-/// too: so many of them at most, while they differ by this much, in radians, from those that are
-/// looked at already.
+/// Frames farther apart than this, in seconds, may miss a motion. Key times are then sampled too: at
+/// most so many are considered, and those chosen differ by this much, in radians, from all others.
 const SPARSE: f64 = 0.25;
 const MOST_KEYS: usize = 1000;
 const NEW_POSE: f64 = 0.15;
 
-/// How often per second a clip is played to look for pops.
+/// Frames per second in which pops are counted.
 const POPS_PER_SECOND: f64 = 30.0;
 
 /// One in this many frames gets the slow measures.
 const SLOW_EVERY: usize = 4;
 
-/// Methods against each other in one frame.
+/// The distances between methods in one frame.
 struct FrameSpread {
     spread: Vec<f64>,
     apart: f64,
     farthest: Farthest,
 }
 
-/// The median of some points, axis by axis: where most methods are, wherever one that fails may be.
+/// The median of some points, axis by axis: outliers do not move it.
 pub(crate) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
     let mut values: Vec<f32> = Vec::with_capacity(16);
     let mut result = Vec3::ZERO;
@@ -43,9 +42,8 @@ pub(crate) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
 }
 
 impl Comparison<'_> {
-    /// When to look at a clip: in evenly spaced frames, its end among them, and where these are far
-    /// apart also at keys whose poses are unlike all others. Gives the seconds from the clip's
-    /// first key, and how far apart the even ones are.
+    /// The times at which a clip is sampled, in seconds from its first key, and the spacing of the
+    /// even ones among them: where these are far apart, keys with poses unlike all others are added.
     fn times(&self, clip: &Clip, frames: usize) -> (Vec<f64>, f64) {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
         // A pose that lasts no time is the same in every frame.
@@ -101,9 +99,8 @@ impl Comparison<'_> {
         (times, spacing)
     }
 
-    /// In how many frames of each method some of the blended skin jumps, out of line with how it
-    /// moves before and after. None where the method can do no pose. A clip of more than
-    /// `frames` is looked at around a moment.
+    /// The number of frames in which some of the blended skin pops, for every method; `None` where
+    /// it can do no pose. Of a clip of more than `frames`, those around a moment are searched.
     pub fn pops(&self, clip: &Clip, around: f64, frames: usize) -> Vec<Option<usize>> {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
         let all = (length * POPS_PER_SECOND) as usize + 1;
@@ -138,7 +135,7 @@ impl Comparison<'_> {
         })
     }
 
-    /// Plays a clip. A brief look finds what is worth showing, not what it measures.
+    /// Plays a clip and measures it. A brief look skips slow measures: it only ranks clips.
     pub fn sample(&self, clip: &Clip, frames: usize, brief: bool) -> Samples {
         let start = clip.start();
         let (times, spacing) = self.times(clip, frames);
@@ -236,7 +233,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// How far a method is from linear blending over all frames that both can do.
+    /// The distance of a method from linear blending over all frames that both can do.
     fn distance(&self, frames: &[Option<Vec<Vec3>>], linear: &[Option<Vec<Vec3>>]) -> Option<f64> {
         let mut distance = RmsDistance::new();
         let mut compared = false;
@@ -249,7 +246,7 @@ impl Comparison<'_> {
         compared.then(|| distance.value() * self.scale / self.extent())
     }
 
-    /// How far methods are from each other around every joint, and anywhere, both in shares.
+    /// The distances between methods around every joint and anywhere, as shares of the size.
     fn compare(&self, methods: &[&[Vec3]]) -> FrameSpread {
         // From where most methods are: how far most of the others are, and the farthest.
         let distances: Vec<[f64; 2]> = (0..self.compared.len())
@@ -297,7 +294,7 @@ impl Comparison<'_> {
             .collect()
     }
 
-    /// How much of what happens in each region is its own joint's doing.
+    /// The share of the motion in each region that is its own joint's.
     fn activity(&self, motions: &[JointMotion]) -> Vec<f64> {
         let own = |(motion, neighbours): (&JointMotion, &Vec<usize>)| {
             let strongest = neighbours
