@@ -3,7 +3,8 @@
 @group(2) @binding(1) var maps: texture_depth_2d_array;
 @group(2) @binding(2) var<storage, read> nearest_around: array<f32>;
 
-// Light that arrives at a point: from all lamps that see it, what there would be with nothing in the way, and the share of the key light that sees it.
+// Light that arrives at a point: from all lamps that see it, what there would be with nothing in
+// the way, and the share of the key light that sees it.
 struct Arriving {
     diffuse: vec3<f32>,
     unblocked: vec3<f32>,
@@ -15,11 +16,20 @@ fn height_of(depth: f32) -> f32 {
 }
 
 fn height_above(layer: u32, at: vec3<f32>, slope: vec2<f32>, offset: vec2<f32>) -> f32 {
-    return height_of(textureLoad(maps, vec2<i32>(at.xy + offset), i32(layer), 0)) - dot(slope, offset) - at.z;
+    let texel = textureLoad(maps, vec2<i32>(at.xy + offset), i32(layer), 0);
+    return height_of(texel) - dot(slope, offset) - at.z;
 }
 
-// How much of a lamp a point sees. Shadows blur with the distance of what casts them, just enough to run into those of the next lamps.
-fn visible(layer: u32, lamp: Lamp, position: vec3<f32>, normal: vec3<f32>, lift: f32, cosine: f32) -> f32 {
+// How much of a lamp a point sees. Shadows blur with the distance of what casts them, just enough
+// to run into those of the next lamps.
+fn visible(
+    layer: u32,
+    lamp: Lamp,
+    position: vec3<f32>,
+    normal: vec3<f32>,
+    lift: f32,
+    cosine: f32,
+) -> f32 {
     let texel = lamp.toward.w;
     let spacing = lamp.right.w;
     let at = place_in_map(lamp, position + normal * (lift * texel));
@@ -30,8 +40,10 @@ fn visible(layer: u32, lamp: Lamp, position: vec3<f32>, normal: vec3<f32>, lift:
     }
     let block = vec2<u32>(at.xy) / BLOCK;
     let above = height_of(nearest_around[(layer * BLOCKS + block.y) * BLOCKS + block.x]) - at.z;
-    // The surface itself continues along its plane; only what stands above that plane casts a shadow.
-    let slope = vec2(dot(normal, lamp.right.xyz), dot(normal, lamp.up.xyz)) * (-texel / max(cosine, 0.2));
+    // The surface itself continues along its plane; only what stands above that plane casts a
+    // shadow.
+    let tilt = vec2(dot(normal, lamp.right.xyz), dot(normal, lamp.up.xyz));
+    let slope = tilt * (-texel / max(cosine, 0.2));
     let widest = max(min(above * spacing / texel, MAX_BLUR), MIN_BLUR);
     if above < -(abs(slope.x) + abs(slope.y)) * widest {
         return 1.0;

@@ -54,7 +54,8 @@ fn draw_surface(@builtin(vertex_index) index: u32) -> Fragment {
     );
 }
 
-// A flat triangle lies below the smooth surface that its normals describe, and would be shadowed by itself where that surface is still in the light: a point lifted onto the plane of a corner.
+// A flat triangle lies below the smooth surface that its normals describe, and would be shadowed
+// by itself where that surface is still in the light: a point lifted onto the plane of a corner.
 fn lifted(position: vec3<f32>, corner: vec3<f32>, normal: vec3<f32>) -> vec3<f32> {
     return position - normal * min(dot(position - corner, normal), 0.0);
 }
@@ -105,7 +106,9 @@ fn shade(fragment: Fragment) -> @location(0) vec4<f32> {
     let toward_eye = unit(view.eye.xyz - position, vec3(0.0, 0.0, 1.0));
     var facet = unit(cross(fragment.b - fragment.a, fragment.c - fragment.a), toward_eye);
     facet = select(facet, -facet, dot(facet, toward_eye) < 0.0);
-    let smooth_normal = unit(fragment.normal_a * shares.x + fragment.normal_b * shares.y + fragment.normal_c * shares.z, facet);
+    let blended = fragment.normal_a * shares.x + fragment.normal_b * shares.y
+        + fragment.normal_c * shares.z;
+    let smooth_normal = unit(blended, facet);
     // Normals may point inwards (mirrored models) or belong to the other side of a sheet.
     let flip = select(1.0, -1.0, dot(smooth_normal, facet) < 0.0);
     let normal = smooth_normal * flip;

@@ -4,7 +4,8 @@ struct View {
     target_and_scale: vec4<f32>,
     // On the stage; the fourth number is the height of the ground.
     eye: vec4<f32>,
-    // The axes of the camera. Beside the first two, half the picture's width and height at unit distance; beside the third, whether there is a ground.
+    // The axes of the camera. Beside the first two, half the picture's width and height at unit
+    // distance; beside the third, whether there is a ground.
     right: vec4<f32>,
     up: vec4<f32>,
     back: vec4<f32>,
@@ -12,7 +13,8 @@ struct View {
     size_and_shift: vec4<f32>,
     // Towards the middle of the key light; beside it, how high the highest lamp map reaches.
     key: vec4<f32>,
-    // The backdrop in its middle and in its corners. Beside them, how much surfaces pale, and unused.
+    // The backdrop in its middle and in its corners. Beside them, how much surfaces pale, and
+    // unused.
     center: vec4<f32>,
     corner: vec4<f32>,
     // Lamps of the key light, all lamps, whether wires show, whether surfaces are of glass.

@@ -435,7 +435,8 @@ mod tests {
         ];
         assert_eq!(
             said(&opposite),
-            "c loses 60 % of its thickness; a and b hold up best (a loses 12 % of its thickness; b bulges by 13 %)."
+            "c loses 60 % of its thickness; a and b hold up best \
+             (a loses 12 % of its thickness; b bulges by 13 %)."
         );
         assert_eq!(winners(&opposite), [0, 1]);
         assert_eq!(
@@ -500,11 +501,13 @@ mod tests {
         ];
         assert_eq!(
             said(&several),
-            "a loses 50 % of its thickness; all but a hold up best and keep 98 to 99 % of its thickness."
+            "a loses 50 % of its thickness; \
+             all but a hold up best and keep 98 to 99 % of its thickness."
         );
         assert_eq!(
             said(&several[..4]),
-            "a loses 50 % of its thickness; b, c and d hold up best and keep 98 to 99 % of its thickness."
+            "a loses 50 % of its thickness; \
+             b, c and d hold up best and keep 98 to 99 % of its thickness."
         );
     }
 
@@ -553,8 +556,10 @@ mod tests {
         ];
         assert_eq!(
             said(&outcomes),
-            "linear blending loses 30 % of its thickness; rigid holds up best and keeps its thickness; \
-             the price is skin that changes its lengths by 80 % on average, against 10 % with linear blending; \
+            "linear blending loses 30 % of its thickness; \
+             rigid holds up best and keeps its thickness; \
+             the price is skin that changes its lengths by 80 % on average, \
+             against 10 % with linear blending; \
              log-matrix cannot do every pose of this joint."
         );
         // A winner that distorts as little as any: nothing has a price.

@@ -243,7 +243,9 @@ fn chart(title: &str, lines: &[&Line]) -> String {
     let x = |value: f64| left + (value - low) / (high - low) * (width - left - right);
     let y = |value: f64| top + (1.0 - value / highest) * (height - top - bottom);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
     let mut add = |text: String| {
         let _ = writeln!(svg, "{text}");
@@ -282,7 +284,8 @@ fn chart(title: &str, lines: &[&Line]) -> String {
         height - 8.0
     ));
     add(format!(
-        "<text transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">distance to bones, %</text>",
+        "<text transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">\
+         distance to bones, %</text>",
         (top + height - bottom) / 2.0
     ));
     for (line, color) in lines.iter().zip(COLORS) {
@@ -307,7 +310,8 @@ fn chart(title: &str, lines: &[&Line]) -> String {
             width - right
         ));
         add(format!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{color}\">{}, without the energy</text>",
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{color}\">\
+             {}, without the energy</text>",
             width - right - 4.0,
             at - 5.0,
             line.name

@@ -67,7 +67,11 @@ pub(crate) fn page(
                 meta name="color-scheme" content="light dark";
                 link rel="icon" href="data:,";
                 title { (heading) " – Supple" }
-                style { (PreEscaped(properties(options))) (PreEscaped(STYLE)) (method_colors(entries)) }
+                style {
+                    (PreEscaped(properties(options)))
+                    (PreEscaped(STYLE))
+                    (method_colors(entries))
+                }
             }
             body {
                 main {

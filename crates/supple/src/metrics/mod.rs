@@ -1,5 +1,4 @@
-//! Measures of a deformed surface: what a method does to volume, area, shape, thickness, normals,
-//! and over time.
+//! Measures of a deformed surface: volume, area, stretch, thickness, normals, smoothness over time.
 //!
 //! ```
 //! use supple::characters::{self, Character};
@@ -55,8 +54,7 @@ use volume::Lids;
 /// Less volume than this share of area^(3/2) is none, as in a sheet; a ball has 0.094.
 const LEAST_VOLUME: f64 = 1e-6;
 
-/// All that can be known about a rig's surface before it moves: made once, then measures any pose
-/// of it.
+/// Measures poses of one rig: holds what is known of its surface at rest.
 ///
 /// Vertices along seams are welded first. Every `positions` and `normals` has one entry per vertex
 /// of the rig, every palette one map per joint; what is missing counts as unmoved.
@@ -73,13 +71,12 @@ pub struct Gauge {
     rest_area: f64,
 }
 
-/// What one frame looks like, in numbers; of a rigid motion all changes are zero.
+/// The measures of one frame; all changes are zero for a rigid motion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameMetrics {
-    /// Posed volume over rest volume, less one: −0.1 has lost a tenth. `None` where there is no
-    /// volume, as in a sheet.
+    /// Change of volume, `posed / rest − 1`; `None` where there is no volume, as in a sheet.
     pub volume_change: Option<f64>,
-    /// Posed area over rest area, less one.
+    /// Change of area, `posed / rest − 1`.
     pub area_change: f64,
     /// How triangles are stretched and sheared.
     pub stretch: StretchSummary,
@@ -93,14 +90,14 @@ pub struct FrameMetrics {
     pub regions: Vec<RegionMetrics>,
 }
 
-/// What one frame looks like around one joint.
+/// The measures of one frame around one joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionMetrics {
     /// The joint.
     pub joint: usize,
     /// Mean of [`Stretch::distortion`] by rest area over the region's triangles.
     pub mean_distortion: f64,
-    /// Posed area over rest area of the region's triangles, less one.
+    /// Change of the area of the region's triangles, `posed / rest − 1`.
     pub area_change: f64,
     /// The thickness; `None` where no plane cuts the region, see [`Gauge::radii`].
     pub radius: Option<JointRadius>,
@@ -129,7 +126,7 @@ impl Gauge {
         }
     }
 
-    /// Everything about one frame.
+    /// All measures of one frame.
     pub fn measure(&self, positions: &[Vec3], normals: &[Vec3], palette: &Palette) -> FrameMetrics {
         let points = self.surface.posed(positions);
         let stretch = stretch::stretch(&self.surface, &points);
@@ -159,7 +156,7 @@ impl Gauge {
         self.rest_volume
     }
 
-    /// Posed volume over rest volume, less one; `None` where there is no volume, as in a sheet.
+    /// Change of volume, `posed / rest − 1`; `None` where there is no volume, as in a sheet.
     pub fn volume_change(&self, positions: &[Vec3]) -> Option<f64> {
         self.volume_change_of(&self.surface.posed(positions), false)
     }
@@ -179,7 +176,7 @@ impl Gauge {
         self.rest_area
     }
 
-    /// Posed area over rest area, less one; zero where there is no area.
+    /// Change of area, `posed / rest − 1`; zero where there is no area.
     pub fn area_change(&self, positions: &[Vec3]) -> f64 {
         relative_change(self.area(positions), self.rest_area)
     }
@@ -189,7 +186,7 @@ impl Gauge {
         stretch::stretch(&self.surface, &self.surface.posed(positions))
     }
 
-    /// The stretch of the whole surface in a few numbers, from [`Gauge::stretch`].
+    /// Summarizes the stretch of all triangles, as [`Gauge::stretch`] gives it.
     ///
     /// # Panics
     ///
@@ -215,8 +212,8 @@ impl Gauge {
         stretch::worst_places(&self.surface, &self.stretch(positions), most)
     }
 
-    /// Compression and stretch as one number per vertex, for colours: how many times the area
-    /// around it has doubled. −1 is half of the area, 0 unchanged, 1 twice; never beyond ±4.
+    /// Doublings of the area around each vertex, for colours: −1 is half of the area, 0 unchanged, 1
+    /// twice; limited to ±4.
     ///
     /// Areas rather than lengths, because their sign is clear: shear stretches one direction and
     /// compresses the other by the same factor, and which one is the larger would be up to
@@ -241,8 +238,7 @@ impl Gauge {
         edges::edge_change(&self.surface, &self.surface.posed(positions))
     }
 
-    /// As-rigid-as-possible energy: how far the surroundings of points are from having merely been
-    /// turned.
+    /// As-rigid-as-possible energy: the deviation of the surroundings of points from a rotation.
     ///
     /// `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with clamped cotangent weights, over
     /// `Σ_i Σ_j c_ij |p_i − p_j|²`: without units, zero for a rigid motion, `s²` for scaling by
@@ -254,8 +250,8 @@ impl Gauge {
 
     /// The thickness around every joint that blends with its parent, in the order of joints.
     ///
-    /// Left out are joints whose region no plane across the bones cuts, for want of edges or of
-    /// bones with a length.
+    /// Joints whose region no plane across the bones cuts are skipped: it has no edges, or the bones
+    /// no length.
     pub fn radii(&self, positions: &[Vec3], palette: &Palette) -> Vec<JointRadius> {
         let points = self.surface.posed(positions);
         self.sections
@@ -344,7 +340,7 @@ impl Gauge {
     }
 }
 
-/// A palette that mirrors the whole character turns it inside out only to those who do not know.
+/// Whether a palette mirrors the whole character, which turns its volume's sign.
 fn mirrors_all(palette: &Palette) -> bool {
     let maps = &palette.posed_from_bind;
     !maps.is_empty() && maps.iter().all(Affine::mirrors)
@@ -361,7 +357,7 @@ fn vertex_areas(mesh: &Mesh, triangle_areas: &[f64]) -> Vec<f64> {
     areas
 }
 
-/// Posed over rest, less one; zero where there is nothing at rest.
+/// `posed / rest − 1`; zero where `rest` is zero.
 fn relative_change(posed: f64, rest: f64) -> f64 {
     if rest > 0.0 { posed / rest - 1.0 } else { 0.0 }
 }

@@ -1,4 +1,4 @@
-//! How far a method's normals are from those of the surface that it made.
+//! The angle between a method's normals and those of the surface that it made.
 
 use super::surface::Surface;
 use super::vertex_areas;

@@ -1,5 +1,4 @@
-//! How thick the surface is around a joint, compared with rest: does the elbow collapse, does it
-//! bulge?
+//! The thickness of the surface around a joint, compared with rest: volume loss and bulging.
 //!
 //! The thickness is the distance to the bones that meet at the joint, drawn as two rays from it:
 //! back along the parent's bone, and on along the joint's own. In a pose each ray goes with its own

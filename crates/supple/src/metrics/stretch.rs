@@ -6,8 +6,8 @@ use glam::DVec3;
 /// Doublings at which colours end: a triangle crushed to nothing has no finite logarithm.
 const MOST_DOUBLINGS: f64 = 4.0;
 
-/// The singular values of a triangle's deformation: by how much lengths grow, at most and at least,
-/// over all directions in it.
+/// The singular values of a triangle's deformation: the largest and least growth of lengths over all
+/// directions in it.
 ///
 /// A triangle of no rest area has (1, 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,8 +25,8 @@ impl Stretch {
         least: 1.0,
     };
 
-    /// How far the deformation is from the nearest rigid one: `√((σ₁−1)² + (σ₂−1)²)`, the Frobenius
-    /// norm of `F − R`.
+    /// The distance from the nearest rigid deformation: `√((σ₁−1)² + (σ₂−1)²)`, the Frobenius norm of
+    /// `F − R`.
     ///
     /// Zero only for a rigid motion, and finite also for a crushed triangle.
     pub fn distortion(&self) -> f64 {
@@ -58,8 +58,8 @@ impl Stretch {
     }
 }
 
-/// The stretch of a whole surface in a few numbers. All shares and means are by rest area, so that
-/// they do not depend on how finely the surface is cut into triangles.
+/// Summary of the stretch of a whole surface. All shares and means are by rest area, so that they do
+/// not depend on how finely the surface is cut into triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StretchSummary {
     /// Mean of [`Stretch::distortion`].
@@ -72,12 +72,12 @@ pub struct StretchSummary {
     pub worst: Option<WorstTriangle>,
 }
 
-/// The triangle that has lost its shape most.
+/// The most distorted triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorstTriangle {
     /// Its index in the mesh.
     pub triangle: usize,
-    /// What became of it.
+    /// Its stretch.
     pub stretch: Stretch,
 }
 

@@ -127,7 +127,7 @@ mod tests {
     }
 
     proptest! {
-        /// The faces of a closed surface, as vectors of their areas, sum to nothing; and so they do only if all is closed.
+        /// The area vectors of the faces of a closed surface sum to zero, and only of a closed one.
         #[test]
         fn any_heap_of_triangles_is_closed(
             points in prop::collection::vec(prop::array::uniform3(-1.0f32..1.0), 9),
@@ -136,7 +136,8 @@ mod tests {
             let positions = points.into_iter().map(Vec3::from_array).collect();
             let (surface, lids) = lids_of(positions, triangles);
             let face = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
-            let walls: DVec3 = surface.triangles.iter().map(|&t| face(corners(&surface.rest, t))).sum();
+            let triangles = surface.triangles.iter();
+            let walls: DVec3 = triangles.map(|&t| face(corners(&surface.rest, t))).sum();
             // The same as a fan around any middle.
             let lid = |rim: &Vec<usize>| -> DVec3 {
                 let next = rim.iter().cycle().skip(1);
