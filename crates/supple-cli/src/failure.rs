@@ -3,13 +3,13 @@
 use crate::wording::{printable, short_sentence};
 use anstyle::{AnsiColor, Style};
 use std::path::Path;
+use supple::NodeCountError;
+use supple::RigError;
 use supple::centers::CenterError;
 use supple::characters::CharacterError;
 use supple::deform::DeformError;
 use supple::inverse_kinematics::ReachError;
 use supple::mush::MushError;
-use supple::pose::NodeCountError;
-use supple::rig::RigError;
 use supple::weights::WeightsError;
 use supple_io::gltf::SaveError;
 use supple_io::{LoadError, check_folder_writable, check_writable};

@@ -9,10 +9,10 @@ use crate::source::Source;
 use crate::wording::{measure, short_sentence};
 use glam::{DAffine3, DQuat, DVec3, EulerRot};
 use std::f64::consts::PI;
+use supple::NodeCountError;
 use supple::arap::{RotationMean, turns};
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, Reached, move_to, reach};
-use supple::polar::Polar;
-use supple::pose::NodeCountError;
+use supple::transform::Polar;
 use supple::{Pose, Skeleton};
 use supple_io::{quoted, shortened};
 

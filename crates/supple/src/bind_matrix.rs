@@ -27,7 +27,7 @@ pub enum BindFault {
 
 impl BindFault {
     /// True if the matrix cannot be inverted, rather than being merely inaccurate.
-    pub fn is_singular(self) -> bool {
+    pub(crate) fn is_singular(self) -> bool {
         self != BindFault::Subnormal
     }
 }

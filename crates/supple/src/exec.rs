@@ -14,7 +14,7 @@ pub fn map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
 }
 
 /// Runs two closures, in parallel if a second thread is free.
-pub fn both<A: Send, B: Send>(
+pub(crate) fn both<A: Send, B: Send>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
@@ -22,7 +22,7 @@ pub fn both<A: Send, B: Send>(
 }
 
 /// Changes every item in place, in parallel.
-pub fn for_each_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut T) + Sync) {
+pub(crate) fn for_each_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut T) + Sync) {
     let items = items.par_iter_mut().enumerate();
     items.for_each(|(index, item)| change(index, item));
 }
@@ -43,7 +43,7 @@ pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync
 ///
 /// It is meant for items that need large scratch buffers, which a run shares: there are a few runs
 /// per thread, however many items.
-pub fn map_runs<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+pub(crate) fn map_runs<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     /// So that threads end at about the same time.
     const RUNS_PER_THREAD: usize = 16;
     let length = count.div_ceil(RUNS_PER_THREAD * threads()).max(1);
@@ -54,7 +54,10 @@ pub fn map_runs<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) 
 
 /// Changes items in place, in parallel by chunks: `change` gets the index of the first item and the
 /// chunk.
-pub fn for_each_chunk_mut<T: Send>(items: &mut [T], change: impl Fn(usize, &mut [T]) + Sync) {
+pub(crate) fn for_each_chunk_mut<T: Send>(
+    items: &mut [T],
+    change: impl Fn(usize, &mut [T]) + Sync,
+) {
     // A single chunk wakes no thread, so small surfaces have no overhead.
     if items.len() <= CHUNK {
         return change(0, items);

@@ -72,7 +72,7 @@
     allow(dead_code)
 )]
 
-pub mod polar;
+mod polar;
 pub mod transform;
 
 pub mod mesh;
@@ -81,11 +81,11 @@ pub mod surface;
 #[cfg(feature = "bind")]
 mod surface_tree;
 
-pub mod bind_matrix;
+mod bind_matrix;
 pub mod clip;
 #[cfg(feature = "ik")]
 pub mod inverse_kinematics;
-pub mod pose;
+mod pose;
 pub mod skeleton;
 
 #[cfg(feature = "bind")]
@@ -94,7 +94,7 @@ pub mod bind;
 pub mod edit;
 pub mod weights;
 
-pub mod rig;
+mod rig;
 
 pub mod smoothing;
 #[cfg(any(feature = "arap", feature = "bind"))]
@@ -109,7 +109,7 @@ pub mod exec;
 mod fingerprint;
 mod merging;
 pub mod mush;
-pub mod player;
+mod player;
 #[cfg(feature = "bind")]
 pub mod point_handles;
 pub mod twist;
@@ -126,6 +126,7 @@ pub mod symmetry;
 
 #[cfg(feature = "characters")]
 pub mod characters;
+#[doc(hidden)]
 pub mod words;
 
 pub use glam;
@@ -133,9 +134,9 @@ pub use glam;
 pub use clip::Clip;
 pub use deform::{Method, Normals, Output, Skin, Workspace};
 pub use mesh::{Bounds, Mesh};
-pub use player::{Player, VertexLoop};
-pub use pose::{Palette, Pose};
-pub use rig::{Asset, Prop, Rig};
+pub use player::{Player, PosedProp, VertexLoop};
+pub use pose::{NodeCountError, Palette, Pose};
+pub use rig::{Asset, Prop, Rig, RigError};
 pub use skeleton::Skeleton;
 pub use transform::{Affine, Local, Trs};
 pub use weights::Weights;

@@ -1,6 +1,8 @@
 //! Skeletons: a tree of nodes, some of which are joints that hold the surface.
 
-use crate::bind_matrix::{BindFault, BindMatrix, UsualBinds};
+pub use crate::bind_matrix::BindFault;
+
+use crate::bind_matrix::{BindMatrix, UsualBinds};
 use crate::pose::{NodeCountError, Palette, Pose};
 use crate::transform::{Affine, Local};
 use glam::{DAffine3, DVec3};
@@ -84,7 +86,7 @@ impl BindBone {
 
     /// Where along the bone a place is nearest to it, from 0 at the head to 1 at the tail (eq. 8 of
     /// Jacobson and Sorkine 2011); 0 where it has no length.
-    pub fn share_along(&self, place: DVec3) -> f64 {
+    pub(crate) fn share_along(&self, place: DVec3) -> f64 {
         let along = self.tail - self.head;
         let share = (place - self.head).dot(along) / along.length_squared();
         if share.is_finite() {

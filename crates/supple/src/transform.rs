@@ -3,7 +3,8 @@
 //! Poses and kinematics run in `f64` because there are few joints; the palette and the vertex loop
 //! run in `f32`.
 
-use crate::polar::Polar;
+pub use crate::polar::Polar;
+
 use glam::{Affine3A, DAffine3, DMat3, DMat4, DQuat, DVec3, Mat3, Mat4, Vec3, Vec4};
 
 /// A 3×4 affine map in `f32`, stored as three rows.

@@ -7,7 +7,7 @@ mod common;
 
 use common::METHODS;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
-use supple::bind_matrix::BindFault;
+use supple::skeleton::BindFault;
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;

@@ -10,6 +10,8 @@
 #![allow(clippy::unwrap_used)]
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
+use supple::NodeCountError;
+use supple::RigError;
 use supple::arap::{Arap, ArapOptions, ArapState, TurnError, handle_palette, turns};
 use supple::bind::{BindError, BindGroup, BindMethod, Handle, bind, bind_groups};
 use supple::centers::{CenterError, CenterOptions, Centers, LiveCenters, exact};
@@ -26,8 +28,6 @@ use supple::mesh::{MeshError, MorphedShape, Part};
 use supple::metrics::{Gauge, RmsDistance, TimeSmoothness};
 use supple::mush::{Mush, MushError, MushOptions};
 use supple::normals::vertex_normals;
-use supple::pose::NodeCountError;
-use supple::rig::RigError;
 use supple::symmetry::Symmetry;
 use supple::twist::{TwistOptions, split};
 use supple::weights::WeightsBuilder;

@@ -117,7 +117,7 @@ impl TwoBone {
     }
 
     /// Whether the bones are in one line, so that nothing tells to which side they bend.
-    pub fn is_straight(&self) -> bool {
+    pub(crate) fn is_straight(&self) -> bool {
         let upper = (self.middle - self.root).normalize_or_zero();
         let lower = (self.end - self.middle).normalize_or_zero();
         upper.cross(lower).length() <= STRAIGHT

@@ -1,6 +1,5 @@
 //! How far two results are from each other.
 
-use crate::mesh::Bounds;
 use glam::Vec3;
 
 /// Root-mean-square distance between two results over frames and vertices: a method against a
@@ -62,13 +61,6 @@ impl RmsDistance {
         (self.sum_of_squares / (3.0 * self.vertices as f64)).sqrt()
     }
 
-    /// The same with the rest surface resized to fit a unit cube, as in the paper: comparable
-    /// between characters.
-    pub fn value_in_unit_cube(&self, rest: &Bounds) -> f64 {
-        let side = f64::from((rest.max - rest.min).max_element());
-        if side > 0.0 { self.value() / side } else { 0.0 }
-    }
-
     /// Where the results differ most; `None` before the first vertex.
     pub fn farthest(&self) -> Option<FarthestVertex> {
         self.largest
@@ -94,10 +86,5 @@ mod tests {
             distance: 5.0,
         };
         assert_eq!(distance.farthest(), Some(farthest));
-        let bounds = Bounds {
-            min: Vec3::ZERO,
-            max: Vec3::new(1.0, 4.0, 2.0),
-        };
-        assert_eq!(distance.value_in_unit_cube(&bounds), distance.value() / 4.0);
     }
 }

@@ -34,7 +34,7 @@ impl Stretch {
     }
 
     /// Posed area over rest area.
-    pub fn area_ratio(&self) -> f64 {
+    pub(crate) fn area_ratio(&self) -> f64 {
         self.largest * self.least
     }
 

@@ -146,7 +146,7 @@ impl Symmetry {
     }
 
     /// Whether a place is its own mirror image, as nearly as points are those of each other.
-    pub fn is_on_plane(&self, place: DVec3) -> bool {
+    pub(crate) fn is_on_plane(&self, place: DVec3) -> bool {
         2.0 * self.plane.side(place).abs() <= self.point_tolerance
     }
 }

@@ -4,7 +4,7 @@ use crate::subject::{Subject, maps, palette};
 use glam::{DQuat, DVec3};
 use supple::clip::{Channel, Curve, Interpolation, Track};
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, TwoBone, move_to, reach};
-use supple::polar::Polar;
+use supple::transform::Polar;
 use supple::{Affine, Clip, Local, Method, Normals, Player, Pose};
 use supple_pins::{Bits, Numbers, Pins};
 
