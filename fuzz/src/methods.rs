@@ -13,7 +13,7 @@ use supple::deform::{
 };
 use supple::surface::EdgeWeights;
 use supple::mush::MushOptions;
-use supple::smoothing::Steps;
+use supple::mush::Steps;
 use supple::{Method, Normals, Output, Palette, Rig, Skin, Weights, Workspace};
 
 /// One method on a rig in some poses. Of moderate numbers it must make finite ones; of extreme ones

@@ -2,7 +2,7 @@
 
 use supple::centers::CenterOptions;
 use supple::mush::MushOptions;
-use supple::smoothing::Steps;
+use supple::mush::Steps;
 use supple::surface::EdgeWeights;
 use supple::weights::WeightsReport;
 use supple::{Rig, Skeleton, Weights};

@@ -96,7 +96,7 @@ pub mod weights;
 
 mod rig;
 
-pub mod smoothing;
+mod smoothing;
 #[cfg(any(feature = "arap", feature = "bind"))]
 mod sparse;
 

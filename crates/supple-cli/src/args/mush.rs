@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use supple::Method;
 use supple::mush::MushOptions;
-use supple::smoothing::Steps;
+use supple::mush::Steps;
 use supple::surface::EdgeWeights;
 
 /// Explicit steps of the default number that are stable on any mesh: a wide reach for rotations …

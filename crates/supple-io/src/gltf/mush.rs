@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use supple::mush::Steps;
 use supple::mush::{Mush, MushError, MushOptions, PatchPart};
-use supple::smoothing::Steps;
 use supple::surface::EdgeWeights;
 use supple::{Mesh, Rig, Skeleton, Weights};
 

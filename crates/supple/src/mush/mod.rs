@@ -20,13 +20,14 @@ mod pieces;
 mod strengths;
 
 use crate::rig::Rig;
-use crate::smoothing::{Domain, Scratch, Smoothing, Steps, Values};
+use crate::smoothing::{Domain, Scratch, Smoothing, Values};
 use crate::surface::{EdgeWeights, Edges, Laplacian, Weld};
 use crate::weights::{Weights, WeightsError, weld_bound};
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
+pub use crate::smoothing::Steps;
 pub(crate) use assembly::missing_thickness;
 pub use pieces::Connections;
 pub use strengths::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE};

@@ -135,9 +135,9 @@ fn the_defaults_are_the_formula_too() {
     let tally = check(150, file!(), &cases, |(rig, motions, explicit), tally| {
         let options = MushOptions {
             steps: if explicit {
-                supple::smoothing::Steps::Explicit
+                supple::mush::Steps::Explicit
             } else {
-                supple::smoothing::Steps::Implicit
+                supple::mush::Steps::Implicit
             },
             ..MushOptions::DEFAULT
         };

@@ -15,9 +15,9 @@ use supple::centers::Centers;
 use supple::deform::{
     Antipodality, CenterSource, CentersOfRotation, DeltaMush, LocalFrames, MushVariant,
 };
+use supple::mush::Steps;
 use supple::mush::{Mush, MushOptions};
 use supple::skeleton::Node;
-use supple::smoothing::Steps;
 use supple::transform::{Local, Trs};
 use supple::{Method, Rig, Skeleton};
 

@@ -3,8 +3,8 @@
 use super::dense::Dense;
 use glam::DVec3;
 use std::collections::BTreeMap;
+use supple::mush::Steps;
 use supple::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, MushOptions};
-use supple::smoothing::Steps;
 use supple::surface::EdgeWeights;
 use supple::{Mesh, Rig};
 
