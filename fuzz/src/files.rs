@@ -179,7 +179,10 @@ fn change(loaded: Loaded, input: &mut Input) {
             let most = 1 + input.below(5);
             let set = match input.rarely(4) {
                 true => document.set_skin_of_mush(rig, &baked.mush, most),
-                false => document.set_mush(rig, &baked.mush, &options, most),
+                false => {
+                    let stored = document.set_mush(rig, &baked.mush, &options, most);
+                    stored.map(|stored| assert_eq!(stored.state, StoredState::Fit))
+                }
             };
             if set.is_ok() {
                 read_changed(&document);

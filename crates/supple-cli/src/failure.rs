@@ -114,6 +114,7 @@ impl From<LoadError> for Failure {
                 place,
                 problem,
             } => Failure::about(&path, format!("{place}: {problem}")),
+            error => Failure::new(error.to_string()),
         }
     }
 }

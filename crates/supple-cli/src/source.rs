@@ -76,11 +76,11 @@ impl Source {
     /// The character as its file has it, and the file: a built-in one is rounded as files round, so
     /// that what is computed from it fits the file.
     pub(crate) fn with_document(self) -> Result<(Source, Document), Failure> {
-        let document = self.document()?.into_owned();
-        if self.document.is_some() {
+        if let Some(document) = &self.document {
+            let document = document.clone();
             return Ok((self, document));
         }
-        let loaded = gltf::from_slice(&document.to_glb()?, &self.asset.name)?;
+        let loaded = Document::from_asset(&self.asset)?.read(&self.asset.name)?;
         let document = loaded.document.clone();
         Ok((Source::loaded(loaded), document))
     }

@@ -1,15 +1,47 @@
 //! Characters from and to files.
 //!
-//! - [`gltf`]: `.glb` and `.gltf` in and out; what Supple does not understand in a file is kept
-//!   when it is written.
-//! - [`obj`], [`ply`], [`npy`]: posed surfaces out, palettes in.
-//! - [`write_whole`]: writes a file completely or not at all; [`check_writable`] tells beforehand
-//!   whether it can; [`make_folders`] makes the folder for it; [`discard_unfinished`] is for
-//!   programs that are interrupted.
+//! [`gltf::load`] reads a character from a `.glb` or `.gltf` file, together with the
+//! [`gltf::Document`] that it came from. Change the document and write it again: what Supple does
+//! not understand in a file is kept.
 //!
-//! Files are hostile until proven otherwise: every count, index and number is checked against what
-//! is really there before it is used, and errors say where in the file they are. What errors repeat
-//! of a file is [`shortened`].
+//! ```no_run
+//! use std::path::Path;
+//! use supple_io::{gltf, obj, write_whole};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let gltf::Loaded { asset, mut document, .. } = gltf::load(Path::new("hero.glb"))?;
+//!
+//! // The surface as it is bound, for other programs:
+//! let mesh = asset.rig.mesh();
+//! write_whole(Path::new("hero.obj"), |out| {
+//!     obj::write(out, mesh.positions(), mesh.normals(), mesh.triangles())
+//! })?;
+//!
+//! // The same file with at most four influences per vertex:
+//! document.set_weights(&asset.rig.weights().limited(4))?;
+//! let bytes = document.to_glb()?;
+//! write_whole(Path::new("hero-4.glb"), |out| out.write_all(&bytes))?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Overview
+//!
+//! | for | use |
+//! | --- | --- |
+//! | characters in and out | [`gltf`] |
+//! | posed surfaces out | [`obj`], [`ply`], [`npy::write_positions`] |
+//! | palettes and learned weights in | [`npy::read_palette`], [`npy::read_multi_weights`] |
+//! | files that are written completely or not at all | [`write_whole`], [`check_writable`] |
+//! | folders for them | [`make_folders`], [`check_folder_writable`] |
+//! | cleaning up on an interrupt | [`discard_unfinished`] |
+//! | text from files in messages | [`quoted`], [`shortened`], [`escaped`] |
+//!
+//! # Untrusted files
+//!
+//! Files are hostile until proven otherwise: every count, index and number is checked against the
+//! bytes that are there before it is used, and [`LoadError`] names the place in the file. Messages
+//! repeat no more of a file than [`shortened`] leaves.
 //!
 //! Nothing is written that could not be read again: a number that is [`NotFinite`] as a 32-bit
 //! float refuses the whole file.
@@ -20,80 +52,14 @@ mod numbers;
 pub mod obj;
 pub mod ply;
 mod quote;
+mod read;
+mod surface;
+mod whole_file;
 
 pub use numbers::NotFinite;
 pub use quote::{escaped, is_invisible, quoted, shortened, shortened_to};
-
-mod whole_file;
-
-use glam::Vec3;
-use std::io;
-use std::path::{Path, PathBuf};
-use thiserror::Error;
+pub use read::LoadError;
 pub use whole_file::{
     NewFolders, check_folder_writable, check_writable, discard_unfinished, make_folders,
     write_whole,
 };
-
-/// Why a file could not be read.
-#[derive(Debug, Error)]
-pub enum LoadError {
-    /// The file system said no.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// Which file.
-        path: PathBuf,
-        /// What it said.
-        source: io::Error,
-    },
-    /// The file's content is wrong.
-    #[error("{}: {place}: {problem}", path.display())]
-    Malformed {
-        /// Which file.
-        path: PathBuf,
-        /// Where in it: a byte, a line, or a JSON path such as `meshes[0].primitives[1]`.
-        place: String,
-        /// What is wrong there.
-        problem: String,
-    },
-}
-
-/// Reads a file whole.
-pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, LoadError> {
-    read_regular(path).map_err(|source| LoadError::Io {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// Refuses numbers that are not finite, normals that are not one per vertex, and triangles of
-/// vertices that do not exist.
-pub(crate) fn check_surface(
-    positions: &[Vec3],
-    normals: &[Vec3],
-    triangles: &[[u32; 3]],
-) -> io::Result<()> {
-    numbers::check_vectors("position", positions)?;
-    numbers::check_vectors("normal", normals)?;
-    let vertices = positions.len();
-    let refused = |problem: String| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
-    if !normals.is_empty() && normals.len() != vertices {
-        return refused(format!("{} normals for {vertices} vertices", normals.len()));
-    }
-    let mut corners = triangles.iter().flatten();
-    match corners.find(|&&corner| corner as usize >= vertices) {
-        Some(corner) => refused(format!(
-            "a triangle names vertex {corner}, but there are {vertices} vertices"
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Pipes, devices and directories are refused before they are opened: they have no size, or wait
-/// forever.
-pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    std::fs::read(path)
-}

@@ -5,7 +5,8 @@
 //! recurse, so a file of a few hundred bytes cannot keep it busy or overflow the stack.
 
 use crate::numbers::{self, NotFinite};
-use crate::{LoadError, shortened};
+use crate::read::{LoadError, read_whole};
+use crate::shortened;
 use glam::{Vec3, Vec4};
 use std::fmt;
 use std::io::{self, Write};
@@ -115,7 +116,7 @@ impl From<NotFinite> for Problem {
 }
 
 fn read<T>(path: &Path, parse: impl Fn(&[u8]) -> Result<T, Problem>) -> Result<T, LoadError> {
-    let bytes = crate::read_whole(path)?;
+    let bytes = read_whole(path)?;
     parse(&bytes).map_err(|Problem { place, what }| LoadError::Malformed {
         path: path.to_owned(),
         place: place.to_owned(),

@@ -1,6 +1,6 @@
 //! Posed surfaces as Wavefront OBJ.
 
-use crate::check_surface;
+use crate::surface;
 use glam::Vec3;
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ pub fn write(
     normals: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> io::Result<()> {
-    check_surface(positions, normals, triangles)?;
+    surface::check(positions, normals, triangles)?;
     for p in positions {
         writeln!(out, "v {} {} {}", p.x, p.y, p.z)?;
     }
@@ -47,33 +47,6 @@ mod tests {
         assert_eq!(
             text,
             "v 0 0 0\nv 1 0 0\nv 0.1 2.5 -3\nvn 0 0 1\nvn 0 0 1\nvn 0 0 1\nf 1//1 2//2 3//3\n"
-        );
-    }
-
-    #[test]
-    fn a_normal_that_is_not_finite_is_refused_before_anything_is_written() {
-        let mut out = Vec::new();
-        let normals = [Vec3::Z, Vec3::NAN];
-        let error = write(&mut out, &[Vec3::ZERO; 2], &normals, &[]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the normal of vertex 1 holds NaN, which is not finite"
-        );
-        assert!(out.is_empty());
-    }
-
-    #[test]
-    fn surfaces_that_do_not_fit_together_are_refused() {
-        let refused = |normals: &[Vec3], triangles: &[[u32; 3]]| {
-            let mut out = Vec::new();
-            let found = write(&mut out, &[Vec3::ZERO; 3], normals, triangles);
-            assert!(out.is_empty());
-            found.unwrap_err().to_string()
-        };
-        assert_eq!(refused(&[Vec3::Z], &[]), "1 normals for 3 vertices");
-        assert_eq!(
-            refused(&[], &[[0, 1, 3]]),
-            "a triangle names vertex 3, but there are 3 vertices"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Posed surfaces as binary PLY.
 
-use crate::check_surface;
+use crate::surface;
 use glam::Vec3;
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ pub fn write(
     normals: &[Vec3],
     triangles: &[[u32; 3]],
 ) -> io::Result<()> {
-    check_surface(positions, normals, triangles)?;
+    surface::check(positions, normals, triangles)?;
     writeln!(
         out,
         "ply\nformat binary_little_endian 1.0\nelement vertex {}",
@@ -68,32 +68,5 @@ mod tests {
         assert!(text.contains("element vertex 3\n") && text.contains("element face 2\n"));
         assert_eq!(out.len() - end, 3 * 6 * 4 + 2 * (1 + 3 * 4));
         assert_eq!(out[end..end + 4], 1.0f32.to_le_bytes());
-    }
-
-    #[test]
-    fn a_position_that_is_not_finite_is_refused_before_anything_is_written() {
-        let mut out = Vec::new();
-        let positions = [Vec3::ZERO, Vec3::splat(f32::NEG_INFINITY)];
-        let error = write(&mut out, &positions, &[], &[]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the position of vertex 1 holds -inf, which is not finite"
-        );
-        assert!(out.is_empty());
-    }
-
-    #[test]
-    fn surfaces_that_do_not_fit_together_are_refused() {
-        let refused = |normals: &[Vec3], triangles: &[[u32; 3]]| {
-            let mut out = Vec::new();
-            let found = write(&mut out, &[Vec3::ZERO; 3], normals, triangles);
-            assert!(out.is_empty());
-            found.unwrap_err().to_string()
-        };
-        assert_eq!(refused(&[Vec3::Z], &[]), "1 normals for 3 vertices");
-        assert_eq!(
-            refused(&[], &[[0, 1, 3]]),
-            "a triangle names vertex 3, but there are 3 vertices"
-        );
     }
 }

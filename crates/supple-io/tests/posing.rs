@@ -4,21 +4,12 @@
 
 mod common;
 
+use common::worlds;
 use glam::{DAffine3, DVec3};
+use supple::Asset;
 use supple::characters::{self, Character};
 use supple::inverse_kinematics::{Goal, ReachOptions, reach};
-use supple::{Asset, Pose};
 use supple_io::gltf::{self, SaveError};
-
-fn worlds(asset: &Asset, pose: &Pose) -> Vec<DAffine3> {
-    let mut world = Vec::new();
-    asset
-        .rig
-        .skeleton()
-        .forward_kinematics(pose, &mut world)
-        .unwrap();
-    world
-}
 
 #[test]
 fn every_limb_of_every_shared_model_reaches_and_the_file_opens_so() {

@@ -11,6 +11,7 @@ mod tiny;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use common::{some_pose, worlds};
 use glam::DVec3;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -68,6 +69,8 @@ fn every_model_comes_back_the_same_from_glb_and_gltf() {
     for path in common::models() {
         let loaded = load_and_set_weights(&path);
         let (glb, gltf) = (loaded.document.to_glb().unwrap(), loaded.document.to_gltf());
+        let in_memory = loaded.document.clone().read(&loaded.asset.name).unwrap();
+        assert_same(&in_memory.asset, &loaded.asset, "in memory");
         for (bytes, kind) in [(glb, "glb"), (gltf, "gltf")] {
             let what = format!("{} as .{kind}", path.display());
             let again = gltf::from_slice(&bytes, &loaded.asset.name).unwrap();
@@ -100,14 +103,6 @@ fn writing_a_written_model_again_changes_no_byte() {
     }
 }
 
-/// A pose inside of the first clip, or the rest pose.
-fn some_pose(asset: &Asset) -> Pose {
-    match asset.clips.first() {
-        Some(clip) => asset.pose_at(clip, 0.37 * clip.duration()),
-        None => asset.rest_pose(),
-    }
-}
-
 /// The asset in a pose.
 fn posed_player<'a>(asset: &'a Asset, pose: &Pose) -> Player<'a> {
     let mut player = Player::new(asset, &Method::Linear, Normals::Transported).unwrap();
@@ -117,12 +112,7 @@ fn posed_player<'a>(asset: &'a Asset, pose: &Pose) -> Player<'a> {
 
 /// Where the props are in a pose, one after another.
 fn posed_props(asset: &Asset, pose: &Pose) -> Vec<DVec3> {
-    let mut world_from_node = Vec::new();
-    asset
-        .rig
-        .skeleton()
-        .forward_kinematics(pose, &mut world_from_node)
-        .unwrap();
+    let world_from_node = worlds(asset, pose);
     let mut positions = Vec::new();
     for prop in &asset.props {
         let mut morphed = MorphedShape::new(&prop.mesh);
@@ -206,7 +196,7 @@ fn with_mush(document: &Document, asset: &Asset) -> Option<Document> {
     let mush = Mush::bake(&asset.rig, &options).unwrap().mush;
     let mut baked = document.clone();
     match baked.set_mush(&asset.rig, &mush, &options, 4) {
-        Ok(()) => Some(baked),
+        Ok(_) => Some(baked),
         Err(error) => {
             assert_eq!(error, SaveError::NoSkin);
             None
@@ -371,9 +361,11 @@ fn named_weights(asset: &Asset) -> Vec<Vec<(&str, f32)>> {
 fn built_in_characters_come_back_from_new_files() {
     for asset in built_in_characters() {
         let document = Document::from_asset(&asset).unwrap();
-        let again = gltf::from_slice(&document.to_glb().unwrap(), &asset.name)
-            .unwrap()
-            .asset;
+        let bytes = document.to_glb().unwrap();
+        let again = gltf::from_slice(&bytes, &asset.name).unwrap().asset;
+        let in_memory = document.clone().read(&asset.name).unwrap();
+        assert_same(&in_memory.asset, &again, "in memory");
+        assert!(in_memory.document.to_glb().unwrap() == bytes);
         let (mesh, other) = (again.rig.mesh(), asset.rig.mesh());
         assert!(mesh == other, "{}: mesh", asset.name);
         assert_eq!(

@@ -9,7 +9,6 @@ mod tiny;
 
 use glam::{Mat4, Quat, Vec3};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
 use supple::deform::{CenterSource, CentersOfRotation};
@@ -187,9 +186,7 @@ fn an_engine_that_follows_the_page_gets_the_same_surface() {
         let scaled = Tiny::opened(&plain).under_a_scaled_node(scale);
         files.push(load(&scaled).unwrap());
     }
-    let fox = |path: &PathBuf| path.ends_with("Fox_quantized.glb");
-    let quantized = common::models().into_iter().find(fox);
-    files.extend(quantized.map(|path| gltf::load(&path).unwrap()));
+    files.extend(common::quantized_model().map(|path| gltf::load(&path).unwrap()));
     for mut file in files {
         bake(&mut file.document, &file.asset.rig, &PAPER);
         let asset = &file.asset;

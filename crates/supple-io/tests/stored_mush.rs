@@ -7,10 +7,10 @@ mod common;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod tiny;
 
+use common::some_pose;
 use glam::{DMat3, DMat4, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::sync::Arc;
 use supple::characters::{self, Character};
 use supple::deform::{DirectDeltaMush, MushSource, MushVariant};
@@ -52,14 +52,6 @@ fn run_by(variant: MushVariant, mush: &Arc<Mush>) -> Method {
     })
 }
 
-/// The first clip somewhere inside, or the rest pose.
-fn some_pose(asset: &Asset) -> Pose {
-    match asset.clips.first() {
-        Some(clip) => asset.pose_at(clip, 0.37 * clip.duration()),
-        None => asset.rest_pose(),
-    }
-}
-
 fn posed(asset: &Asset, method: &Method, pose: &Pose) -> Vec<Vec3> {
     let mut player = Player::new(asset, method, Normals::Transported).unwrap();
     player.pose(pose).unwrap();
@@ -79,10 +71,14 @@ fn check_round_trip(asset: &Asset, document: &Document) {
     let name = &asset.name;
     let options = rigid();
     let mut document = document.clone();
-    let exact = store(&mut document, &asset.rig, &options);
+    let exact = baked(&asset.rig, &options);
+    let told = document
+        .set_mush(&asset.rig, &exact, &options, SKIN_INFLUENCES)
+        .unwrap();
     let mut again = gltf::from_slice(&document.to_glb().unwrap(), name).unwrap();
     let kept = stored(&again).clone();
     assert_eq!(kept.state, StoredState::Fit, "{name}");
+    assert!(told == kept, "{name}: what is read is what was stored");
     assert!(kept.is_by(&options), "{name}: {:?}", kept.options);
     let text = gltf::from_slice(&document.to_gltf(), name).unwrap();
     assert!(*stored(&text) == kept, "{name}");
@@ -441,9 +437,7 @@ fn an_engine_that_follows_the_page_gets_the_same_surface() {
         let scaled = Tiny::opened(&plain).under_a_scaled_node(scale);
         files.push(load(&scaled).unwrap());
     }
-    let fox = |path: &PathBuf| path.ends_with("Fox_quantized.glb");
-    let quantized = common::models().into_iter().find(fox);
-    files.extend(quantized.map(|path| gltf::load(&path).unwrap()));
+    files.extend(common::quantized_model().map(|path| gltf::load(&path).unwrap()));
     for mut file in files {
         store(&mut file.document, &file.asset.rig, &rigid());
         let bytes = file.document.to_glb().unwrap();
@@ -752,7 +746,9 @@ fn a_node_that_two_skins_bind_differently_is_refused() {
         let document = &mut loaded.document;
         let before = document.to_glb().unwrap();
         let errors = [
-            document.set_mush(rig, &mush, &rigid(), SKIN_INFLUENCES),
+            document
+                .set_mush(rig, &mush, &rigid(), SKIN_INFLUENCES)
+                .map(drop),
             document.set_skin_of_mush(rig, &mush, SKIN_INFLUENCES),
         ];
         for error in errors {

@@ -10,6 +10,7 @@ mod common;
 )]
 mod tiny;
 
+use common::worlds;
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use serde_json::{Value, json};
 use supple::centers::{CenterOptions, Centers};
@@ -29,16 +30,6 @@ fn some_split(asset: &Asset) -> Option<Twisted> {
 
 fn read_back(document: &Document, name: &str) -> Loaded {
     gltf::from_slice(&document.to_glb().unwrap(), name).unwrap()
-}
-
-fn worlds(asset: &Asset, pose: &Pose) -> Vec<DAffine3> {
-    let mut world = Vec::new();
-    asset
-        .rig
-        .skeleton()
-        .forward_kinematics(pose, &mut world)
-        .unwrap();
-    world
 }
 
 fn places(asset: &Asset, pose: &Pose) -> Vec<Vec3> {

@@ -184,7 +184,7 @@ fn write_in_every_way(loaded: &Loaded, pose: &Pose) {
         check(
             "mush",
             changed(document, |document| {
-                document.set_mush(rig, &baked.mush, &options, 4)
+                document.set_mush(rig, &baked.mush, &options, 4).map(drop)
             }),
         );
         check(

@@ -23,7 +23,8 @@ SUPPLE_direct_delta_mush of the mesh primitives, about 24 bytes per joint of a v
 skin becomes that of ddm-v5, at most 4 joints per vertex (or --max-influences), so that a program
 that does not know the extension shows an approximation. Any skin will do to start from, also one
 in which each vertex follows a single joint. Keep the original file: its weights are replaced.
--m ddm-v5 --as-skin stores the skin alone.
+-m ddm-v5 --as-skin stores the skin alone. --check also measures, in poses of the clips, how far
+the stored numbers and the ordinary skin are from the bake.
 
 Examples:
   supple bake hero.glb -m cor -o hero-cor.glb
@@ -42,6 +43,9 @@ pub(crate) struct BakeArguments {
     /// ddm-v5: store nothing but the weights, as the ordinary skin of the file
     #[arg(long)]
     pub(crate) as_skin: bool,
+    /// ddm: measure how far the stored numbers and the ordinary skin are from the bake
+    #[arg(long)]
+    pub(crate) check: bool,
     /// Where to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,

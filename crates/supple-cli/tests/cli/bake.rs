@@ -277,6 +277,11 @@ fn what_cannot_be_baked_is_explained() {
         ),
         (
             2,
+            &["@bar", "-m", "cor", "--check", "-o", "o.glb"],
+            "--check is for bakes of direct delta mush",
+        ),
+        (
+            2,
             &["@bar", "-m", "cor", "--rigid", "-o", "o.glb"],
             "--rigid means nothing to 'cor'",
         ),
@@ -302,6 +307,14 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
         told(&arguments, folder.path())
     };
     let notes = bake(&["-o", "bar.gltf"]);
+    for words in [
+        "in the extension SUPPLE_direct_delta_mush",
+        "the ordinary skin is now that of 'ddm-v5' with at most 2 joints per vertex",
+    ] {
+        assert!(notes.contains(words), "{notes}");
+    }
+    assert!(!notes.contains("16 bits"), "{notes}");
+    let notes = bake(&["--check", "-o", "bar.gltf"]);
     for words in [
         "in the extension SUPPLE_direct_delta_mush",
         "numbers of 16 bits move the surface by at most 0.00",

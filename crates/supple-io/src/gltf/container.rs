@@ -3,6 +3,7 @@
 use super::elements::section;
 use super::fault::Fault;
 use super::shape;
+use crate::read::read_regular;
 use crate::{quoted, shortened};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -166,7 +167,7 @@ fn read_buffers(
                 match files.get(&path) {
                     Some(content) => content.clone(),
                     None => {
-                        let content = crate::read_regular(&path).map_err(|error| {
+                        let content = read_regular(&path).map_err(|error| {
                             Fault::new(&place, format!("{}: {error}", quoted(uri)))
                         })?;
                         let content = Arc::new(content);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A glTF file in memory: everything in it, understood or not.
+/// A glTF file in memory, with everything in it, understood or not.
 #[derive(Clone, Debug)]
 pub struct Document {
     pub(super) json: Value,
@@ -54,9 +54,10 @@ pub(super) struct PropBinding {
 }
 
 impl Document {
-    /// The skeleton's joint for each joint in the file's own order: the order of `--palette` files.
+    /// The skeleton's joint for each joint in the file's own order, in which palettes are stored.
     ///
-    /// That is the order of the skin; of several skins, each one's joints that no earlier one has.
+    /// This is the order of the skin; of several skins, one after the other, each without the joints
+    /// that an earlier one lists.
     pub fn joints_in_file_order(&self) -> &[usize] {
         &self.binding.file_joints
     }

@@ -3,7 +3,7 @@
 use crate::LoadError;
 use std::path::Path;
 
-/// Something wrong at a place in a file whose name the caller knows.
+/// What is wrong, and where in a file; the caller knows the file's name.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) place: String,

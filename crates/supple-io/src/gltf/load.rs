@@ -4,22 +4,22 @@ use super::container::{self, Container};
 use super::fault::Fault;
 use super::read::{self, Character};
 use super::{Document, Notes, SaveError, StoredCenters, StoredMush};
-use crate::LoadError;
+use crate::read::{LoadError, read_whole};
 use std::path::{Path, PathBuf};
 use supple::Asset;
 
-/// A character and the file that it came from.
+/// A character and the document that it came from.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The character.
     pub asset: Asset,
-    /// The file, for writing.
+    /// The document, to change and write.
     pub document: Document,
-    /// Centers of rotation that came with the file.
+    /// Centers of rotation that are stored in the file.
     pub stored_centers: Option<StoredCenters>,
-    /// A bake of direct delta mush that came with the file.
+    /// A bake of direct delta mush that is stored in the file.
     pub stored_mush: Option<StoredMush>,
-    /// What had to be mended or passed over.
+    /// What was repaired or ignored.
     pub notes: Notes,
 }
 
@@ -29,7 +29,7 @@ pub struct Loaded {
 ///
 /// If the file, or one that it names, cannot be read or is not valid glTF.
 pub fn load(path: &Path) -> Result<Loaded, LoadError> {
-    let bytes = crate::read_whole(path)?;
+    let bytes = read_whole(path)?;
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
@@ -38,7 +38,8 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
     from_bytes(&bytes, Some(folder), &name).map_err(|fault| fault.in_file(path))
 }
 
-/// Reads a file that is already in memory; without a folder, it cannot refer to others.
+/// Reads a file that is already in memory and refers to no other file. Errors call it by `name`,
+/// which becomes the name of the character.
 ///
 /// # Errors
 ///

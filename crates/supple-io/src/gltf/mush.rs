@@ -106,7 +106,6 @@ pub(super) fn stored(file: &File<'_>, instances: &[Instance], rig: &Rig) -> Opti
             Err(error) => fault = Some(Fault::new(MUSH_EXTENSION, error.to_string())),
         }
     }
-    let oversized = |mush: &Option<Arc<Mush>>| oversized(mush.as_ref()?, rig.mesh());
     let fits = |options: &MushOptions, source: &str| {
         let (mesh, skeleton, weights) = (rig.mesh(), rig.skeleton(), rig.weights());
         let found = source_of(options, mesh, skeleton, weights, instances);
@@ -115,12 +114,9 @@ pub(super) fn stored(file: &File<'_>, instances: &[Instance], rig: &Rig) -> Opti
     let state = match (fault, &options, &source) {
         (Some(Fault { place, problem }), ..) => StoredState::Broken { place, problem },
         _ if !is_complete => StoredState::Incomplete,
-        (None, Some(options), Some(source)) if fits(options, source) => match oversized(&mush) {
-            None => StoredState::Fit,
-            Some(vertex) => StoredState::Broken {
-                place: MUSH_EXTENSION.to_owned(),
-                problem: format!("the patch of vertex {vertex} is larger than the character"),
-            },
+        (None, Some(options), Some(source)) if fits(options, source) => match &mush {
+            Some(mush) => state_by_size(mush, rig.mesh()),
+            None => StoredState::Incomplete,
         },
         (None, Some(_), Some(_)) => StoredState::Stale,
         (None, ..) => StoredState::UnknownOrigin,
@@ -133,14 +129,14 @@ pub(super) fn stored(file: &File<'_>, instances: &[Instance], rig: &Rig) -> Opti
     })
 }
 
-/// A vertex whose patch is larger than the mesh that it was gathered from, which smoothing cannot
-/// do.
-fn oversized(mush: &Mush, mesh: &Mesh) -> Option<usize> {
+/// The state of a bake that belongs to its character: broken if a patch is larger than the mesh that
+/// it was gathered from, since smoothing makes none larger.
+fn state_by_size(mush: &Mush, mesh: &Mesh) -> StoredState {
     let places = mesh.positions().iter();
     let size = places.map(|place| place.abs().max_element());
     // From the origin, so that no rounding matters: patches are within a quarter of this.
     let size = 4.0 * size.fold(0.0, f32::max);
-    (0..mush.centers().len()).find(|&vertex| {
+    let oversized = (0..mush.centers().len()).find(|&vertex| {
         let is_large = |part: &PatchPart| {
             let moments = part
                 .moments
@@ -149,7 +145,14 @@ fn oversized(mush: &Mush, mesh: &Mesh) -> Option<usize> {
             part.lever.abs().max_element() > size || moments.sqrt() > size
         };
         mush.centers()[vertex].abs().max_element() > size || mush.parts(vertex).iter().any(is_large)
-    })
+    });
+    match oversized {
+        None => StoredState::Fit,
+        Some(vertex) => StoredState::Broken {
+            place: MUSH_EXTENSION.to_owned(),
+            problem: format!("the patch of vertex {vertex} is larger than the character"),
+        },
+    }
 }
 
 /// The hash of what a bake belongs to, as files hold it.
@@ -568,7 +571,8 @@ fn smallest(numbers: &[u16]) -> Accessor {
 
 impl Document {
     /// Stores a bake of direct delta mush, and that it was baked from `rig`, which must be this
-    /// file's character, by `options`.
+    /// file's character, by `options`. Returns the bake as the file holds it, in numbers of 16
+    /// bits: what reading the file gives.
     ///
     /// The ordinary skin becomes the bake's own weights (variant v5), at most `skin_influences` for
     /// a vertex, so that every program that knows nothing of the extension shows
@@ -583,7 +587,7 @@ impl Document {
         mush: &Mush,
         options: &MushOptions,
         skin_influences: usize,
-    ) -> Result<(), SaveError> {
+    ) -> Result<StoredMush, SaveError> {
         self.check_vertex_count("positions", rig.mesh().vertex_count())?;
         let mush = self.with_a_node_once(rig, mush)?;
         let packed = PackedMush::of(&mush);
@@ -604,6 +608,7 @@ impl Document {
         let contents: Vec<Option<Vec<PrimitiveRows>>> = contents.collect::<Result<_, _>>()?;
         // Primitives that share their vertices share the rows too.
         let mut known: HashMap<(String, Vec<u8>), usize> = HashMap::new();
+        let mut byte_count = 0;
         changed.write_versions(contents, PartialEq::eq, |document, mesh, primitives| {
             for (primitive, rows) in primitives.iter().enumerate() {
                 // The format has no empty accessors.
@@ -614,9 +619,10 @@ impl Document {
                 let mut extension = json!({});
                 for (name, accessor) in rows.accessors(mesh, primitive)? {
                     let key = accessor.content();
-                    let index = *known
-                        .entry(key)
-                        .or_insert_with(|| document.append(accessor));
+                    let index = *known.entry(key).or_insert_with(|| {
+                        byte_count += accessor.byte_count();
+                        document.append(accessor)
+                    });
                     extension[name] = json!(index);
                 }
                 extension["options"] = rows.options.clone();
@@ -632,7 +638,12 @@ impl Document {
         changed.list_mush_extension();
         changed.drop_unused();
         *self = changed;
-        Ok(())
+        Ok(StoredMush {
+            state: state_by_size(&kept, rig.mesh()),
+            mush: Some(Arc::new(kept)),
+            options: Some(options.clone()),
+            byte_count,
+        })
     }
 
     /// Makes the weights of a bake (variant v5) the ordinary skin, at most `skin_influences` for a

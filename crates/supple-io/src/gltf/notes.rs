@@ -1,19 +1,19 @@
-//! What reading a file had to mend or pass over.
+//! What was repaired or ignored while reading a file.
 
 use supple::weights::WeightsReport;
 
-/// What had to be mended or passed over while loading.
+/// What was repaired or ignored while a file was loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Notes {
-    /// Weights that were normalised, made up or ignored.
+    /// Weights that were normalised, replaced or ignored.
     pub weights: WeightsReport,
-    /// True where the file has no skin, so that meshes follow their own nodes.
+    /// True if the file has no skin, so that every mesh follows its own node.
     pub unskinned: bool,
-    /// Animation channels that Supple does not play (no node, or not a transform or morph
-    /// weights).
+    /// The number of animation channels that are not played: they have no node, or drive neither a
+    /// transform nor morph weights.
     pub ignored_channels: usize,
-    /// Primitives of points or lines.
+    /// The number of primitives of points or lines, which are ignored.
     pub not_triangles: usize,
-    /// Extensions that the file calls required and Supple does not know.
+    /// Extensions that the file requires and Supple does not know.
     pub unknown_required_extensions: Vec<String>,
 }

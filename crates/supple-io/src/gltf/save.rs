@@ -3,6 +3,7 @@
 use super::container::{self, CHUNK_BIN, CHUNK_JSON, MAGIC};
 use super::store::remove_extensions;
 use super::{Document, SaveError};
+use crate::read::read_regular;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -146,7 +147,7 @@ impl Document {
             let view = match view_of.get(&path) {
                 Some(&view) => view,
                 None => {
-                    let Ok(bytes) = crate::read_regular(&path) else {
+                    let Ok(bytes) = read_regular(&path) else {
                         links.push(uri);
                         continue;
                     };

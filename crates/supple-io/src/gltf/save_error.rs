@@ -7,15 +7,16 @@ use thiserror::Error;
 
 /// Why a document could not be changed or written.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SaveError {
-    /// Something has another number of vertices than the character.
+    /// The number of vertices is not that of the character in the file.
     #[error("{what} for {found} vertices, but the character in the file has {expected}")]
     VertexCount {
-        /// What.
+        /// What was given, such as "weights".
         what: &'static str,
-        /// Its vertices.
+        /// Its number of vertices.
         found: usize,
-        /// The character's.
+        /// The character's number of vertices.
         expected: usize,
     },
     /// A vertex is bound to a joint that its skin does not list.
@@ -23,61 +24,63 @@ pub enum SaveError {
         "vertex {vertex} is bound to joint {joint}, which the skin of node {node} does not list"
     )]
     JointNotInSkin {
-        /// Which vertex of the character.
+        /// The vertex of the character.
         vertex: usize,
-        /// Which joint of the skeleton.
+        /// The joint of the skeleton.
         joint: usize,
         /// The file's node with the skin.
         node: usize,
     },
-    /// A vertex is bound to a node otherwise than its skin binds that node.
+    /// A vertex and its skin bind the same node by different matrices.
     #[error(
-        "vertex {vertex} would follow {} by another matrix than the skin of node {node} has for it, and a skin can list a joint only once",
+        "vertex {vertex} would follow {} by another matrix than the skin of node {node} has for \
+         it, and a skin can list a joint only once",
         quoted(joint)
     )]
     NodeBoundTwice {
-        /// Which vertex of the character.
+        /// The vertex of the character.
         vertex: usize,
         /// The name of the joint.
         joint: String,
         /// The file's node with the skin.
         node: usize,
     },
-    /// No mesh has a skin.
+    /// No mesh of the file has a skin.
     #[error("no mesh of the file has a skin: nothing follows joints")]
     NoSkin,
-    /// There is no place to keep something in.
+    /// The extras of a mesh are not an object, so nothing can be stored in them.
     #[error(
-        "meshes[{mesh}].extras is not an object, so there is no place to say what its centers were computed from"
+        "meshes[{mesh}].extras is not an object, so there is no place to say what its centers \
+         were computed from"
     )]
     ExtrasNotAnObject {
         /// The file's mesh.
         mesh: usize,
     },
-    /// Numbers that are no weights.
+    /// The weights are not valid.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// Numbers of a bake that make no sense.
+    /// The numbers of a bake of direct delta mush are not valid.
     #[error(transparent)]
     Mush(#[from] MushError),
-    /// A character has another skeleton than the file's.
+    /// The character does not have the nodes and joints of the file.
     #[error("the character does not have the nodes and joints of the file")]
     OtherSkeleton,
-    /// A character is not this file's with one more joint.
+    /// The character is not that of the file with one more joint.
     #[error("the character does not have the file's nodes and joints with one more among them")]
     NotOneMoreJoint,
-    /// A number that no file can hold, such as that of a vertex which a pose carries to infinity.
+    /// A number is not finite as a 32-bit float, such as a position that a pose carries to infinity.
     #[error(transparent)]
     NotFinite(#[from] NotFinite),
-    /// What was changed is no character any more.
+    /// The changed document holds no character that can be read.
     #[error("the changed file could not be read: {place}: {problem}")]
     NotReadable {
-        /// Where in the file.
+        /// The place in the file: a JSON path.
         place: String,
-        /// What is wrong there.
+        /// What is wrong at that place.
         problem: String,
     },
-    /// GLB lengths are 32-bit.
+    /// The file would be larger than a `.glb` can be, whose lengths are 32-bit numbers.
     #[error("the file would have {0} bytes, more than the 4 GiB that a .glb can hold")]
     TooLarge(u64),
 }

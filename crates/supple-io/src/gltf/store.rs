@@ -142,6 +142,11 @@ impl Accessor {
         (self.json.to_string(), self.bytes.clone())
     }
 
+    /// How many bytes it takes.
+    pub(super) fn byte_count(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     /// Whole numbers that mean fractions.
     pub(super) fn normalized(mut self) -> Accessor {
         self.json["normalized"] = json!(true);

@@ -1,21 +1,21 @@
-//! What can be said of numbers that a file stores beside its character.
+//! The state of numbers that a file stores beside its character.
 
-/// Whether stored numbers, such as centers of rotation or a bake of direct delta mush, are of use.
+/// Whether stored numbers, such as centers of rotation or a bake of direct delta mush, can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredState {
     /// They were computed from this surface and these weights.
     Fit,
-    /// The surface or the weights have changed since.
+    /// The surface or the weights have changed since they were computed.
     Stale,
-    /// Some of the character's primitives have none.
+    /// Some primitives of the character have none.
     Incomplete,
     /// The file does not say what they were computed from.
     UnknownOrigin,
-    /// Some cannot be read.
+    /// Some of them cannot be read.
     Broken {
-        /// Where in the file: a JSON path.
+        /// The place in the file: a JSON path.
         place: String,
-        /// What is wrong there.
+        /// What is wrong at that place.
         problem: String,
     },
 }

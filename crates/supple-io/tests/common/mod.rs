@@ -2,8 +2,10 @@
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
+use glam::DAffine3;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use supple::{Asset, Pose};
 
 /// A folder beside the repository. Without it there is nothing to test, which is said; on a build
 /// server that is a failure instead.
@@ -47,4 +49,26 @@ pub fn models() -> Vec<PathBuf> {
     files.sort();
     assert!(!files.is_empty(), "{} is empty", folder.display());
     files
+}
+
+/// The shared model that stores its surface as integers, if it is there.
+pub fn quantized_model() -> Option<PathBuf> {
+    let is_quantized = |path: &PathBuf| path.ends_with("Fox_quantized.glb");
+    models().into_iter().find(is_quantized)
+}
+
+/// A pose within the first clip, or the rest pose.
+pub fn some_pose(asset: &Asset) -> Pose {
+    match asset.clips.first() {
+        Some(clip) => asset.pose_at(clip, 0.37 * clip.duration()),
+        None => asset.rest_pose(),
+    }
+}
+
+/// The world transform of every node in a pose.
+pub fn worlds(asset: &Asset, pose: &Pose) -> Vec<DAffine3> {
+    let mut world = Vec::new();
+    let skeleton = asset.rig.skeleton();
+    skeleton.forward_kinematics(pose, &mut world).unwrap();
+    world
 }

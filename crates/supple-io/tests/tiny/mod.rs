@@ -334,7 +334,7 @@ pub fn refused(place_words: &str, problem_words: &str, change: impl FnOnce(&mut 
                 "at {place} the problem is '{problem}'"
             );
         }
-        Err(LoadError::Io { source, .. }) => panic!("refused by the file system: {source}"),
+        Err(error) => panic!("refused by the file system: {error}"),
         Ok(_) => panic!("was loaded, expected an error at {place_words}"),
     }
 }

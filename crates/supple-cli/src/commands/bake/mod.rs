@@ -24,6 +24,11 @@ pub(crate) fn run(options: &BakeArguments) -> Result<(), Failure> {
             format!("--as-skin is for 'ddm-v5': '{method}' is not what an ordinary skin can do");
         return Err(Failure::usage(message));
     }
+    if options.check && (options.as_skin || !matches!(options.method, Bakeable::Mush(_))) {
+        return Err(Failure::usage(
+            "--check is for bakes of direct delta mush that are stored in the file",
+        ));
+    }
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
     let (source, mut document) = source.with_document()?;
@@ -35,7 +40,9 @@ pub(crate) fn run(options: &BakeArguments) -> Result<(), Failure> {
         Bakeable::Mush(_) if options.as_skin => {
             mush::store_as_skin(&mut document, &source, &options.mush)?
         }
-        Bakeable::Mush(_) => mush::store(&mut document, &source, &options.mush)?,
+        Bakeable::Mush(_) => {
+            mush::store(&mut document, &source, &options.mush, options.check)?
+        }
     };
     kind.write(&mut document, &options.out)?;
     told.lines().for_each(console::tell);
