@@ -13,20 +13,20 @@ use std::io::{self, Write};
 use std::path::Path;
 use supple::Affine;
 
-/// What every file starts with; the version follows.
+/// The first bytes of a file; the version follows.
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// The longest header that is read, as numpy has it.
+/// The longest header that is read, as in numpy.
 const LONGEST_HEADER: usize = 10_000;
 
-/// The data of written files starts at a multiple of this.
+/// The alignment of the data in written files.
 const ALIGNMENT: usize = 64;
 
 /// Writes positions as an n×3 array of `float32`.
 ///
 /// # Errors
 ///
-/// Where writing fails, and before anything is written where a number is [not finite](NotFinite).
+/// If writing fails, or, before anything is written, if a number is [not finite](NotFinite).
 pub fn write_positions(out: &mut dyn Write, positions: &[Vec3]) -> io::Result<()> {
     numbers::check_vectors("position", positions)?;
     let count = positions.len();
@@ -50,13 +50,14 @@ pub fn write_positions(out: &mut dyn Write, positions: &[Vec3]) -> io::Result<()
 ///
 /// # Errors
 ///
-/// Where the file cannot be read, or is something else.
+/// If the file cannot be read, is no array of floats of that shape, or holds a number that is not
+/// finite.
 pub fn read_positions(path: &Path) -> Result<Vec<Vec3>, LoadError> {
     read(path, parse_positions)
 }
 
-/// Reads an m×3×4 (or m×4×4) array of floats: `posed_from_bind` of each joint, in the file's own
-/// joint order.
+/// Reads a palette from an m×3×4 or m×4×4 array of floats: `posed_from_bind` of each joint, in the
+/// joint order of the character's file.
 ///
 /// # Errors
 ///
@@ -73,14 +74,14 @@ pub struct DenseWeights {
     pub vertices: usize,
     /// The number of joints.
     pub joints: usize,
-    /// How many numbers each joint has at a vertex.
+    /// The number of weights that each joint has at a vertex.
     pub numbers_each: usize,
-    /// Vertex after vertex, joint after joint.
+    /// The weights, vertex after vertex, joint after joint.
     pub numbers: Vec<f32>,
 }
 
-/// Reads an n×m×4 or n×m×12 array of floats: what multi-linear methods learn, joints in the file's
-/// own order.
+/// Reads the weights of a multi-linear method from an n×m×4 or n×m×12 array of floats, with joints
+/// in the order of the character's file.
 ///
 /// # Errors
 ///
@@ -199,7 +200,7 @@ impl Array {
     }
 }
 
-/// Splits a file into the text of its header and what follows.
+/// Splits a file into the text of its header and the bytes after it.
 fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
     let other = || Problem::header("this does not look like an .npy file");
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(other)?;
@@ -226,7 +227,7 @@ fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
     rest.split_at_checked(length).ok_or_else(cut)
 }
 
-/// What the header says of the array.
+/// The type and the shape of an array.
 struct Header {
     kind: Kind,
     shape: Vec<usize>,
@@ -270,7 +271,7 @@ impl Header {
     }
 }
 
-/// The parts of a Python literal that headers of plain arrays are made of.
+/// A parser for the Python literals that are headers of plain arrays.
 struct Literal<'a> {
     text: &'a [u8],
     at: usize,
@@ -385,7 +386,7 @@ enum Kind {
 impl Kind {
     const ALL: [Kind; 4] = [Kind::F32Little, Kind::F32Big, Kind::F64Little, Kind::F64Big];
 
-    /// What a header calls it.
+    /// The name in a header.
     fn name(self) -> &'static str {
         match self {
             Kind::F32Little => "<f4",
@@ -418,7 +419,7 @@ impl Kind {
     }
 }
 
-/// A shape for people: the first sides of it, if there are many.
+/// A shape in messages, shortened if it has many sides.
 struct Shape<'a>(&'a [usize]);
 
 impl fmt::Display for Shape<'_> {

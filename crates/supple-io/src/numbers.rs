@@ -1,4 +1,4 @@
-//! Numbers on their way into a file or out of one: each must be finite as a 32-bit float.
+//! Checks that numbers in files are finite as 32-bit floats.
 
 use glam::Vec3;
 use std::fmt;
@@ -10,7 +10,7 @@ use thiserror::Error;
 pub struct NotFinite {
     /// What holds the number, such as "the position of vertex 3".
     pub place: String,
-    /// The number.
+    /// The number that was refused.
     pub value: f64,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn check(
     }
 }
 
-/// Refuses vectors of vertices that are not finite; `what` is what the vectors are.
+/// Refuses vectors of vertices that are not finite; `what` names the vectors.
 pub(crate) fn check_vectors(what: &str, vectors: &[Vec3]) -> Result<(), NotFinite> {
     let numbers = vectors.iter().flat_map(|vector| vector.to_array());
     check(numbers.map(f64::from), |index| {

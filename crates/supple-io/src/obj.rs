@@ -4,12 +4,13 @@ use crate::surface;
 use glam::Vec3;
 use std::io::{self, Write};
 
-/// Writes positions, normals and triangles; vertex i of the surface is vertex i + 1 of the file.
+/// Writes positions, normals (none or one per vertex) and triangles. Vertex i of the surface is
+/// vertex i + 1 of the file.
 ///
 /// # Errors
 ///
-/// If a number is [not finite](crate::NotFinite), normals are not one per vertex, or a triangle
-/// names a vertex that does not exist: before anything is written. Also if writing fails.
+/// If writing fails, or, before anything is written, if a number is [not finite](crate::NotFinite),
+/// normals are not one per vertex, or a triangle names a vertex that does not exist.
 pub fn write(
     out: &mut dyn Write,
     positions: &[Vec3],

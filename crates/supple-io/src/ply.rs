@@ -8,8 +8,8 @@ use std::io::{self, Write};
 ///
 /// # Errors
 ///
-/// If a number is [not finite](crate::NotFinite), normals are not one per vertex, or a triangle
-/// names a vertex that does not exist: before anything is written. Also if writing fails.
+/// If writing fails, or, before anything is written, if a number is [not finite](crate::NotFinite),
+/// normals are not one per vertex, or a triangle names a vertex that does not exist.
 pub fn write(
     out: &mut dyn Write,
     positions: &[Vec3],

@@ -1,9 +1,9 @@
-//! Text from files in errors and warnings: one short line, however long the file has it.
+//! Text from files in messages: one short line, however long it is.
 
 /// The most characters of a file's text that a message repeats.
 const MOST: usize = 80;
 
-/// Quotes text from a file for a message: between single quotes, on one line, shortened.
+/// Quotes text from a file for a message, between single quotes, [`shortened`].
 ///
 /// ```
 /// assert_eq!(supple_io::quoted("upper\narm"), r"'upper\narm'");
@@ -12,14 +12,15 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", shortened(text))
 }
 
-/// Shortens text from a file to one line of at most 80 characters: control characters are escaped,
-/// and of longer text the middle is left out. Also for messages of other crates, which may repeat
-/// what the file says.
+/// Shortens text from a file to one line of at most 80 characters.
+///
+/// Control characters are [`escaped`], and the middle of longer text is left out. Messages of other
+/// crates, which may repeat text from the file, should be shortened too.
 pub fn shortened(text: &str) -> String {
     shortened_to(MOST, text)
 }
 
-/// Shortens text to one line of at most so many characters, as [`shortened`] does.
+/// Shortens text to one line of at most `most` characters, as [`shortened`] does.
 pub fn shortened_to(most: usize, text: &str) -> String {
     let line: Vec<char> = escaped(text).chars().collect();
     if line.len() <= most {
@@ -32,7 +33,7 @@ pub fn shortened_to(most: usize, text: &str) -> String {
     start.chain(&['…']).chain(end).collect()
 }
 
-/// Escapes what could change how a terminal shows other text.
+/// Escapes characters that could change how a terminal shows other text.
 pub fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for character in text.chars() {
@@ -44,8 +45,8 @@ pub fn escaped(text: &str) -> String {
     result
 }
 
-/// True for characters that steer how text is shown instead of being shown: control characters (C0,
-/// DEL and C1), separators of lines, and those that turn the direction of writing.
+/// True for characters that control how text is shown: control characters (C0, DEL and C1), line
+/// separators, and marks of the writing direction.
 pub fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(

@@ -36,8 +36,8 @@ pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, LoadError> {
     })
 }
 
-/// Reads a regular file. Pipes, devices and folders are refused before they are opened: they have no
-/// size, or wait forever.
+/// Reads a regular file. Pipes, devices and folders are refused before they are opened, since they
+/// have no size or wait forever.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));

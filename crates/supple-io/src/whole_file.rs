@@ -15,18 +15,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// What the names of drafts begin with.
+/// The beginning of the names of drafts.
 const PREFIX: &str = ".supple-";
 
-/// As many links as Linux follows.
+/// The number of links that are followed, as on Linux.
 const MOST_LINKS: usize = 40;
 
 /// Writes a file completely or not at all.
 ///
-/// A file that is there is replaced at once, and keeps its permissions, and its owner and group
-/// where the system allows it; other hard links to it keep the old content. A new file gets the
-/// permissions that the umask leaves. A symbolic link stays, and the file behind it is written,
-/// whether or not it exists yet. A pipe or a device is written to directly.
+/// An existing file is replaced atomically and keeps its permissions, and its owner and group where
+/// the system allows it; other hard links to it keep the old content. A new file gets the
+/// permissions that the umask leaves. Symbolic links are followed, also to a file that does not
+/// exist yet. A pipe or a device is written to directly.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub fn write_whole(
     draft.publish(&place.path)
 }
 
-/// Fails where [`write_whole`] would, as far as that is known before there is anything to write.
+/// Checks beforehand whether [`write_whole`] can write a file.
 ///
 /// # Errors
 ///
@@ -64,12 +64,12 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder, and those above it that are missing.
+/// Makes a folder and all missing parents.
 ///
 /// # Errors
 ///
-/// Fails if something that is not a folder is in the way, or if the system refuses. Folders that
-/// were made before that are removed.
+/// Fails if a part of the path is not a folder, or if the system refuses. Folders that were made
+/// before that are removed.
 pub fn make_folders(folder: &Path) -> io::Result<NewFolders> {
     let route = Route::to(folder)?;
     let mut made = NewFolders(Vec::new());
@@ -81,7 +81,7 @@ pub fn make_folders(folder: &Path) -> io::Result<NewFolders> {
                 drop(unfinished);
                 made.0.push(missing);
             }
-            // Another process was faster.
+            // Another process has made it meanwhile.
             Err(_) if missing.is_dir() => {}
             Err(error) => {
                 drop(unfinished);
@@ -92,17 +92,17 @@ pub fn make_folders(folder: &Path) -> io::Result<NewFolders> {
     Ok(made)
 }
 
-/// Fails where [`make_folders`] would, or if no file could be written into the folder.
+/// Checks beforehand whether [`make_folders`] can make a folder that takes files.
 ///
 /// # Errors
 ///
-/// Tells which folder is in the way, or takes no files.
+/// Names the part of the path that is not a folder, or takes no files.
 pub fn check_folder_writable(folder: &Path) -> io::Result<()> {
     let route = Route::to(folder)?;
     Draft::new_in(&route.existing).map(drop)
 }
 
-/// The folders that [`make_folders`] made. Dropping it removes those that are empty.
+/// The folders that [`make_folders`] has made. Dropping it removes those that are empty.
 #[derive(Debug)]
 #[must_use = "empty folders are removed when this is dropped"]
 pub struct NewFolders(Vec<PathBuf>);
@@ -112,24 +112,23 @@ impl Drop for NewFolders {
         let mut unfinished = lock_unfinished();
         unfinished.folders.retain(|folder| !self.0.contains(folder));
         for folder in self.0.iter().rev() {
-            // Fails for those that hold something, as it should.
+            // Fails for folders that hold something, as intended.
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
-/// Removes all drafts, and all folders of [`make_folders`] that are empty, then calls `end`, which
-/// should end the program: on an interrupt, for instance.
+/// Removes all unfinished files and empty folders, then calls `end` to end the program. For
+/// programs that are interrupted.
 ///
-/// Until `end` returns, no draft and no folder is created, and no draft gets the name of its
-/// destination: threads that try have to wait.
+/// Until `end` returns, threads that write files or make folders have to wait.
 pub fn discard_unfinished<T>(end: impl FnOnce() -> T) -> T {
     let mut unfinished = lock_unfinished();
     unfinished.discard();
     end()
 }
 
-/// What has to be removed if the program ends now.
+/// The files and folders to remove if the program ends now.
 struct Unfinished {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
@@ -140,7 +139,7 @@ impl Unfinished {
         for file in self.files.drain(..) {
             let _ = fs::remove_file(file);
         }
-        // Those that were made last are inside of others.
+        // Folders that were made later are inside of earlier ones.
         for folder in self.folders.drain(..).rev() {
             let _ = fs::remove_dir(folder);
         }
@@ -156,14 +155,14 @@ fn lock_unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is or will be at a path, behind all links.
+/// What is or will be at a path, with all links followed.
 enum Destination {
     Regular(Place),
     /// A pipe or a device.
     Special,
 }
 
-/// Where a regular file goes.
+/// The path of a regular file, with all links followed.
 struct Place {
     path: PathBuf,
     /// The file that is replaced.
@@ -190,7 +189,7 @@ impl Destination {
     }
 }
 
-/// Renaming would replace a file that nobody may write to: only its folder has a say in that.
+/// Refuses to replace a file that may not be written: renaming would replace it all the same.
 fn refuse_read_only(path: &Path, found: &Metadata) -> io::Result<()> {
     let refused = |problem: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
     if found.permissions().readonly() {
@@ -205,7 +204,7 @@ fn refuse_read_only(path: &Path, found: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Where a chain of links ends that leads to nothing.
+/// The end of a chain of links that leads to no file.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -232,11 +231,11 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The way to a folder.
+/// The path to a folder that may not exist yet.
 struct Route {
-    /// The nearest folder that is there.
+    /// The nearest folder that exists.
     existing: PathBuf,
-    /// Those that are not, the wanted one first.
+    /// The missing folders, the wanted one first.
     missing: Vec<PathBuf>,
 }
 
@@ -278,7 +277,7 @@ enum Draft {
 }
 
 impl Draft {
-    /// A draft for a place, with the access rights that the file shall have.
+    /// A draft for a file, with the access rights that the file will have.
     fn of(place: &Place) -> io::Result<Draft> {
         let draft = Draft::new_in(folder_of(&place.path))?;
         if let Some(old) = &place.old {
@@ -307,7 +306,7 @@ impl Draft {
         }
     }
 
-    /// Makes the draft the file at a path, in place of what is there.
+    /// Gives the draft its name, replacing the file at that path.
     fn publish(self, path: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
@@ -324,7 +323,7 @@ fn keep_access(draft: &File, old: &Metadata) -> io::Result<()> {
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         let new = draft.metadata()?;
-        // Only root gives files away, and a group is kept by its members alone.
+        // Only root can change the owner, and only members of a group can keep it.
         if new.gid() != old.gid() {
             let _ = fchown(draft, None, Some(old.gid()));
         }
@@ -348,8 +347,7 @@ struct NamedDraft {
 impl NamedDraft {
     fn create(folder: &Path) -> io::Result<NamedDraft> {
         let mut unfinished = lock_unfinished();
-        // Made as any new file is, so that the umask decides; temporary files are private
-        // otherwise.
+        // Created like any new file, so that the umask applies; temporary files would be private.
         let file = tempfile::Builder::new()
             .prefix(PREFIX)
             .make_in(folder, |path| File::create_new(path))?;
@@ -387,14 +385,14 @@ mod unnamed {
     use std::os::fd::AsRawFd;
     use std::path::Path;
 
-    /// Fails on file systems that have no such files.
+    /// Creates a file without a name; fails on file systems that do not support it.
     pub(super) fn create(folder: &Path) -> io::Result<File> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let all = Mode::from_raw_mode(0o666);
         Ok(File::from(openat(CWD, folder, flags, all)?))
     }
 
-    /// Gives a file a name that may be taken.
+    /// Gives a file a name, which may be taken.
     pub(super) fn publish(mut file: &File, path: &Path) -> io::Result<()> {
         let unfinished = lock_unfinished();
         let linked = match link(file, path) {
@@ -405,7 +403,7 @@ mod unnamed {
         if linked.is_ok() {
             return Ok(());
         }
-        // Some systems have such files, but do not link them.
+        // Some file systems support such files, but do not link them.
         let copy = NamedDraft::create(folder_of(path))?;
         keep_access(copy.file.as_file(), &file.metadata()?)?;
         file.rewind()?;

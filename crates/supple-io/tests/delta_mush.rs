@@ -182,7 +182,8 @@ fn check(path: &Path) {
             let beyond = reach.farthest_beyond(&positions, palette);
             assert!(
                 beyond < allowed,
-                "{name}, {method}, {pose}: {beyond} of the extent beyond 1.5 times the rest distance"
+                "{name}, {method}, {pose}: {beyond} of the extent beyond 1.5 times the rest \
+                 distance"
             );
         }
     }

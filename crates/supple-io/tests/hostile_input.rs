@@ -222,7 +222,10 @@ proptest! {
 
     #[test]
     fn overwritten_characters_of_the_json_never_panic(
-        changes in prop::collection::vec((any::<prop::sample::Index>(), "[-0-9eE.,\"{}\\[\\] a-z]"), 1..4)
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), "[-0-9eE.,\"{}\\[\\] a-z]"),
+            1..4,
+        )
     ) {
         let file = Tiny::rich();
         let mut text = file.json.to_string().into_bytes();

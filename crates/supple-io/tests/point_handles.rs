@@ -27,7 +27,10 @@ fn two_bars_without_skin() -> Loaded {
     root.remove("skins");
     root.remove("animations");
     json["nodes"] = json!([
-        { "name": "lever", "rotation": [0.0, 0.0, 0.6, 0.8], "translation": [1.0, 2.0, 3.0], "children": [1, 2] },
+        {
+            "name": "lever", "rotation": [0.0, 0.0, 0.6, 0.8], "translation": [1.0, 2.0, 3.0],
+            "children": [1, 2],
+        },
         { "name": "one", "mesh": 0, "scale": [2.0, 2.0, 2.0] },
         { "name": "other", "mesh": 0, "translation": [0.0, 0.0, 5.0] },
     ]);

@@ -910,7 +910,10 @@ fn lists_that_become_empty_are_left_out() {
         "nodes": [{ "mesh": 0 }],
         "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
         "accessors": [
-            { "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [0, 0, 0] },
+            {
+                "componentType": 5126, "count": 3, "type": "VEC3",
+                "min": [0, 0, 0], "max": [0, 0, 0],
+            },
             { "componentType": 5126, "count": 1, "type": "SCALAR", "bufferView": 0 },
         ],
         "bufferViews": [{ "buffer": 0, "byteLength": 4 }],

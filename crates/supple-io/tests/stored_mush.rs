@@ -1039,7 +1039,8 @@ proptest! {
             let pose = some_pose(&loaded.asset);
             for variant in MushVariant::ALL {
                 let surface = posed(&loaded.asset, &run_by(variant, mush), &pose);
-                prop_assert!(surface.iter().all(|place| place.is_finite()), "{variant:?}: {surface:?}");
+                let is_finite = surface.iter().all(|position| position.is_finite());
+                prop_assert!(is_finite, "{variant:?}: {surface:?}");
             }
         }
         tiny::exercise(loaded);

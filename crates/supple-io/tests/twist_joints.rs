@@ -202,7 +202,8 @@ fn the_new_joint_is_added_at_the_end_of_everything() {
     assert_eq!(
         node["extras"],
         json!({ "supple": { "twist": {
-            "of": "child", "source": "tip", "against": "root", "axis": [0.0, 1.0, 0.0], "share": 0.5, "rest": [0.0, 0.0, 0.0, 1.0],
+            "of": "child", "source": "tip", "against": "root",
+            "axis": [0.0, 1.0, 0.0], "share": 0.5, "rest": [0.0, 0.0, 0.0, 1.0],
         } } })
     );
     // What has nothing to do with it stays.

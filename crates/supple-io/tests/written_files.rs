@@ -83,7 +83,8 @@ enum Place {
 fn place() -> impl Strategy<Value = Place> {
     let keys = prop::sample::select(vec!["translation", "rotation", "scale"]);
     prop_oneof![
-        4 => (any::<Index>(), any::<Index>()).prop_map(|(accessor, at)| Place::Accessor(accessor, at)),
+        4 => (any::<Index>(), any::<Index>())
+            .prop_map(|(accessor, at)| Place::Accessor(accessor, at)),
         2 => (0..3usize, keys, 0..3usize).prop_map(|(node, key, at)| Place::Node(node, key, at)),
         1 => (0..2usize).prop_map(Place::Morph),
     ]
@@ -309,13 +310,19 @@ fn pose_of(asset: &Asset, time: f64, moved: Option<f64>) -> Pose {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 100,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn files_of_extreme_numbers_come_back_from_every_writer(
         numbers in prop::collection::vec((place(), extreme()), 1..5),
         share in 0.0..1.0f64,
-        moved in prop::option::of(prop::sample::select(vec![1e39, -1e300, f64::NAN, 1e38, 5e-324, -0.0])),
+        moved in prop::option::of(prop::sample::select(
+            vec![1e39, -1e300, f64::NAN, 1e38, 5e-324, -0.0],
+        )),
     ) {
         let mut file = rich();
         for (place, number) in &numbers {

@@ -1,4 +1,4 @@
-//! Numbers out of buffers: any component type, interleaved, sparse, normalised.
+//! Reading numbers from buffers: any component type, interleaved, sparse, normalised.
 
 use super::container::Container;
 use super::elements::section;
@@ -9,22 +9,22 @@ use gltf_json::validation::Checked;
 use gltf_json::{Accessor, buffer};
 use std::cell::Cell;
 
-/// Reads accessors, and keeps count of how much memory they ask for.
+/// The accessors of a file, with a budget for how much may be decoded from them.
 pub(super) struct Accessors<'a> {
     accessors: Vec<Accessor>,
     views: Vec<View<'a>>,
-    /// How many more numbers may be decoded. A small file can name the same data, or data that is
-    /// not there at all, thousands of times over.
+    /// The number of numbers that may still be decoded. A small file can name the same data, or
+    /// data that is not there at all, thousands of times.
     budget: Cell<u64>,
     byte_count: u64,
 }
 
-/// What an accessor must hold to be of use.
+/// How the integers of an accessor are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
-    /// As they are: floats, or integers of any kind; normalised if the accessor says so.
+    /// As the accessor declares them: floats, or integers of any kind; normalised if it says so.
     AsDeclared,
-    /// Integers always mean fractions (weights; some files forget to say so).
+    /// Always as normalised fractions: for weights, where some files forget to say so.
     Fractions,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Accessors<'a> {
         Ok(result)
     }
 
-    /// Takes from what may still be decoded: one for every number that will be kept.
+    /// Takes from the budget, one for every number that will be kept.
     pub(super) fn spend(
         &self,
         numbers: u64,
@@ -145,7 +145,8 @@ impl<'a> Accessors<'a> {
         Ok(())
     }
 
-    /// How many bytes the elements of an accessor take; none where it makes no sense.
+    /// The number of bytes that the elements of an accessor take; zero if the accessor is not
+    /// valid.
     pub(super) fn byte_length(&self, index: usize) -> u64 {
         let length = |accessor: &Accessor| match (accessor.component_type, accessor.type_) {
             (Checked::Valid(GenericComponentType(component)), Checked::Valid(kind)) => {
@@ -168,7 +169,7 @@ impl<'a> Accessors<'a> {
         self.accessors.get(index).ok_or_else(missing)
     }
 
-    /// Checks everything that an accessor claims against what is there.
+    /// Checks everything that an accessor claims against the bytes that are there.
     fn resolve(&self, index: usize, wanted: Type, place: &str) -> Result<Source<'a>, Fault> {
         let accessor = self.get(index, place)?;
         let here = format!("accessors[{index}] ({place})");
@@ -283,7 +284,8 @@ impl<'a> Accessors<'a> {
         let view_length = view.bytes.len();
         if end.is_none_or(|end| end > view_length as u64) {
             return Err(fault(format!(
-                "claims {count} elements of {element} bytes from byte {offset}, but buffer view {view_index} has {view_length} bytes"
+                "claims {count} elements of {element} bytes from byte {offset}, but buffer view \
+                 {view_index} has {view_length} bytes"
             )));
         }
         Ok(Slice {
@@ -414,7 +416,7 @@ impl Source<'_> {
     }
 }
 
-/// A number as glTF defines it (§3.11, "Animations", gives the normalised forms).
+/// A number as glTF defines it; section 3.11, "Animations", gives the normalised forms.
 fn float(component: ComponentType, normalized: bool, bytes: &[u8]) -> f32 {
     let (value, largest) = match (component, bytes) {
         (ComponentType::I8, &[a]) => (f64::from(a as i8), 127.0),

@@ -10,8 +10,8 @@ use supple::weights::{Influence, Weights, WeightsBuilder};
 use supple::{Bounds, Mesh, Rig};
 
 impl Document {
-    /// What of the character is bound together: the meshes of skins that bind nodes in common, in
-    /// the same way but for rounding. Of the joints on one node, a group has one. Empty in a file
+    /// The parts of the character that are bound together: the meshes of skins that share nodes and
+    /// bind them alike, up to rounding. Of the joints on one node, a group has one. Empty in a file
     /// without skins.
     pub fn bind_groups(&self, mesh: &Mesh, skeleton: &Skeleton) -> Vec<BindGroup> {
         let mut groups: Vec<BindGroup> = Vec::new();
@@ -26,7 +26,7 @@ impl Document {
                 joints: Vec::new(),
             };
             group.add_joints(&instance.joint_of_skin, skeleton);
-            // Joints in common may tie together groups that were apart so far.
+            // Shared joints may join groups that were separate so far.
             let together = |other: &BindGroup, group: &BindGroup| other.fits(group, mesh, skeleton);
             while let Some(other) = groups.iter().position(|other| together(other, &group)) {
                 let mut whole = groups.remove(other);
@@ -45,9 +45,11 @@ impl Document {
         groups
     }
 
-    /// Replaces the weights of the character, as [`Document::set_weights`] does; skins come to list
-    /// the joints that their vertices now need. Where skins bind a node by matrices that differ by
-    /// rounding, vertices follow it as their own skin has it; where by more, it is an error.
+    /// Replaces the weights of the character and adds the joints that they need to the skins.
+    ///
+    /// Where skins bind a node by matrices that differ by rounding, vertices follow it by the
+    /// matrix of their own skin; where the matrices differ by more, this is an error.
+    /// [`Document::set_weights`] changes no skin.
     ///
     /// # Errors
     ///
@@ -63,7 +65,7 @@ impl Document {
         Ok(())
     }
 
-    /// The weights, with joints of one node taken for one where a skin may list only one of them.
+    /// The weights, with joints of one node merged where a skin can list only one of them.
     fn with_own_joints<'r>(&self, rig: &'r Rig) -> Result<Cow<'r, Weights>, SaveError> {
         let weights = rig.weights();
         let called = self.names_in_skins(rig, |vertex| {
@@ -85,12 +87,12 @@ impl Document {
     }
 }
 
-/// How groups grow: kept here, since only files have skins that differ by rounding.
+/// How groups of a file grow: only files have skins that differ by rounding.
 trait Grouping {
-    /// Adds joints, one for a node.
+    /// Adds joints, one for each node.
     fn add_joints(&mut self, joints: &[usize], skeleton: &Skeleton);
-    /// Whether another group binds some of the same nodes, and binds none otherwise: then both are
-    /// in one space.
+    /// True if another group binds some of the same nodes and binds all of these alike, so that
+    /// both are in one space.
     fn fits(&self, other: &BindGroup, mesh: &Mesh, skeleton: &Skeleton) -> bool;
 }
 
@@ -117,7 +119,7 @@ impl Grouping for BindGroup {
             .flatten()
             .map(|vertex| mesh.positions()[vertex]);
         let bounds = Bounds::around(places);
-        // What rounding is, the size of the whole character tells: a tooth is small.
+        // Rounding is relative to the size of the whole character: a tooth is small.
         let extent = mesh.bounds().map_or(0.0, |bounds| bounds.extent());
         let mut common = 0;
         for &joint in &other.joints {

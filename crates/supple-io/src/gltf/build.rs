@@ -10,13 +10,15 @@ use supple::Asset;
 use supple::clip::{Channel, Clip, Interpolation, Track};
 
 impl Document {
-    /// A file with the character's mesh, skeleton, weights and clips, for the built-in characters.
-    /// What these do not have is not written: morph targets, tangents, props; several parts
-    /// become one, in the first one's colour.
+    /// Creates a document with the mesh, skeleton, weights and clips of a character that did not
+    /// come from a file.
+    ///
+    /// It is made for the built-in characters: morph targets, tangents and props are not written,
+    /// and several parts become one, in the colour of the first.
     ///
     /// # Errors
     ///
-    /// If the character has more joints or influences than a file can number.
+    /// If a number of the character is not finite, or it has more joints than a skin can number.
     pub fn from_asset(asset: &Asset) -> Result<Document, SaveError> {
         let mesh = asset.rig.mesh();
         let skeleton = asset.rig.skeleton();
@@ -101,7 +103,7 @@ impl Document {
                 Channel::Scale { node } => (node, "scale", "VEC3"),
                 Channel::MorphWeights { .. } => continue,
             };
-            // A track of a node that is not there moves nothing.
+            // A track of a missing node moves nothing.
             let Some(driven) = asset.rig.skeleton().nodes().get(node) else {
                 continue;
             };
@@ -114,8 +116,8 @@ impl Document {
         Ok(json!({ "name": clip.name, "channels": channels, "samplers": samplers }))
     }
 
-    /// Stores the curve of a track; returns the sampler that plays it. `kind` is the type of its
-    /// values, and `what` names for errors what they move.
+    /// Stores the curve of a track; returns its sampler. `kind` is the type of its values, and
+    /// `what` names for errors what they move.
     pub(super) fn append_sampler(
         &mut self,
         kind: &str,
@@ -132,7 +134,7 @@ impl Document {
             Interpolation::CubicHermite | Interpolation::CatmullRom => "CUBICSPLINE",
         };
         let width = track.channel.width();
-        // Of a cubic curve, each key has three elements: tangents around its value.
+        // Each key of a cubic curve has three elements: tangents around its value.
         let of_key = curve.values().len() / width.max(1) / times.len().max(1);
         let key = |element: usize| format!("key {} of {what}", element / of_key.max(1));
         let values = Accessor::floats(kind, width, curve.values(), key)?;

@@ -1,12 +1,14 @@
-//! Centers of rotation that a file holds: a vertex attribute, and in the mesh's extras how and from
-//! what they were computed.
+//! Centers of rotation in a file: a vertex attribute, and in the extras of the mesh the options and
+//! the source that they were computed from.
 //!
 //! ```json
-//! "extras": { "supple": { "centerOfRotation": { "sigma": 0.1, "epsilon": 0.1, "accuracy": 3e-5, "source": "0123456789abcdef" } } }
+//! "extras": { "supple": { "centerOfRotation": {
+//!     "sigma": 0.1, "epsilon": 0.1, "accuracy": 3e-5, "source": "0123456789abcdef"
+//! } } }
 //! ```
 //!
-//! `source` is [`CenterOptions::fingerprint`] of the whole character: what does not fit it any more
-//! is stale.
+//! `source` is [`CenterOptions::fingerprint`] of the whole character: centers whose source differs
+//! are stale.
 
 use super::extras::{OWN, extras_of, remove_member};
 use super::fault::Fault;
@@ -22,8 +24,9 @@ use supple::centers::{CenterOptions, Centers};
 use supple::deform::{CenterSource, CentersOfRotation};
 use supple::{Method, Rig};
 
-/// The vertex attribute that holds centers of rotation: three floats, in the space of `POSITION`. A
-/// vertex without a center holds its own place.
+/// The vertex attribute that holds centers of rotation: three floats, in the space of `POSITION`.
+///
+/// A vertex without a center holds its own position.
 pub const CENTER_ATTRIBUTE: &str = "_CENTER_OF_ROTATION";
 
 /// The member of Supple's extras that is about centers.
@@ -32,24 +35,24 @@ const RECORD: &str = "centerOfRotation";
 /// What messages call a center.
 const CENTER: &str = "center of rotation";
 
-/// Nodes that share a mesh share its centers if these differ by no more than this share of the
-/// extent.
+/// The share of the extent by which the centers of nodes with the same mesh may differ; above it,
+/// the nodes get a mesh each.
 const SAME_CENTERS: f32 = 1e-6;
 
-/// Centers of rotation that came with a file.
+/// Centers of rotation that a file stores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredCenters {
-    /// The centers, as far as there are any that can be read.
+    /// The centers, where they can be read.
     pub centers: Arc<Centers>,
-    /// How they were computed, as far as the file says.
+    /// The options that they were computed with, if the file says so.
     pub options: Option<CenterOptions>,
-    /// Whether they are of use.
+    /// Whether they can be used.
     pub state: StoredState,
 }
 
 impl StoredCenters {
-    /// These centers where they fit; else those that can be computed by the same options, as far as
-    /// the file says.
+    /// These centers if they fit; otherwise centers computed with the same options, or with the
+    /// default ones if the file names none.
     pub fn source(&self) -> CenterSource {
         match (&self.state, self.options) {
             (StoredState::Fit, _) => CenterSource::Known(self.centers.clone()),
@@ -58,11 +61,10 @@ impl StoredCenters {
         }
     }
 
-    /// The method, and if it turns about centers, these ones where they fit. A method that has to
-    /// compute its own does so by the same options.
+    /// Gives a method these centers if it turns about centers and they fit. A method that computes
+    /// its own does so with the same options.
     ///
-    /// A method that asks for options other than the paper's, or has centers already, stays as it
-    /// is.
+    /// A method with options other than the paper's, or with centers of its own, is not changed.
     pub fn prepare(&self, method: &Method) -> Method {
         match method {
             Method::CentersOfRotation(CentersOfRotation {
@@ -83,10 +85,11 @@ impl StoredCenters {
 /// Centers of rotation as the primitives store them.
 #[derive(Default)]
 pub(super) struct CenterPoints {
-    /// `None` for vertices without; shorter than the surface if the last have none.
+    /// `None` for vertices without a center; shorter than the surface if the last vertices have
+    /// none.
     pub(super) points: Vec<Option<Vec3>>,
-    /// The first that could not be read: no reason to refuse the rest of the file, since they can
-    /// be computed anew.
+    /// The first error. It is no reason to refuse the rest of the file, since centers can be
+    /// computed again.
     pub(super) fault: Option<Fault>,
 }
 
@@ -132,7 +135,7 @@ pub(super) fn stored(
     }))
 }
 
-/// How centers were computed, and from what.
+/// The options that centers were computed with, and their source.
 #[derive(Clone, Debug, PartialEq)]
 struct Record {
     options: CenterOptions,
@@ -148,7 +151,7 @@ impl Record {
         }
     }
 
-    /// What a mesh says; nothing if it does not make sense.
+    /// The record of a mesh; none if it is not valid.
     fn of(mesh: &Value) -> Option<Record> {
         let json = mesh.get("extras")?.get(OWN)?.get(RECORD)?;
         let number = |key: &str| json.get(key)?.as_f64();
@@ -190,15 +193,15 @@ impl Record {
 }
 
 impl Document {
-    /// Stores centers of rotation, and that they were computed from `rig` by `options`; all else
-    /// stays as it was. `rig` must be this file's character.
+    /// Stores centers of rotation that were computed from `rig` with `options`. `rig` must be the
+    /// character of this file.
     ///
     /// Nodes that share a mesh but not their centers get a mesh each.
     ///
     /// # Errors
     ///
     /// If the rig or the centers are not those of this file, no mesh has a skin, or the extras of a
-    /// mesh are not an object; the document then stays as it was.
+    /// mesh are not an object.
     pub fn set_centers(
         &mut self,
         rig: &Rig,
@@ -254,7 +257,7 @@ impl Document {
     }
 }
 
-/// Removes stored centers from a mesh, with what is said of them.
+/// Removes stored centers and their record from a mesh.
 pub(super) fn forget_centers(mesh: &mut Value) {
     let primitives = mesh.get_mut("primitives").and_then(Value::as_array_mut);
     for primitive in primitives.into_iter().flatten() {

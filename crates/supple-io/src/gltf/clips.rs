@@ -14,8 +14,7 @@ use gltf_json::validation::Checked;
 use serde_json::Value;
 use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
 
-/// Reads every animation; channels that drive what Supple does not know are counted and passed
-/// over.
+/// Reads every animation; channels that drive something unknown are counted and skipped.
 pub(super) fn clips(
     file: &File,
     tree: &Tree,

@@ -1,4 +1,4 @@
-//! Dropping what nothing in a document uses any more.
+//! Dropping the parts of a document that nothing uses any more.
 
 use super::mush::mush_accessors;
 use super::{Document, MUSH_EXTENSION};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Extensions that are known not to refer to accessors or buffer views (by their beginnings).
+/// The beginnings of the names of extensions that do not refer to accessors or buffer views.
 const WITHOUT_REFERENCES: [&str; 7] = [
     "KHR_materials_",
     "KHR_texture_",
@@ -20,8 +20,7 @@ const WITHOUT_REFERENCES: [&str; 7] = [
 impl Document {
     /// Removes accessors and buffer views that nothing refers to, and their bytes.
     ///
-    /// An extension that is not known may refer to anything, so a file that uses one is left as it
-    /// is.
+    /// An unknown extension may refer to anything, so a file that uses one is left as it is.
     pub(super) fn drop_unused(&mut self) {
         let used = self.json.get("extensionsUsed").and_then(Value::as_array);
         let harmless = |name: &str| {
@@ -43,7 +42,7 @@ impl Document {
 
     /// Moves the bytes of the buffer views together, in their order, buffer by buffer.
     fn repack(&mut self, json: &mut Value) {
-        // Views may overlap: then moving them apart would make the file larger, not smaller.
+        // Views may overlap; moving them apart would make the file larger.
         let length = |view: &mut Value| view["byteLength"].as_u64().unwrap_or(0);
         let views = elements(json, "bufferViews").map(length);
         let claimed = views.fold(0, u64::saturating_add);

@@ -1,4 +1,4 @@
-//! The outside of a file: GLB chunks, JSON text, and the buffers that it names.
+//! The container of a file: GLB chunks, JSON text, and the buffers that it names.
 
 use super::elements::section;
 use super::fault::Fault;
@@ -28,7 +28,7 @@ pub(super) struct Container {
     pub(super) byte_count: u64,
 }
 
-/// Opens a `.glb` (told by its first four bytes) or a `.gltf`.
+/// Opens a `.glb`, which its first four bytes identify, or a `.gltf`.
 pub(super) fn open(bytes: &[u8], folder: Option<&Path>) -> Result<Container, Fault> {
     let mut chunks = Chunks::default();
     let text = if bytes.starts_with(MAGIC) {
@@ -65,7 +65,7 @@ pub(super) fn open(bytes: &[u8], folder: Option<&Path>) -> Result<Container, Fau
     })
 }
 
-/// serde_json's message without its own " at line …": the place is told apart.
+/// The message of serde_json without " at line …", which is reported separately.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

@@ -29,7 +29,7 @@ pub(super) struct Binding {
     pub(super) instances: Vec<Instance>,
     /// The file's nodes of the props, with where their morph weights are.
     pub(super) props: Vec<PropBinding>,
-    /// The file's animation for each clip; none where a clip moves nothing that a file could.
+    /// The file's animation for each clip; none for a clip without channels that a file can hold.
     pub(super) animation_of_clip: Vec<Option<usize>>,
 }
 
@@ -56,13 +56,13 @@ pub(super) struct PropBinding {
 impl Document {
     /// The skeleton's joint for each joint in the file's own order, in which palettes are stored.
     ///
-    /// This is the order of the skin; of several skins, one after the other, each without the joints
-    /// that an earlier one lists.
+    /// This is the order of the skin. Several skins follow each other, each without the joints of
+    /// earlier ones.
     pub fn joints_in_file_order(&self) -> &[usize] {
         &self.binding.file_joints
     }
 
-    /// Refuses what has another number of vertices than the character.
+    /// Refuses a number of vertices that is not that of the character.
     pub(super) fn check_vertex_count(
         &self,
         what: &'static str,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 /// The member of `extras` that holds what is Supple's.
 pub(super) const OWN: &str = "supple";
 
-/// The extras of a mesh, made if there are none; none if they are something else than an object.
+/// The extras of a mesh, created if there are none; none if they are not an object.
 pub(super) fn extras_of(mesh: &mut Value) -> Option<&mut Map<String, Value>> {
     let extras = mesh.as_object_mut()?.entry("extras").or_insert(Value::Null);
     if extras.is_null() {
@@ -14,8 +14,8 @@ pub(super) fn extras_of(mesh: &mut Value) -> Option<&mut Map<String, Value>> {
     extras.as_object_mut()
 }
 
-/// Removes what is at the end of a path of keys, and on the way back what became empty by that.
-/// Tells whether it was there.
+/// Removes the member at the end of a path of keys, and objects that become empty by that. True if
+/// it was there.
 pub(super) fn remove_member(json: &mut Value, path: &[&str]) -> bool {
     let (Some((key, rest)), Some(object)) = (path.split_first(), json.as_object_mut()) else {
         return false;

@@ -1,4 +1,4 @@
-//! A file's JSON by its types, for all that reads it.
+//! The typed JSON of a file, for everything that reads it.
 
 use super::accessor::Accessors;
 use super::container::Container;
@@ -58,7 +58,7 @@ impl File<'_> {
         Ok(result)
     }
 
-    /// What the file calls a node with a mesh.
+    /// The name of a node with a mesh.
     pub(super) fn node_name(&self, node: &MeshNode) -> String {
         let names = [&self.nodes[node.node].name, &self.meshes[node.mesh].name];
         let given = names.into_iter().flatten().find(|name| !name.is_empty());
@@ -67,7 +67,7 @@ impl File<'_> {
             .unwrap_or_else(|| format!("mesh {}", node.mesh))
     }
 
-    /// The colour of a material; `None` where it is white or comes from a texture.
+    /// The colour of a material; none if it is white or comes from a texture.
     pub(super) fn material_color(&self, material: Option<usize>) -> Option<Vec3> {
         let path = |index: usize| format!("/materials/{index}/pbrMetallicRoughness");
         let pbr = self.json.pointer(&path(material?))?;
@@ -78,7 +78,7 @@ impl File<'_> {
         is_plain.then_some(color)
     }
 
-    /// How many morph targets a mesh has: as many as its first primitive (all must have the same).
+    /// The number of morph targets of a mesh, which all its primitives share.
     pub(super) fn morph_count(&self, mesh: usize) -> usize {
         let first = self.meshes[mesh].primitives.first();
         first

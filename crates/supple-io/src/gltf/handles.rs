@@ -1,11 +1,11 @@
-//! Point handles in a file: a joint for each, beside each other under one node, since no handle
-//! moves another; pseudo-edges in the extras of the skin.
+//! Point handles in a file: a joint for each, side by side under one node, since no handle moves
+//! another; pseudo-edges in the extras of the skin.
 //!
 //! ```json
 //! "extras": { "supple": { "point_handles": { "edges": [[0, 1], [1, 2]] } } }
 //! ```
 //!
-//! The numbers of edges are places in the skin's list of joints (`docs/point-handles.md`).
+//! Edges name joints by their index in the skin's list (`docs/point-handles.md`).
 
 use super::centers::forget_centers;
 use super::document::Instance;
@@ -22,14 +22,14 @@ use std::sync::Arc;
 use supple::point_handles::PlacedHandles;
 use supple::{Mesh, Rig, Weights};
 
-/// What of Supple's extras is about point handles.
+/// The member of Supple's extras that is about point handles.
 const RECORD: &str = "point_handles";
 
-/// What the node above all handles is called.
+/// The name of the node above all handles.
 const PARENT: &str = "handles";
 
-/// Two frames that take no corner of the character farther apart than this share of its size differ
-/// by the rounding of files.
+/// The share of the character's size by which two frames may move a corner of it apart and still
+/// count as equal up to the rounding of files.
 const ALIKE: f64 = 1e-5;
 
 fn alike(a: &DAffine3, b: &DAffine3, [min, max]: [Vec3; 2]) -> bool {
@@ -46,8 +46,8 @@ fn alike(a: &DAffine3, b: &DAffine3, [min, max]: [Vec3; 2]) -> bool {
 }
 
 impl Document {
-    /// The surface of the character where the file shows it, as one body: each mesh in its bind
-    /// pose, carried to where the rest pose has the joint that holds most of it.
+    /// The surface of the character as the file shows it at rest: each mesh in its bind pose, moved
+    /// by the rest pose of the joint that holds most of it.
     ///
     /// Handles are placed in this surface, and [`Document::with_point_handles`] binds the meshes of
     /// the file to them.
@@ -69,8 +69,8 @@ impl Document {
         Mesh::new(positions, None, None, triangles).map_err(|_| SaveError::OtherSkeleton)
     }
 
-    /// Where the rest pose carries each mesh of the character; those that are carried alike up to
-    /// rounding have the same.
+    /// The transform by which the rest pose moves each mesh of the character; those that are equal
+    /// up to rounding are the same.
     fn frames(&self, rig: &Rig) -> Vec<DAffine3> {
         let skeleton = rig.skeleton();
         let world_from_node = skeleton.rest_world();
@@ -97,12 +97,11 @@ impl Document {
         frames
     }
 
-    /// The same file with its meshes bound to handles instead of whatever moved them. Clips that
-    /// moved joints or meshes are left out, since nothing follows what they move; those of morph
-    /// targets stay.
+    /// Binds the meshes of the file to point handles instead of bones, and reads the result. Of the
+    /// clips, only the channels of morph targets stay, since nothing follows the others any more.
     ///
     /// `rig` is the character of this file; the handles are in the space of
-    /// [`Document::surface_at_rest`], and the weights are those of handles.
+    /// [`Document::surface_at_rest`], and `weights` bind the vertices to the handles.
     ///
     /// # Errors
     ///
@@ -120,7 +119,7 @@ impl Document {
         changed.json["skins"] = json!([]);
         let (parent, joints) = changed.add_handles(&handles.places)?;
         let list: Arc<[usize]> = (0..handles.places.len()).collect();
-        // One skin for all meshes that are carried alike.
+        // One skin for all meshes with the same frame.
         let mut skins: Vec<(DAffine3, usize)> = Vec::new();
         for (index, frame) in frames.into_iter().enumerate() {
             let known = skins.iter().find(|(known, _)| *known == frame);
@@ -147,8 +146,8 @@ impl Document {
         changed.read(PARENT)
     }
 
-    /// Pseudo-edges that the file has between joints of the skeleton, each once; those that make no
-    /// sense are left out, and told by [`Document::bad_pseudo_edges`].
+    /// The pseudo-edges of the file between joints of the skeleton, each once. Those that are not
+    /// valid are skipped; [`Document::bad_pseudo_edges`] lists them.
     pub fn pseudo_edges(&self) -> Vec<[usize; 2]> {
         let read = self.read_edges().into_iter();
         let mut edges: Vec<[usize; 2]> = read.filter_map(Result::ok).collect();
@@ -157,7 +156,7 @@ impl Document {
         edges
     }
 
-    /// Pseudo-edges of the file that make no sense.
+    /// The pseudo-edges of the file that are not valid.
     pub fn bad_pseudo_edges(&self) -> Vec<BadEdge> {
         let mut bad: Vec<BadEdge> = Vec::new();
         for fault in self.read_edges().into_iter().filter_map(Result::err) {
@@ -169,8 +168,7 @@ impl Document {
         bad
     }
 
-    /// What is listed as an edge in the skins of the character, as joints of the skeleton, the
-    /// lower first.
+    /// The edges that the skins of the character list, as joints of the skeleton, the lower first.
     fn read_edges(&self) -> Vec<Result<[usize; 2], BadEdge>> {
         let mut edges = Vec::new();
         let instances = self.binding.instances.iter();
@@ -202,10 +200,10 @@ impl Document {
         edges
     }
 
-    /// Takes out the nodes of handles that the file has already, which nothing needs once their
-    /// skin is gone. They are the last ones in files that Supple wrote; where other nodes came
-    /// after them, or something hangs on one of them, all stay: other parts of the file may
-    /// name nodes by their numbers.
+    /// Removes the nodes of handles that the file has already, which nothing needs once their skin
+    /// is gone. In files that Supple wrote they are the last nodes. If other nodes follow them, or
+    /// something is attached to one of them, all stay, since other parts of the file name nodes by
+    /// number.
     fn drop_former_handles(&mut self) {
         let skins = self.json["skins"].as_array();
         let skins = skins.into_iter().flatten();
@@ -240,7 +238,7 @@ impl Document {
         }
     }
 
-    /// Nodes for handles, under one that all scenes show; returns that one, and theirs.
+    /// Adds nodes for handles, under one that all scenes show; returns that one, and theirs.
     fn add_handles(&mut self, places: &[DVec3]) -> Result<(usize, Vec<usize>), NotFinite> {
         let nodes = self.json["nodes"].as_array();
         let names = nodes.into_iter().flatten();
@@ -297,7 +295,7 @@ impl Document {
         ))
     }
 
-    /// Leaves of all clips only what changes morph targets.
+    /// Removes all channels of clips but those of morph targets.
     fn keep_clips_of_morphs(&mut self) {
         let Some(animations) = self.json["animations"].as_array_mut() else {
             return;
@@ -316,12 +314,12 @@ impl Document {
     }
 }
 
-/// A pseudo-edge in a file that makes no sense.
+/// A pseudo-edge in a file that is not valid, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadEdge {
-    /// The number of the skin that lists it.
+    /// The skin that lists it, by its index in the file.
     pub skin: u64,
-    /// Its place in the list; none if there is no list.
+    /// Its index in the list; none if there is no list.
     pub edge: Option<usize>,
     /// What is wrong with it.
     pub problem: String,
@@ -360,8 +358,8 @@ fn joints_of_edge(ends: &Value, joint_of_skin: &[usize]) -> Result<[usize; 2], S
     }
 }
 
-/// Takes numbers of nodes from one on out of a list; a list of none is left out, as glTF has no
-/// empty ones.
+/// Removes nodes from a list, from the index `first` on, and the list if it becomes empty, since
+/// glTF has no empty lists.
 fn forget_from(holder: &mut Value, list: &str, first: usize) {
     let Some(nodes) = holder.get_mut(list).and_then(Value::as_array_mut) else {
         return;

@@ -15,10 +15,9 @@ use std::sync::Arc;
 pub(super) struct Joints {
     /// (node, joint_from_bind) in the order of nodes.
     pub(super) sorted: Vec<(usize, DAffine3)>,
-    /// For each joint as the file lists them, its index in `sorted`.
+    /// The index in `sorted` of each joint, in the order in which the file lists them.
     pub(super) in_file_order: Vec<usize>,
-    /// For each mesh node, the joints that it is bound to: one list per skin, however many nodes
-    /// use it.
+    /// The joints that each mesh node is bound to: one list per skin, however many nodes use it.
     pub(super) of_mesh_node: Vec<Arc<SkinJoints>>,
 }
 
@@ -53,7 +52,7 @@ impl Joints {
     /// Collects the joints of `bound` nodes; a node without a skin is its own joint.
     pub(super) fn new(file: &File, tree: &Tree, bound: &[&MeshNode]) -> Result<Joints, Fault> {
         let mut listed = Listed::default();
-        // Each different list once: a skin's, or the one joint of a node without a skin.
+        // Each different list once: that of a skin, or the one joint of a node without a skin.
         let mut lists: Vec<Vec<usize>> = Vec::new();
         let mut list_of_skin: HashMap<usize, usize> = HashMap::new();
         let mut list_of_mesh_node: Vec<usize> = Vec::with_capacity(bound.len());
@@ -151,7 +150,7 @@ fn skin_joints(
 fn first_root(list: &[usize], node_of: impl Fn(usize) -> usize, tree: &Tree) -> usize {
     let mut nodes: Vec<usize> = list.iter().map(|&joint| node_of(joint)).collect();
     nodes.sort_unstable();
-    // Nodes below another lie in its run, so the highest ones are those that no earlier run
+    // Nodes below another one follow it, so the highest ones are those that no earlier subtree
     // reaches.
     let mut reached = 0;
     nodes.retain(|&node| {

@@ -55,7 +55,7 @@ fn from_bytes(bytes: &[u8], folder: Option<PathBuf>, name: &str) -> Result<Loade
 }
 
 impl Loaded {
-    /// What was read, with the file that it was read from.
+    /// A character with the document that it was read from.
     pub(super) fn of(
         character: Character,
         container: Container,
@@ -78,8 +78,8 @@ impl Loaded {
 }
 
 impl Document {
-    /// Reads the character that this document now holds, without writing the file in between:
-    /// everything is rounded as the file rounds it.
+    /// Reads the character that this document now holds, in memory. Everything is rounded as in the
+    /// file.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
-//! A bake of direct delta mush that a file holds: an extension of mesh primitives with rows of its
-//! own, which say how and from what they were baked.
+//! A bake of direct delta mush in a file: an extension of mesh primitives, with the options and the
+//! source of the bake.
 //!
 //! `docs/ddm-in-gltf.md` describes every field. `source` is [`MushOptions::fingerprint`] of the
-//! whole character: what does not fit it any more is stale.
+//! whole character: a bake whose source differs is stale.
 
 use super::accessor::Numbers;
 use super::document::Instance;
@@ -32,19 +32,19 @@ pub const MUSH_EXTENSION: &str = "SUPPLE_direct_delta_mush";
 /// The accessors of the extension.
 const ACCESSORS: [&str; 6] = ["counts", "joints", "shares", "patches", "centers", "scales"];
 
-/// How far shares of a vertex may be from summing to one: whatever a tool makes of 16 bits.
+/// How far the shares of a vertex may be from summing to one, for tools that round them to 16 bits.
 const SHARES_OFF: f32 = 1e-2;
 
-/// A bake of direct delta mush that came with a file.
+/// A bake of direct delta mush that a file stores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredMush {
-    /// The bake, if all of it can be read.
+    /// The bake; none if it cannot be read completely.
     pub mush: Option<Arc<Mush>>,
-    /// How it was baked, as far as the file says.
+    /// The options of the bake, if the file says so.
     pub options: Option<MushOptions>,
-    /// Whether it is of use.
+    /// Whether it can be used.
     pub state: StoredState,
-    /// How many bytes it takes in the file.
+    /// The number of bytes that it takes in the file.
     pub byte_count: u64,
 }
 
@@ -55,7 +55,7 @@ impl StoredMush {
         self.mush.as_ref().filter(|_| fits)
     }
 
-    /// True if these are the options of the bake, up to the rounding of files.
+    /// True if the bake was made with these options, up to the rounding of files.
     pub fn is_by(&self, options: &MushOptions) -> bool {
         let rounded = |options: &MushOptions| {
             let numbers = [options.lambda, options.kappa, options.alpha, options.prune];
@@ -77,8 +77,8 @@ impl StoredMush {
     }
 }
 
-/// The bake that a file stores for its character. Whatever is wrong with it is no reason to refuse
-/// the rest of the file, since it can be baked anew.
+/// The bake that a file stores for its character. An error in it is no reason to refuse the rest of
+/// the file, since the character can be baked again.
 pub(super) fn stored(file: &File<'_>, instances: &[Instance], rig: &Rig) -> Option<StoredMush> {
     let mut reading = Reading::new(file);
     for instance in instances.iter().filter(|instance| instance.skinned) {
@@ -129,12 +129,12 @@ pub(super) fn stored(file: &File<'_>, instances: &[Instance], rig: &Rig) -> Opti
     })
 }
 
-/// The state of a bake that belongs to its character: broken if a patch is larger than the mesh that
-/// it was gathered from, since smoothing makes none larger.
+/// The state of a bake that belongs to its character: broken if a patch is larger than the mesh,
+/// since smoothing makes none larger.
 fn state_by_size(mush: &Mush, mesh: &Mesh) -> StoredState {
     let places = mesh.positions().iter();
     let size = places.map(|place| place.abs().max_element());
-    // From the origin, so that no rounding matters: patches are within a quarter of this.
+    // Measured from the origin, with room to spare: valid patches are within a quarter of this.
     let size = 4.0 * size.fold(0.0, f32::max);
     let oversized = (0..mush.centers().len()).find(|&vertex| {
         let is_large = |part: &PatchPart| {
@@ -155,7 +155,7 @@ fn state_by_size(mush: &Mush, mesh: &Mesh) -> StoredState {
     }
 }
 
-/// The hash of what a bake belongs to, as files hold it.
+/// The hash of the character that a bake belongs to, as files store it.
 fn source_of(
     options: &MushOptions,
     mesh: &Mesh,
@@ -164,7 +164,7 @@ fn source_of(
     instances: &[Instance],
 ) -> Result<String, MushError> {
     let mut places: HashMap<*const [usize], HashMap<usize, u16>> = HashMap::new();
-    // Which skin numbers the joints of each vertex.
+    // The skin that numbers the joints of each vertex.
     let mut skin_of_vertex = vec![None; mesh.vertex_count()];
     for instance in instances {
         let skin = Arc::as_ptr(&instance.joint_of_skin);
@@ -178,18 +178,18 @@ fn source_of(
     let number = |vertex: usize, joint: usize| {
         let places = skin_of_vertex[vertex].and_then(|skin| places.get(&skin));
         let place = places.and_then(|places| places.get(&joint));
-        // Every skin lists what its vertices name.
+        // Every skin lists the joints of its vertices.
         usize::from(place.copied().unwrap_or(u16::MAX))
     };
     let hash = options.fingerprint(mesh, skeleton, weights, number)?;
     Ok(format!("{hash:016x}"))
 }
 
-/// Primitives' rows being put together.
+/// The rows of all primitives, while they are read.
 struct Reading<'a> {
     file: &'a File<'a>,
     rows: MushRows,
-    /// What each primitive says, with the joints of its skin.
+    /// The extension of each primitive, with the joints of its skin.
     records: Vec<(&'a Value, Arc<[usize]>)>,
     accessors: HashSet<usize>,
     fault: Option<Fault>,
@@ -248,7 +248,7 @@ impl<'a> Reading<'a> {
             accessors: &mut self.accessors,
         };
         let counts = columns.counts(vertex_count)?;
-        // More than memory can hold will not be found in any accessor.
+        // No accessor holds more than fits into memory.
         let total: u64 = counts.iter().map(|&count| u64::from(count)).sum();
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         let joints = columns.joints(&counts, total, skin)?;
@@ -270,7 +270,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// How all primitives say that they were baked; nothing if some do not say.
+    /// The options that all primitives name; none if one does not name them.
     fn options(&self) -> Option<MushOptions> {
         let mut all: Option<MushOptions> = None;
         for (json, skin) in &self.records {
@@ -288,8 +288,8 @@ impl<'a> Reading<'a> {
         Some(all)
     }
 
-    /// What all primitives say that they were baked from; an empty text, which nothing has for its
-    /// hash, if they say different things.
+    /// The source that all primitives name; an empty text, which is no hash, if they name different
+    /// ones.
     fn source(&self) -> Option<&'a str> {
         let mut sources = self.records.iter();
         let mut next = || sources.next().map(|(json, _)| json.get("source")?.as_str());
@@ -305,7 +305,7 @@ impl<'a> Reading<'a> {
     fn byte_count(&self) -> u64 {
         let accessors = self.accessors.iter();
         let lengths = accessors.map(|&accessor| self.file.accessors.byte_length(accessor));
-        // Lengths are as the file claims, whether or not the bytes are there.
+        // Lengths as the file claims them, whether or not the bytes are there.
         lengths.fold(0, u64::saturating_add)
     }
 }
@@ -314,14 +314,14 @@ impl<'a> Reading<'a> {
 struct Columns<'a> {
     file: &'a File<'a>,
     extension: &'a Value,
-    /// Where the extension is.
+    /// The JSON path of the extension.
     place: &'a str,
-    /// Those that were read, of all primitives.
+    /// The accessors that were read, of all primitives.
     accessors: &'a mut HashSet<usize>,
 }
 
 impl Columns<'_> {
-    /// An accessor by its name, and where that is said.
+    /// An accessor by its name, and the JSON path of that name.
     fn accessor(&mut self, name: &str) -> Result<(usize, String), Fault> {
         let there = format!("{}.{name}", self.place);
         let index = self.extension.get(name).and_then(Value::as_u64);
@@ -389,7 +389,7 @@ impl Columns<'_> {
         Ok(joints)
     }
 
-    /// ω and ψ in turns.
+    /// ω and ψ, alternating.
     fn shares(&mut self, counts: &[u32], total: usize) -> Result<Vec<f32>, Fault> {
         let (shares, there) = self.floats("shares", Type::Vec2, Numbers::Fractions)?;
         same_count(shares.len() / 2, total, &there, AS_COUNTED)?;
@@ -450,7 +450,7 @@ fn same_count(found: usize, expected: usize, there: &str, why: &str) -> Result<(
     Err(Fault::new(there, problem))
 }
 
-/// The options of a primitive; nothing if they do not make sense.
+/// The options of a primitive; none if they are not valid.
 fn options_of(json: &Value, skin: &[usize]) -> Option<MushOptions> {
     let number = |key: &str| json.get(key)?.as_f64();
     let switch = |key: &str| json.get(key)?.as_bool();
@@ -521,7 +521,7 @@ struct PrimitiveRows {
 }
 
 impl PrimitiveRows {
-    /// For a primitive of a mesh, which errors name.
+    /// The accessors by their names. Errors name the mesh and the primitive.
     fn accessors(
         &self,
         mesh: usize,
@@ -556,7 +556,7 @@ impl PrimitiveRows {
     }
 }
 
-/// Whole numbers in bytes, if they fit.
+/// Integers in the smallest type that holds them.
 fn smallest(numbers: &[u16]) -> Accessor {
     if numbers.iter().all(|&number| number <= 255) {
         let bytes = numbers.iter().map(|&number| number as u8).collect();
@@ -570,17 +570,16 @@ fn smallest(numbers: &[u16]) -> Accessor {
 }
 
 impl Document {
-    /// Stores a bake of direct delta mush, and that it was baked from `rig`, which must be this
-    /// file's character, by `options`. Returns the bake as the file holds it, in numbers of 16
-    /// bits: what reading the file gives.
+    /// Stores a bake of direct delta mush that was baked from `rig` with `options`; `rig` must be
+    /// the character of this file. Returns the bake as it is read back, rounded to 16 bits.
     ///
-    /// The ordinary skin becomes the bake's own weights (variant v5), at most `skin_influences` for
-    /// a vertex, so that every program that knows nothing of the extension shows
-    /// an approximation. Nodes that share a mesh but not their rows get a mesh each.
+    /// The ordinary skin becomes the bake's own weights (variant v5), with at most
+    /// `skin_influences` per vertex, so that programs that do not know the extension show an
+    /// approximation. Nodes that share a mesh but not their rows get a mesh each.
     ///
     /// # Errors
     ///
-    /// If the rig or the bake is not that of this file; the document then stays as it was.
+    /// If the rig or the bake is not that of this file.
     pub fn set_mush(
         &mut self,
         rig: &Rig,
@@ -646,12 +645,12 @@ impl Document {
         })
     }
 
-    /// Makes the weights of a bake (variant v5) the ordinary skin, at most `skin_influences` for a
-    /// vertex, and stores nothing else of it. Drops a bake that was stored before.
+    /// Makes the weights of a bake (variant v5) the ordinary skin, with at most `skin_influences`
+    /// per vertex, and stores nothing else of it. Removes a bake that was stored before.
     ///
     /// # Errors
     ///
-    /// If the rig or the bake is not that of this file; the document then stays as it was.
+    /// If the rig or the bake is not that of this file.
     pub fn set_skin_of_mush(
         &mut self,
         rig: &Rig,
@@ -673,7 +672,7 @@ impl Document {
         Ok(())
     }
 
-    /// The bake, with joints of one node taken for one where a skin may list only one of them.
+    /// The bake, with joints of one node merged where a skin can list only one of them.
     fn with_a_node_once<'m>(&self, rig: &Rig, mush: &'m Mush) -> Result<Cow<'m, Mush>, SaveError> {
         self.check_vertex_count("a bake", mush.centers().len())?;
         self.check_character(rig)?;
@@ -710,8 +709,8 @@ impl Document {
         Ok(Cow::Owned(rows.into_mush(rig.skeleton().joints().len())?))
     }
 
-    /// Keeps the list of extensions true: the bake's is on it if some primitive has one, and never
-    /// required.
+    /// Updates the list of used extensions: the bake's is on it if a primitive has one, and is
+    /// never required.
     pub(super) fn list_mush_extension(&mut self) {
         let meshes = self.json["meshes"].as_array().into_iter().flatten();
         let primitives = meshes.filter_map(|mesh| mesh.get("primitives")?.as_array());
@@ -763,7 +762,7 @@ fn rows_of(
                 joints.push(*places.get(&joint).ok_or(missing)?);
             }
         }
-        // The skin's numbers say it all: instances whose skins differ may still share a mesh.
+        // The skin's numbers are enough: instances with different skins may still share a mesh.
         let numberless = influences.iter().map(|&influence| PackedInfluence {
             joint: 0,
             ..influence

@@ -17,8 +17,10 @@ const POSES_PER_CLIP: usize = 4;
 /// The angle by which joints are turned where there are no clips, in radians.
 const TURN: f64 = 0.7;
 
-/// The errors of a stored bake of direct delta mush: the largest distance of a vertex from where the
-/// exact bake has it, in any of some poses, as a share of the size of the posed surface.
+/// The errors of a stored bake of direct delta mush.
+///
+/// Each is the largest distance of a vertex from its position by the exact bake, in any of several
+/// poses, as a share of the size of the posed surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MushErrors {
     /// The error by rounding to 16 bits, over all variants but `ddm-v1`.

@@ -1,7 +1,7 @@
-//! A bake of direct delta mush in few bytes: fractions of 16 bits, and what they are fractions of.
+//! A bake of direct delta mush in few bytes: fractions of 16 bits, and their scales.
 //!
-//! What must sum up exactly still does: shares to one, levers to zero, so that the rest pose and
-//! rigid motions of the whole character come back as from the bake itself.
+//! Shares still sum to exactly one, and levers to zero, so that the rest pose and rigid motions of
+//! the whole character are as exact as with the bake itself.
 
 use glam::{DVec3, Vec3};
 use supple::mush::{Mush, MushError, PatchPart};
@@ -13,11 +13,11 @@ const WHOLE: u16 = u16::MAX;
 /// One, as a signed fraction.
 const SIGNED_WHOLE: f64 = i16::MAX as f64;
 
-/// The largest lever of a vertex stays this many steps below one, so that there is room to make the
-/// sum right …
+/// The largest lever of a vertex stays this many steps below one, which leaves room to correct the
+/// sum.
 const LEVER_ROOM: f64 = 2.0;
 
-/// … and the largest moment this many, for that and for the ball.
+/// The largest moment of a vertex stays this many steps below one, for that and for [`BALL`].
 const MOMENT_ROOM: f64 = 4.0;
 
 /// Moments are fractions of a length along each axis, so that a patch may be thin along one and
@@ -41,8 +41,8 @@ pub(super) struct PackedMush {
     pub(super) starts: Vec<usize>,
     pub(super) influences: Vec<PackedInfluence>,
     pub(super) centers: Vec<Vec3>,
-    /// What the fractions of a vertex are of: of levers one length, of moments the product of two,
-    /// one for each axis.
+    /// The scales of each vertex: a length for levers, and one for each axis, whose products scale
+    /// moments.
     pub(super) scales: Vec<[f32; 4]>,
 }
 
@@ -86,7 +86,7 @@ impl PackedMush {
                 patch[number] = step.clamp(-i64::from(i16::MAX), i64::from(i16::MAX)) as i16;
             }
         };
-        // What rounding, and influences that were left out, keep the sum from zero by is taken off.
+        // Subtracts what rounding and omitted influences leave of the sum, which must be zero.
         let sum: DVec3 = parts.iter().map(|part| part.lever.as_dvec3()).sum();
         let levers: Vec<DVec3> = parts
             .iter()
@@ -157,8 +157,9 @@ fn whole_shares(shares: &[f32]) -> Vec<u16> {
         .collect()
 }
 
-/// Gives a joint that turns the vertex a step of its weight too, taken from the heaviest: an
-/// influence without weight is none. Returns the shares and which influences are left.
+/// Gives every joint that turns the vertex at least one step of weight, taken from the heaviest,
+/// since an influence without weight is dropped. Returns the shares and the influences that are
+/// left.
 fn nothing_less_than_a_step(mut shares: Vec<u16>, rotations: &[u16]) -> (Vec<u16>, Vec<usize>) {
     for index in 0..shares.len() {
         if shares[index] > 0 || rotations[index] == 0 {
@@ -176,14 +177,14 @@ fn nothing_less_than_a_step(mut shares: Vec<u16>, rotations: &[u16]) -> (Vec<u16
     (shares, kept)
 }
 
-/// The length that the largest lever of a vertex is a little less than.
+/// A length slightly above the largest lever of a vertex.
 fn lever_scale(levers: &[DVec3]) -> f32 {
     let largest = levers.iter().map(|lever| lever.abs().max_element());
     let largest = largest.fold(0.0, f64::max);
     (largest * SIGNED_WHOLE / (SIGNED_WHOLE - LEVER_ROOM)) as f32
 }
 
-/// Lengths along the axes whose products the moments of a vertex are a little less than.
+/// Lengths along the axes whose products are slightly above the moments of a vertex.
 fn moment_scales(parts: &[&PatchPart]) -> [f32; 3] {
     let largest = |number: usize| {
         let moments = parts
@@ -214,8 +215,8 @@ fn in_steps(values: impl Iterator<Item = f64>, scale: f64) -> Vec<f64> {
     values.map(in_steps).collect()
 }
 
-/// Whole numbers near these that sum to `total`: what rounding down leaves goes to those who lost
-/// most, a step each.
+/// Rounds to integers that sum to `total`: all are rounded down, and those that lost most get a
+/// step each.
 fn apportioned(values: &[f64], total: i64) -> Vec<i64> {
     let mut whole: Vec<i64> = values.iter().map(|value| value.floor() as i64).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -273,7 +274,7 @@ impl MushRows {
         let (weights, _) = weights.finish();
         let mut parts = Vec::with_capacity(weights.influence_count());
         for (vertex, &[lever_scale, axes @ ..]) in self.scales.iter().enumerate() {
-            // Weights come heaviest first, and without those that are nothing.
+            // Weights come heaviest first, without those that are zero.
             for &joint in weights.row(vertex).0 {
                 let Some(at) = row(vertex).find(|&at| self.joints[at] == usize::from(joint)) else {
                     continue;

@@ -11,9 +11,8 @@ use supple::mesh::Part;
 use supple::{Asset, Player, Pose};
 
 impl Document {
-    /// Puts the nodes of the file where a pose has them, so that it opens in that pose. Skins,
-    /// weights and animations stay as they are: what is bound is still bound, and a clip that plays
-    /// takes over.
+    /// Moves the nodes of the file into a pose, so that it opens in that pose. Skins, weights and
+    /// animations stay as they are; a clip that plays replaces the pose.
     ///
     /// # Errors
     ///
@@ -45,11 +44,11 @@ impl Document {
         Ok(())
     }
 
-    /// The same file frozen in a pose: deformed meshes at the top of the scene, everything else
-    /// where the pose puts it, no skins, morph targets or animations.
+    /// Freezes the file in a pose: deformed meshes at the top of the scene, everything else where
+    /// the pose has it, without skins, morph targets or animations.
     ///
-    /// `player` must play this file's character, and be in that pose (or moved by a palette from
-    /// there).
+    /// `player` must play the character of this file, in that pose or in one that a palette has
+    /// moved from there.
     ///
     /// # Errors
     ///
@@ -69,8 +68,7 @@ impl Document {
         let mut frozen = Vec::with_capacity(self.binding.instances.len());
         let mut parts = asset.parts.iter();
         for (index, instance) in self.binding.instances.iter().enumerate() {
-            // The first to come keeps the mesh's place; props and other instances need it as it
-            // was.
+            // The first instance replaces the mesh; props and other instances need it as it was.
             let mesh = if taken.insert(instance.mesh) {
                 instance.mesh
             } else {
@@ -108,7 +106,7 @@ impl Document {
         Ok(posed)
     }
 
-    /// Writes the pose into the nodes that it moves, and prop's morph weights beside them.
+    /// Writes the pose into the nodes that it moves, and the morph weights of props.
     fn freeze_nodes(&mut self, asset: &Asset, pose: &Pose) -> Result<(), NotFinite> {
         let nodes = asset.rig.skeleton().nodes();
         for ((node, local), &file_node) in

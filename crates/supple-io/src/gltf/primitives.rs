@@ -83,8 +83,8 @@ impl Document {
         }
     }
 
-    /// Removes attributes by the beginnings of their names, and with them a compressed twin of the
-    /// whole primitive.
+    /// Removes attributes by the beginnings of their names, and the compressed copy of the
+    /// primitive.
     pub(super) fn forget_attributes(&mut self, mesh: usize, primitive: usize, beginnings: &[&str]) {
         self.forget_compressed(mesh, primitive);
         let primitive = &mut self.json["meshes"][mesh]["primitives"][primitive];
@@ -97,7 +97,7 @@ impl Document {
         }
     }
 
-    /// Removes a compressed twin of a primitive: it knows nothing of what was changed.
+    /// Removes the compressed copy of a primitive, which does not have the changes.
     pub(super) fn forget_compressed(&mut self, mesh: usize, primitive: usize) {
         let primitive = &mut self.json["meshes"][mesh]["primitives"][primitive];
         remove_extensions(primitive, &["KHR_draco_mesh_compression"]);

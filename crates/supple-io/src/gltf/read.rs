@@ -1,4 +1,4 @@
-//! From the JSON of a file to a character.
+//! Reading a character from the JSON of a file.
 
 use super::centers;
 use super::clips::clips;
@@ -14,7 +14,7 @@ use super::{Notes, StoredCenters, StoredMush};
 use serde_json::Value;
 use supple::{Asset, Prop, Rig, Skeleton};
 
-/// What reading gives.
+/// A character as it was read, and how it corresponds to the file.
 pub(super) struct Character {
     pub(super) asset: Asset,
     pub(super) stored_centers: Option<StoredCenters>,
@@ -97,7 +97,7 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
     let rig = Rig::new(surface.mesh, skeleton, surface.weights)
         .map_err(|error| Fault::new("meshes", error.to_string()))?;
     let stored_centers = centers::stored(&file, &bound, surface.centers, &rig)?;
-    // Last: what it takes of the budget is missed by nothing else.
+    // Last, so that it leaves the budget for all else.
     let stored_mush = mush::stored(&file, &instances, &rig);
     Ok(Character {
         asset: Asset {
@@ -122,14 +122,15 @@ pub(super) fn character(container: &Container, name: &str) -> Result<Character, 
     })
 }
 
-/// Refuses compressed geometry, and lists required extensions that nobody here knows.
+/// Refuses compressed geometry; returns the required extensions that are not known.
 fn required_extensions(json: &Value) -> Result<Vec<String>, Fault> {
     let mut unknown = Vec::new();
     let required = json.get("extensionsRequired").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
         if UNREADABLE.contains(&name) {
             let problem = format!(
-                "{name} is compressed geometry, which Supple cannot decode; export without compression"
+                "{name} is compressed geometry, which Supple cannot decode; export without \
+                 compression"
             );
             return Err(Fault::new("extensionsRequired", problem));
         }

@@ -1,4 +1,4 @@
-//! A document as the bytes of a file that needs no other.
+//! A document as the bytes of a self-contained file.
 
 use super::container::{self, CHUNK_BIN, CHUNK_JSON, MAGIC};
 use super::store::remove_extensions;
@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Compression of buffer views, whose plain twins are what Supple reads and writes.
+/// Compression of buffer views, of which Supple reads and writes the uncompressed copy.
 const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
 impl Document {
-    /// As a `.glb`: one buffer, images embedded.
+    /// Writes the document as a `.glb`, with one buffer and embedded images.
     ///
     /// # Errors
     ///
@@ -50,7 +50,8 @@ impl Document {
         Ok(out)
     }
 
-    /// As a `.gltf` that needs no other file: the buffer is a data URI, images are embedded.
+    /// Writes the document as a `.gltf` that needs no other file: the buffer is a data URI, and
+    /// images are embedded.
     pub fn to_gltf(&self) -> Vec<u8> {
         let (mut json, bin) = self.self_contained();
         if !bin.is_empty() {
@@ -62,7 +63,7 @@ impl Document {
         format!("{json:#}\n").into_bytes()
     }
 
-    /// JSON and one buffer that need no other file, as far as images can be found.
+    /// The JSON and one buffer that need no other file, if all images can be found.
     fn self_contained(&self) -> (Value, Vec<u8>) {
         let mut whole = self.clone();
         whole.embed_images();
@@ -82,7 +83,7 @@ impl Document {
         let mut json = whole.json;
         let views = json["bufferViews"].as_array_mut();
         for view in views.into_iter().flatten() {
-            // The plain data was read; compressed twins of it would point to the wrong buffer.
+            // The uncompressed data was read; compressed copies would point to the wrong buffer.
             remove_extensions(view, &MESHOPT);
             let buffer = view["buffer"].as_u64().unwrap_or(0) as usize;
             let start = starts.get(buffer).copied().unwrap_or(0);
@@ -106,10 +107,10 @@ impl Document {
         }
         let is_listed = |key: &str| json[key].as_array().is_some_and(|list| !list.is_empty());
         if bin.is_empty() && is_listed("buffers") && is_listed("bufferViews") {
-            // Views of no bytes still name a buffer, which cannot be left out then.
+            // Empty views still name a buffer, so that it cannot be left out.
             bin.resize(4, 0);
         }
-        // Indexing a missing key for reading left nothing behind, but for writing it leaves null.
+        // Indexing a missing key for writing leaves null behind.
         if let Some(root) = json.as_object_mut() {
             root.retain(|_, value| !value.is_null());
             if bin.is_empty() {
@@ -119,15 +120,14 @@ impl Document {
         (json, bin)
     }
 
-    /// Takes image files that lie beside the original into the document: the new file may lie
-    /// elsewhere.
+    /// Embeds image files that lie beside the original, since the new file may lie elsewhere.
     ///
-    /// Returns the addresses of images that stay links: files that are not there, that lie outside
-    /// of the original's folder or whose kind is not known.
+    /// Returns the addresses of images that stay links: those that are missing, lie outside of the
+    /// original's folder, or have an unknown type.
     pub fn embed_images(&mut self) -> Vec<String> {
         let mut links = Vec::new();
         let count = self.json["images"].as_array().map_or(0, Vec::len);
-        // Several images may name the same file; it is taken in once.
+        // Several images may name the same file; it is embedded once.
         let mut view_of: HashMap<PathBuf, usize> = HashMap::new();
         for index in 0..count {
             let uri = self.json["images"][index]["uri"].as_str();

@@ -69,7 +69,7 @@ pub enum SaveError {
     /// The character is not that of the file with one more joint.
     #[error("the character does not have the file's nodes and joints with one more among them")]
     NotOneMoreJoint,
-    /// A number is not finite as a 32-bit float, such as a position that a pose carries to infinity.
+    /// A number is not finite as a 32-bit float, such as a position that a pose moves to infinity.
     #[error(transparent)]
     NotFinite(#[from] NotFinite),
     /// The changed document holds no character that can be read.

@@ -25,7 +25,7 @@ enum Shape {
 
 use Shape::{Index, List, Number, Object, Text};
 
-/// Objects of which no member matters here.
+/// A list of objects whose members are not checked.
 const OBJECTS: Shape = List(&Object(&[]));
 
 /// A glTF file, as far as its structure matters. `extensions` and `extras` may be anything:

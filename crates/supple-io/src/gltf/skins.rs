@@ -1,4 +1,4 @@
-//! What skins list: the joints that their vertices come to need, and each node once.
+//! The joints that skins list: those that their vertices need, and each node once.
 
 use super::document::Instance;
 use super::store::Accessor;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use supple::skeleton::{Joint, Skeleton};
 use supple::{Rig, Weights};
 
-/// How far taking two joints of a node for one may carry a vertex, as a share of the extent: about
-/// what 16 bits cost. Skins may bind a node by matrices that differ by rounding.
+/// How far merging two joints of a node may move a vertex, as a share of the extent: about the
+/// error of 16 bits. Skins may bind a node by matrices that differ by rounding.
 const ROUNDED_BIND: f64 = 5e-5;
 
 impl Document {
@@ -39,9 +39,9 @@ impl Document {
         }
     }
 
-    /// What each vertex has to call a joint, where that is another one: a skin may list a node only
-    /// once, and skins of several pieces may bind a node by matrices that differ by rounding.
-    /// Refused where they differ by more. `influences` are joints and shares.
+    /// The joints to use instead of others, by vertex and joint. A skin may list a node only once,
+    /// and skins of several pieces may bind a node by matrices that differ by rounding; if they
+    /// differ by more, this is an error. `influences` are joints and shares.
     pub(super) fn names_in_skins<Influences: Iterator<Item = (usize, f64)>>(
         &self,
         rig: &Rig,
@@ -59,7 +59,7 @@ impl Document {
                 .rev()
                 .map(|&joint| (joints[joint].node, joint))
                 .collect();
-            // A joint that the skin does not list is added under its first name.
+            // Of several joints on a node that the skin does not list, the first is added.
             let mut added: HashMap<usize, usize> = HashMap::new();
             for vertex in instance.primitives.iter().cloned().flatten() {
                 for (joint, share) in influences(vertex) {
@@ -87,9 +87,9 @@ impl Document {
         Ok(called)
     }
 
-    /// Adds to each skin the joints that its vertices need and that it does not list: smoothing
-    /// carries influences from one piece of a character to another, whose skin may not know the
-    /// joint; and a split bone has a new one.
+    /// Adds the joints to each skin that its vertices need and it does not list. Smoothing carries
+    /// influences from one piece of a character to another, whose skin may not list the joint, and
+    /// a split bone has a new one.
     pub(super) fn list_joints(
         &mut self,
         skeleton: &Skeleton,
@@ -165,12 +165,12 @@ impl Document {
     }
 }
 
-/// How far apart two joints of a node carry a place, as a share of a length.
+/// How far apart two joints of a node move a point, as a share of a length.
 fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
     let (one, other) = (one.joint_from_bind, other.joint_from_bind);
     let place = place.as_dvec3();
     let distance = (one.transform_point3(place)).distance(other.transform_point3(place));
-    // A joint may measure in other units than the mesh.
+    // A joint may use other units than the mesh.
     let axes = [one.matrix3.x_axis, one.matrix3.y_axis, one.matrix3.z_axis].map(DVec3::length);
     let length = f64::from(length) * axes.into_iter().fold(0.0, f64::max);
     if distance == 0.0 {
@@ -180,12 +180,12 @@ fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
     }
 }
 
-/// Whether two joints of a node bind a place alike, but for rounding.
+/// True if two joints of a node bind a point alike, up to rounding.
 pub(super) fn bound_alike(one: &Joint, other: &Joint, place: Vec3, length: f32) -> bool {
     apart(one, other, place, length) <= ROUNDED_BIND
 }
 
-/// Where a skin lists each joint of the skeleton; of a joint that is listed twice, the first place.
+/// The index of each joint of the skeleton in a skin's list; the first one if it is listed twice.
 pub(super) fn places_in_skin(joint_of_skin: &[usize]) -> HashMap<usize, u16> {
     let listed = joint_of_skin.iter().enumerate().rev();
     let place = |(place, &joint): (usize, &usize)| Some((joint, u16::try_from(place).ok()?));

@@ -1,7 +1,7 @@
-//! Putting new things into a document: elements, bytes, numbers.
+//! Adding to a document: elements, bytes, numbers.
 //!
-//! Every float that a document gets passes [`Accessor::floats`], for buffers, or [`json_numbers`],
-//! for JSON: nothing is stored that is not finite as a 32-bit float, so that what is written can be
+//! Every float that is added passes [`Accessor::floats`], for buffers, or [`json_numbers`], for
+//! JSON: nothing is stored that is not finite as a 32-bit float, so that every written file can be
 //! read.
 
 use super::Document;
@@ -20,7 +20,7 @@ const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 impl Document {
-    /// Appends to a top-level array, making it if need be; returns the index.
+    /// Appends to a top-level array, creating it if needed; returns the index.
     pub(super) fn push(&mut self, key: &str, element: Value) -> usize {
         match self.json[key].as_array_mut() {
             Some(array) => {
@@ -116,7 +116,8 @@ impl Accessor {
         Accessor::floats("MAT4", 16, &columns, place)
     }
 
-    /// Positions carry their bounds, as the format asks. The first one is that of vertex `first`.
+    /// Positions with their bounds, which the format requires. The first one is that of vertex
+    /// `first`.
     pub(super) fn positions(positions: &[Vec3], first: usize) -> Result<Accessor, NotFinite> {
         let mut accessor = Accessor::vectors(positions, of_vertex("position", first))?;
         if let Some(bounds) = supple::Bounds::around(positions.iter().copied()) {
@@ -126,7 +127,7 @@ impl Accessor {
         Ok(accessor)
     }
 
-    /// Times carry their range, as the format asks.
+    /// Times with their range, which the format requires.
     pub(super) fn times(
         times: &[f32],
         place: impl FnOnce(usize) -> String,
@@ -137,17 +138,17 @@ impl Accessor {
         Ok(accessor)
     }
 
-    /// What tells it from others: its type and its bytes.
+    /// Its type and its bytes, to find equal ones.
     pub(super) fn content(&self) -> (String, Vec<u8>) {
         (self.json.to_string(), self.bytes.clone())
     }
 
-    /// How many bytes it takes.
+    /// The number of bytes.
     pub(super) fn byte_count(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Whole numbers that mean fractions.
+    /// Marks integers as normalised fractions.
     pub(super) fn normalized(mut self) -> Accessor {
         self.json["normalized"] = json!(true);
         self
@@ -176,8 +177,8 @@ pub(super) fn json_numbers(
     Ok(values.collect())
 }
 
-/// Writes the transform of a node, in the keys that glTF has for it. The number and the name of the
-/// node are for errors.
+/// Writes the transform of a node as glTF stores it. The index and the name of the node are for
+/// errors.
 pub(super) fn write_local(
     json: &mut Map<String, Value>,
     local: &Local,
@@ -200,7 +201,7 @@ pub(super) fn write_local(
     }
 }
 
-/// A number of a node, for errors.
+/// Names a number of a node, for errors.
 pub(super) fn node_place(what: &str, node: usize, name: &str) -> String {
     match name {
         "" => format!("the {what} of node {node}"),
@@ -208,12 +209,12 @@ pub(super) fn node_place(what: &str, node: usize, name: &str) -> String {
     }
 }
 
-/// Names what holds a number of a vertex, counted from the first one of a part.
+/// Names a value of a vertex for errors, counted from the first vertex of a part.
 pub(super) fn of_vertex(what: &str, first: usize) -> impl FnOnce(usize) -> String {
     move |vertex| format!("the {what} of vertex {}", first + vertex)
 }
 
-/// The same, by the primitive that has the vertex.
+/// Names a value of a vertex for errors, by its primitive.
 pub(super) fn of_primitive(
     what: &str,
     mesh: usize,

@@ -18,7 +18,7 @@ use supple::deform::PAINTED_ATTRIBUTES;
 use supple::mesh::{Mesh, MeshError, Morph, MorphTarget, Part};
 use supple::weights::WeightsBuilder;
 
-/// Primitives put together.
+/// All primitives as one surface.
 pub(super) struct BoundSurface {
     pub(super) mesh: Mesh,
     pub(super) parts: Vec<Part>,
@@ -70,7 +70,7 @@ impl<'a> SurfaceReader<'a> {
     ) -> Result<Vec<Range<usize>>, Fault> {
         let mesh = &self.file.meshes[node.mesh];
         let name = self.file.node_name(node);
-        // What is kept of a node and of each primitive even if they have no vertex.
+        // Nodes and primitives take memory even if they have no vertex.
         let again = || format!("node {} shows it once more", node.node);
         let place = format!("meshes[{}]", node.mesh);
         self.file
@@ -99,7 +99,7 @@ impl<'a> SurfaceReader<'a> {
                     self.add_weights(primitive, &place, joints, range.len())?;
                     self.add_centers(primitive, &place, &range);
                 }
-                // Not skinned: everything follows the one joint that stands for the node.
+                // Without a skin, everything follows the one joint that stands for the node.
                 None => {
                     let joint = joints.map_or(0, |joints| joints.root);
                     for _ in range.clone() {
@@ -168,7 +168,7 @@ impl<'a> SurfaceReader<'a> {
         Ok(first..first + count)
     }
 
-    /// The custom attributes that some method reads; other primitives may go without.
+    /// The custom attributes that methods read; not all primitives need to have them.
     fn add_painted(
         &mut self,
         primitive: &gltf_json::mesh::Primitive,
@@ -190,7 +190,7 @@ impl<'a> SurfaceReader<'a> {
         Ok(())
     }
 
-    /// Stored centers of rotation; other primitives may go without.
+    /// Stored centers of rotation; not all primitives need to have them.
     fn add_centers(
         &mut self,
         primitive: &gltf_json::mesh::Primitive,
@@ -252,7 +252,7 @@ impl<'a> SurfaceReader<'a> {
                     .map(|t| t.map(|index| first as u32 + index));
                 self.triangles.extend(shifted);
             }
-            // Every other triangle of a strip is turned around, to keep its winding.
+            // Every other triangle of a strip is reversed, to keep its winding.
             Checked::Valid(Mode::TriangleStrip) => self.triangles.extend((0..runs).map(|i| {
                 let (b, c) = if i % 2 == 0 {
                     (i + 1, i + 2)
@@ -356,7 +356,8 @@ impl<'a> SurfaceReader<'a> {
                 .find(|&(local, weight)| weight != 0.0 && skeleton_joint(local).is_none());
             if let Some((local, weight)) = missing {
                 let problem = format!(
-                    "vertex {vertex} has the weight {weight} for joint {local}, but the skin has {} joints",
+                    "vertex {vertex} has the weight {weight} for joint {local}, but the skin has \
+                     {} joints",
                     joints.joints.len()
                 );
                 return Err(Fault::new(place, problem));
@@ -414,7 +415,7 @@ impl<'a> SurfaceReader<'a> {
     }
 }
 
-/// An attribute that the format does not define, by its name with the underscore.
+/// A custom attribute, by its name with the underscore.
 fn custom(name: &str) -> Semantic {
     Semantic::Extras(name.trim_start_matches('_').to_owned())
 }

@@ -20,7 +20,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// `json` is the whole file: its numbers are finer than those of the typed nodes.
+    /// `json` is the whole file, in double precision, which the typed nodes do not have.
     pub(super) fn new(file_nodes: &[FileNode], json: &Value) -> Result<Tree, Fault> {
         let count = file_nodes.len();
         let mut parent_of: Vec<Option<usize>> = vec![None; count];
@@ -48,7 +48,7 @@ impl Tree {
             let children = file_nodes[node].children.iter().flatten();
             pending.extend(children.rev().map(Index::value));
         }
-        // With one parent each, whatever no root reaches runs in a circle.
+        // With one parent each, nodes that no root reaches form a cycle.
         if let Some(lost) = order_of.iter().position(|&order| order == usize::MAX) {
             let problem = format!("node {lost} is below itself: the nodes form a cycle");
             return Err(Fault::new(format!("nodes[{lost}]"), problem));
@@ -77,7 +77,8 @@ impl Tree {
     }
 }
 
-/// In double precision, as JSON has it: offsets of kilometres may cancel out further down the tree.
+/// The transform of a node in double precision, as JSON has it: offsets of kilometres may cancel
+/// out further down the tree.
 fn rest_transform(node: &FileNode, index: usize, json: &Value) -> Result<Local, Fault> {
     let in_f32 = [
         node.matrix.as_ref().map(<[f32; 16]>::as_slice),

@@ -1,8 +1,11 @@
-//! A joint that splits a bone, written into a file: a node, its place in the skins, its curves, and
-//! in its extras what turns it.
+//! Twist joints in a file: a node, its place in the skins, its curves, and in its extras what turns
+//! it.
 //!
 //! ```json
-//! "extras": { "supple": { "twist": { "of": "child", "source": "hand", "against": "forearm", "axis": [1, 0, 0], "share": 0.5, "rest": [0, 0, 0, 1] } } }
+//! "extras": { "supple": { "twist": {
+//!     "of": "child", "source": "hand", "against": "forearm",
+//!     "axis": [1, 0, 0], "share": 0.5, "rest": [0, 0, 0, 1]
+//! } } }
 //! ```
 
 use super::extras::OWN;
@@ -17,13 +20,12 @@ use supple::clip::{Channel, Track};
 use supple::skeleton::Skeleton;
 use supple::twist::{TwistDriver, TwistJoint, TwistOf, Twisted};
 
-/// What of Supple's extras is about twist joints.
+/// The member of Supple's extras that is about twist joints.
 const RECORD: &str = "twist";
 
 impl Document {
     /// Adds the joint by which [`supple::twist::split`] has split a bone of this file's character,
-    /// and divides the weights. All else stays as it was; what was baked into the file is stale
-    /// afterwards, and says so when it is read.
+    /// and divides the weights. Bakes that the file stores are stale afterwards.
     ///
     /// # Errors
     ///
@@ -68,8 +70,7 @@ impl Document {
         nodes.filter(is_twist).collect()
     }
 
-    /// The new node comes after all others, so that whatever names a node by its number still means
-    /// the same.
+    /// Adds the new node after all others, so that the indices of nodes stay the same.
     fn add_node(&mut self, skeleton: &Skeleton, added: &TwistJoint) -> Result<(), NotFinite> {
         let node = &skeleton.nodes()[added.node];
         let place = node.rest.to_trs().translation.to_array();
@@ -88,8 +89,8 @@ impl Document {
         Ok(())
     }
 
-    /// Other tools number nodes anew and keep their names, so a node is told by its name, unless
-    /// another one has the same.
+    /// What drives a twist joint, as JSON. Other tools renumber nodes and keep their names, so a
+    /// node is given by its name, unless another one has the same.
     fn driver_json(&self, skeleton: &Skeleton, driver: &TwistDriver) -> Result<Value, NotFinite> {
         let mut seen = HashSet::new();
         let names = skeleton.nodes().iter().map(|node| node.name.as_str());
@@ -99,7 +100,7 @@ impl Document {
             _ => json!(self.binding.file_node[node]),
         };
         let place = |what: &str| format!("the {what} of the twist");
-        // One number, checked as lists are.
+        // A single number, checked like lists.
         json_numbers([driver.share], || place("share"))?;
         Ok(json!({
             "of": match driver.twist_of {
@@ -114,7 +115,7 @@ impl Document {
         }))
     }
 
-    /// Makes room for joints in the numbers by which the file's own lists name them.
+    /// Renumbers the joints in the lists of skins, to make room for new ones.
     fn renumber_joints(&mut self, first: usize, count: usize) {
         // One list per skin, however many nodes use it.
         let mut renumbered: HashMap<*const [usize], Arc<[usize]>> = HashMap::new();
@@ -131,7 +132,7 @@ impl Document {
         }
     }
 
-    /// The order in which reading the file would find its joints.
+    /// Lists the joints in the order in which reading the file finds them.
     fn number_joints_in_file_order(&mut self) {
         let mut listed = HashSet::new();
         let instances = self.binding.instances.iter();
@@ -162,7 +163,8 @@ impl Document {
                 };
                 let index = samplers.len();
                 samplers.push(sampler);
-                let channel = json!({ "sampler": index, "target": { "node": file_node, "path": "rotation" } });
+                let target = json!({ "node": file_node, "path": "rotation" });
+                let channel = json!({ "sampler": index, "target": target });
                 if let Some(channels) = animation["channels"].as_array_mut() {
                     channels.push(channel);
                 }

@@ -11,17 +11,19 @@ use std::sync::Arc;
 use supple::Weights;
 
 impl Document {
-    /// Replaces the weights of the character, in as many JOINTS_n/WEIGHTS_n sets as they need.
+    /// Replaces the weights of the character, in as many `JOINTS_n` and `WEIGHTS_n` sets as they
+    /// need.
     ///
     /// Nodes that share a mesh but now differ in their weights get a mesh each.
     ///
     /// # Errors
     ///
-    /// If the weights are of another number of vertices, or name a joint that the skin of a vertex
-    /// does not list.
+    /// If the number of vertices differs, or a vertex is bound to a joint that its skin does not
+    /// list.
     pub fn set_weights(&mut self, weights: &Weights) -> Result<(), SaveError> {
         self.check_vertex_count("weights", weights.vertex_count())?;
-        // All of them before anything is changed: on an error the document stays as it was.
+        // All of them are made before anything is changed: on an error the document stays as it
+        // was.
         let mut all_sets = Vec::with_capacity(self.binding.instances.len());
         let mut places_of_skin: HashMap<*const [usize], HashMap<usize, u16>> = HashMap::new();
         for instance in &self.binding.instances {
@@ -86,7 +88,7 @@ struct InfluenceSets {
     sets: Vec<InfluenceSet>,
 }
 
-/// One JOINTS_n with its WEIGHTS_n.
+/// A `JOINTS_n` attribute with its `WEIGHTS_n`.
 #[derive(Clone, Debug, PartialEq)]
 struct InfluenceSet {
     joints: Vec<[u16; 4]>,

@@ -45,7 +45,10 @@ impl Tiny {
                 ],
                 "meshes": [{ "primitives": [{
                     "attributes": {
-                        "POSITION": POSITION, "NORMAL": NORMAL, "JOINTS_0": JOINTS, "WEIGHTS_0": WEIGHTS,
+                        "POSITION": POSITION,
+                        "NORMAL": NORMAL,
+                        "JOINTS_0": JOINTS,
+                        "WEIGHTS_0": WEIGHTS,
                     },
                     "indices": INDICES,
                 }] }],
@@ -120,13 +123,17 @@ impl Tiny {
 
         let json = &mut tiny.json;
         json["asset"] = json!({
-            "version": "2.0", "generator": "by hand", "copyright": "nobody", "extras": { "a": [1, 2.5, null] },
+            "version": "2.0", "generator": "by hand", "copyright": "nobody",
+            "extras": { "a": [1, 2.5, null] },
         });
         json["extras"] = json!({ "top": true });
         json["extensions"] = marked("root");
         json["extensionsUsed"] = json!(["KHR_materials_unlit"]);
         json["scenes"] = json!([
-            { "name": "first", "nodes": [0, 2, 3], "extras": { "light": 3 }, "extensions": marked("scene") },
+            {
+                "name": "first", "nodes": [0, 2, 3],
+                "extras": { "light": 3 }, "extensions": marked("scene"),
+            },
             { "name": "a scene without nodes" },
         ]);
         let nodes = json["nodes"].as_array_mut().unwrap();
@@ -134,20 +141,28 @@ impl Tiny {
         nodes[1]["children"] = json!([4]);
         nodes[2]["extensions"] = marked("node");
         nodes[2]["weights"] = json!([0.25, 0.5]);
-        nodes.push(json!({ "name": "eye", "camera": 0, "translation": [0.0, 1.0, 5.0], "extras": { "fov": 1 } }));
+        nodes.push(json!({
+            "name": "eye", "camera": 0, "translation": [0.0, 1.0, 5.0], "extras": { "fov": 1 },
+        }));
         nodes.push(json!({ "name": "hat", "mesh": 1, "scale": [2.0, 2.0, 2.0] }));
         json["cameras"] = json!([{
-            "type": "perspective", "perspective": { "yfov": 0.7, "znear": 0.1, "extras": 1 }, "extras": { "lens": "35" },
+            "type": "perspective", "perspective": { "yfov": 0.7, "znear": 0.1, "extras": 1 },
+            "extras": { "lens": "35" },
         }]);
         json["samplers"] = json!([{ "magFilter": 9729, "wrapS": 33071, "extras": {} }]);
         json["images"] = json!([
             { "name": "inside", "bufferView": image, "mimeType": "image/png", "extras": 7 },
             { "name": "in the text", "uri": "data:image/png;base64,iVBORw0KGgo=" },
         ]);
-        json["textures"] = json!([{ "source": 0, "sampler": 0 }, { "source": 1, "extensions": marked("texture") }]);
+        json["textures"] = json!([
+            { "source": 0, "sampler": 0 },
+            { "source": 1, "extensions": marked("texture") },
+        ]);
         json["materials"] = json!([{
             "name": "paint", "doubleSided": true, "alphaMode": "MASK", "alphaCutoff": 0.3,
-            "pbrMetallicRoughness": { "baseColorTexture": { "index": 0, "texCoord": 0 }, "metallicFactor": 0.1 },
+            "pbrMetallicRoughness": {
+                "baseColorTexture": { "index": 0, "texCoord": 0 }, "metallicFactor": 0.1,
+            },
             "emissiveTexture": { "index": 1 }, "emissiveFactor": [0.1, 0.2, 0.3],
             "extensions": { "KHR_materials_unlit": {} }, "extras": { "who": "me" },
         }]);
@@ -179,7 +194,9 @@ impl Tiny {
             primitive["attributes"][name] = json!(accessor);
         }
         let meshes = json["meshes"].as_array_mut().unwrap();
-        meshes.push(json!({ "name": "hat", "primitives": [{ "attributes": { "POSITION": prop }, "material": 0 }] }));
+        meshes.push(json!({
+            "name": "hat", "primitives": [{ "attributes": { "POSITION": prop }, "material": 0 }],
+        }));
         json["skins"][0]["name"] = json!("bones");
         json["skins"][0]["skeleton"] = json!(0);
         json["skins"][0]["extras"] = json!({ "rig": 1 });
@@ -204,7 +221,8 @@ impl Tiny {
         let encoded = STANDARD.encode(&self.bin[start..start + length]);
         self.bin[start..start + length].fill(0);
         *view = json!({ "buffer": 1, "byteLength": length });
-        let buffer = json!({ "byteLength": length, "uri": format!("data:application/octet-stream;base64,{encoded}") });
+        let uri = format!("data:application/octet-stream;base64,{encoded}");
+        let buffer = json!({ "byteLength": length, "uri": uri });
         self.json["buffers"].as_array_mut().unwrap().push(buffer);
     }
 
@@ -217,7 +235,9 @@ impl Tiny {
         let views = self.json["bufferViews"].as_array_mut().unwrap();
         views.push(view);
         let index = views.len() - 1;
-        let accessor = json!({ "bufferView": index, "componentType": component, "count": count, "type": kind });
+        let accessor = json!({
+            "bufferView": index, "componentType": component, "count": count, "type": kind,
+        });
         let accessors = self.json["accessors"].as_array_mut().unwrap();
         accessors.push(accessor);
         assert_eq!(index, accessors.len() - 1);
