@@ -1,4 +1,4 @@
-//! Hashing the exact bits of numbers, text and whatever is made of them.
+//! Hashing the exact bits of numbers, text and collections of them.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, Quat, Vec3, Vec4};
 use std::fmt::{Debug, Write};
@@ -15,7 +15,7 @@ impl Hash {
         hash
     }
 
-    /// The number that stands in a pins file.
+    /// The hash as a number, as in a pins file.
     pub fn value(self) -> u64 {
         self.0
     }
@@ -29,10 +29,10 @@ impl Hash {
 
 /// A value whose bits can be hashed.
 ///
-/// Floats count by their bits, so 0 and −0 differ; every NaN counts as the same one, since
-/// processors do not agree on its payload. Lists count with their length.
+/// Floats are hashed by their bits, so 0 and −0 differ; all NaNs are the same, since processors do
+/// not agree on their payload. The length of a list is part of its hash.
 pub trait Bits {
-    /// Adds the bits to a hash.
+    /// Adds the bits of this value to a hash.
     fn feed(&self, hash: &mut Hash);
 }
 
@@ -157,11 +157,10 @@ glam_types! {
     DAffine3 => to_cols_array
 }
 
-/// The numbers of a value that can be printed with `{:?}`, in order, whatever its fields are
-/// called.
+/// The numbers of a value that can be printed with `{:?}`, in order, without the names of fields.
 ///
-/// `{:?}` prints floats so that they are read back to the bit. Names do not count, so that renaming
-/// a field or a variant changes no pin; adding, removing or reordering fields does.
+/// `{:?}` prints floats exactly. Names are ignored, so that renaming a field or a variant changes no
+/// pin; adding, removing or reordering fields does.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers<'a, T: ?Sized>(pub &'a T);
 

@@ -1,4 +1,4 @@
-//! The text that pins are committed as.
+//! The text file that pins are committed in.
 
 use super::{ANY_SET, Pins};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ const HEADER: &str = "\
 # At the end of a line: the instruction sets that it is for, where they do not all give the same.
 ";
 
-/// Hashes by name, each with the instruction sets that give it. No sets: every one does.
+/// Hashes by name, each with the instruction sets that give it; without sets, all do.
 #[derive(Debug, Default)]
 pub(super) struct PinFile {
     by_name: BTreeMap<String, Vec<Line>>,
@@ -61,7 +61,7 @@ impl PinFile {
                 (Some(lines), Some(sets)) => {
                     for (set, hash) in sets {
                         let pinned = lines.iter().find(|line| line.covers(set));
-                        // A set that no line is for was not known to who accepted the pins.
+                        // No line for a set: the pins were accepted on a machine without it.
                         if let Some(line) = pinned.filter(|line| line.hash != *hash) {
                             let (was, set) = (line.hash, labelled(set));
                             differences

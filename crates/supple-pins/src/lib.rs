@@ -1,4 +1,4 @@
-//! Pins: hashes of outputs, committed as text, so that a change of bits is seen and decided on.
+//! Pins: hashes of outputs, committed as text, so that no output changes unnoticed.
 //!
 //! A test computes [`Pins`] on several numbers of threads and compares them with a file of lines
 //! `name  hash  [instruction sets]`. With `SUPPLE_ACCEPT_PINS=1` in the environment it rewrites the
@@ -11,7 +11,7 @@
 #![allow(
     clippy::panic,
     clippy::print_stderr,
-    reason = "what tests call may fail them"
+    reason = "tests fail by panicking"
 )]
 
 mod bits;
@@ -29,7 +29,7 @@ use std::thread::ScopedJoinHandle;
 /// The environment variable that accepts changed pins.
 const ACCEPT: &str = "SUPPLE_ACCEPT_PINS";
 
-/// Hashes by the name of an output, and by the instruction set that it was computed on.
+/// Hashes of outputs, by name and by the instruction set that they were computed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pins {
     by_name: BTreeMap<String, BTreeMap<String, u64>>,
@@ -39,12 +39,12 @@ pub struct Pins {
 const ANY_SET: &str = "";
 
 impl Pins {
-    /// Computes pins once for every number of threads, side by side, and returns them if all are
-    /// the same.
+    /// Computes pins once for every number of threads, concurrently, and checks that all are the
+    /// same.
     ///
     /// # Panics
     ///
-    /// If an output depends on the number of threads, with the names of all that do.
+    /// If outputs depend on the number of threads; the message names them.
     pub fn on_threads(counts: &[usize], compute: impl Fn(usize) -> Pins + Sync) -> Pins {
         let found: Vec<Pins> = std::thread::scope(|scope| {
             let compute = &compute;
@@ -77,7 +77,7 @@ impl Pins {
     ///
     /// # Panics
     ///
-    /// If something else has the same name.
+    /// If the name is taken, or contains white space.
     pub fn pin<T: Bits + ?Sized>(&mut self, name: impl Display, output: &T) {
         self.pin_on(ANY_SET, name, output);
     }
@@ -86,7 +86,7 @@ impl Pins {
     ///
     /// # Panics
     ///
-    /// If something else has the same name on that set.
+    /// If the name is taken on that set, or contains white space.
     pub fn pin_on<T: Bits + ?Sized>(&mut self, set: impl Display, name: impl Display, output: &T) {
         let (name, set) = (name.to_string(), set.to_string());
         assert!(
@@ -98,11 +98,11 @@ impl Pins {
         assert!(before.is_none(), "two outputs are pinned as '{name}'");
     }
 
-    /// Adds the pins of another part.
+    /// Adds other pins.
     ///
     /// # Panics
     ///
-    /// If both parts pin the same name.
+    /// If a name is taken.
     pub fn extend(&mut self, other: Pins) {
         for (name, sets) in other.by_name {
             let before = self.by_name.insert(name.clone(), sets);
@@ -110,15 +110,15 @@ impl Pins {
         }
     }
 
-    /// Compares with the pins that a file holds, or rewrites the file if changes are accepted.
+    /// Compares the pins with those in a file, or rewrites the file if changes are accepted.
     ///
-    /// Only lines for instruction sets that the machine has are compared and rewritten. Where the
-    /// processor or the system computes otherwise than where pins come from (`platform.rs`),
-    /// nothing is; with `CI` set that is a failure.
+    /// Only lines for instruction sets that the machine has are compared and rewritten. On a
+    /// processor or system with other arithmetic than where pins come from (`platform.rs`), nothing
+    /// is compared, which is a failure if `CI` is set.
     ///
     /// # Panics
     ///
-    /// If outputs changed, appeared or disappeared, with a line for each and what to do about it.
+    /// If outputs changed, appeared or disappeared; the message lists them and says what to do.
     pub fn check(&self, path: &Path) {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let known = PinFile::parse(&text).unwrap_or_else(|problem| {
@@ -151,7 +151,7 @@ impl Pins {
     }
 }
 
-/// What a thread computed; its panic goes on here.
+/// The result of a thread; if it panicked, so does the caller.
 fn joined<T>(running: ScopedJoinHandle<'_, T>) -> T {
     let outcome = running.join();
     outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))

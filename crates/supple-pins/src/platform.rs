@@ -1,20 +1,20 @@
-//! What bits depend on beside Supple: the processor's multiply-add, and the system's math
-//! functions.
+//! What bits depend on besides Supple: fused multiply-add of the processor, and the math functions
+//! of the system.
 
 use super::Hash;
 
-/// What the math functions gave where the pins were computed: glibc on x86-64 with FMA.
+/// The hash of the math functions where the pins were computed: glibc on x86-64 with FMA.
 const MATH: u64 = 0x5e7e_1663_50e7_536b;
 
-/// Why outputs may have other bits here than where the pins were computed, if so.
+/// The reason why outputs may have other bits here than where the pins were computed, if any.
 ///
 /// Bakes and the fastest vertex loops use fused multiply-add. Every ARM of 64 bits has it, and
 /// every x86 with AVX2 (Intel since 2013, AMD since 2015); on older ones the same sums are rounded
 /// twice.
 ///
-/// Sines, exponentials and the like come from the system's math library. No standard says how they
-/// round: glibc has given the same from 2.36 to 2.43 on processors with FMA, but other numbers
-/// without it, and other systems have functions of their own.
+/// Sines, exponentials and the like come from the system's math library, and no standard says how
+/// they round. On processors with FMA, glibc has given the same from 2.36 to 2.43; without FMA, and
+/// on other systems, the results differ.
 pub(super) fn difference() -> Option<&'static str> {
     if !fuses_multiply_add() {
         return Some("this processor has no fused multiply-add");
@@ -33,7 +33,7 @@ fn fuses_multiply_add() -> bool {
     }
 }
 
-/// A hash of what each function that Supple calls gives over its usual range.
+/// A hash of the results of each function that Supple calls, over its usual range.
 fn math() -> u64 {
     const STEPS: u32 = 4_000;
     let over = |from: f64, to: f64, function: &dyn Fn(f64) -> f64| {
