@@ -1,4 +1,4 @@
-//! The shaders as text: valid, and fit for other languages.
+//! The text of the shaders: valid, and translatable to other languages.
 
 #![allow(clippy::unwrap_used)]
 

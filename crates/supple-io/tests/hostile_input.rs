@@ -1,4 +1,4 @@
-//! Hostile files: nothing panics, and neither memory nor time grows out of proportion to the file.
+//! Hostile files: nothing panics, and memory and time stay in proportion to the file.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -16,7 +16,7 @@ use tiny::{
     changed, exercise, load, refused,
 };
 
-/// Loads bytes, and uses what was loaded; all that matters is that nothing panics.
+/// Loads bytes and uses the result; nothing may panic.
 fn survives(bytes: &[u8]) {
     if let Ok(loaded) = gltf::from_slice(bytes, "hostile") {
         exercise(loaded);

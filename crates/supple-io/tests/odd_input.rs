@@ -1,4 +1,4 @@
-//! Odd files that must work: each is read, and what was mended or passed over is reported.
+//! Odd files that must work: each is read, and what was repaired or ignored is reported.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 

@@ -1,4 +1,5 @@
-//! Linear blend skinning of every shared model against a double precision evaluation written apart.
+//! Linear blend skinning of every shared model, compared with an independent evaluation in double
+//! precision.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 

@@ -19,7 +19,7 @@ use supple::{Asset, Bounds, Method, Normals, Player, Pose, Rig};
 use supple_io::gltf::{self, Document, Loaded, MUSH_EXTENSION, SaveError, StoredMush, StoredState};
 use tiny::{POSITION, Tiny, WEIGHTS, load, open_glb};
 
-/// What every engine can do.
+/// The number of influences that every engine supports.
 const SKIN_INFLUENCES: usize = 4;
 
 fn rigid() -> MushOptions {

@@ -1,5 +1,5 @@
-//! Whatever is written can be read: every writer, over files with the most extreme numbers that the
-//! reader takes.
+//! Every written file can be read: all writers, over files with the most extreme numbers that the
+//! reader accepts.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -46,7 +46,7 @@ fn extreme() -> impl Strategy<Value = f32> {
     prop_oneof![3 => edge, 1 => -10.0f32..10.0]
 }
 
-/// A file with a thing of every kind, tangents and a cubic curve among them.
+/// A file with everything that glTF has, such as tangents and a cubic curve.
 fn rich() -> Tiny {
     let mut file = Tiny::rich();
     // The view of an image has no accessor, and those of later accessors are to have their numbers.

@@ -429,9 +429,9 @@ fn edges_of_a_file_that_make_no_sense_are_told() {
     ];
     let message = told(&moved, folder.path());
     for phrase in [
-        "pseudo-edge 2 of skin 0: 7 is no joint of the skin, which has 3",
-        "pseudo-edge 3 of skin 0: it leads from joint 2 to itself",
-        "pseudo-edge 4 of skin 0: \"x\" are no two numbers of joints",
+        "pseudo-edge 2 of skin 0: the skin has no joint 7, only 3",
+        "pseudo-edge 3 of skin 0: it connects joint 2 with itself",
+        "pseudo-edge 4 of skin 0: \"x\" is not a pair of joint indices",
     ] {
         assert!(message.contains(phrase), "{message}");
     }

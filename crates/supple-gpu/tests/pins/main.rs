@@ -1,6 +1,6 @@
 //! Every shader has the text that `pins.txt` says, in every language.
 //!
-//! What a GPU computes is not pinned: devices round differently.
+//! Results of the GPU are not pinned, since devices round differently.
 
 #![allow(clippy::unwrap_used)]
 

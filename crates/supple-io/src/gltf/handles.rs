@@ -179,7 +179,7 @@ impl Document {
             let listed = &self.json["skins"][skin as usize]["extras"][OWN][RECORD]["edges"];
             let Some(list) = listed.as_array() else {
                 if !listed.is_null() {
-                    let (edge, problem) = (None, "they are no list".to_owned());
+                    let (edge, problem) = (None, "not a list".to_owned());
                     edges.push(Err(BadEdge {
                         skin,
                         edge,
@@ -340,7 +340,7 @@ fn joints_of_edge(ends: &Value, joint_of_skin: &[usize]) -> Result<[usize; 2], S
     let numbers = ends.as_array().map(Vec::as_slice);
     let Some([a, b]) = numbers else {
         let ends = shortened(&ends.to_string());
-        return Err(format!("{ends} are no two numbers of joints"));
+        return Err(format!("{ends} is not a pair of joint indices"));
     };
     let joint = |number: &Value| {
         let known = number.as_u64().and_then(|at| usize::try_from(at).ok());
@@ -348,12 +348,12 @@ fn joints_of_edge(ends: &Value, joint_of_skin: &[usize]) -> Result<[usize; 2], S
         joint.ok_or_else(|| {
             let joints = joint_of_skin.len();
             let number = shortened(&number.to_string());
-            format!("{number} is no joint of the skin, which has {joints}")
+            format!("the skin has no joint {number}, only {joints}")
         })
     };
     let (from, to) = (joint(a)?, joint(b)?);
     match from == to {
-        true => Err(format!("it leads from joint {a} to itself")),
+        true => Err(format!("it connects joint {a} with itself")),
         false => Ok([from.min(to), from.max(to)]),
     }
 }

@@ -1,4 +1,4 @@
-//! What the test files share.
+//! Helpers that test files share.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use supple::{Asset, Pose};
 
-/// A folder beside the repository. Without it there is nothing to test, which is said; on a build
-/// server that is a failure instead.
+/// A folder beside the repository. Without it, the test is skipped with a message; on a build
+/// server, it fails.
 pub fn shared(folder: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared")
@@ -21,7 +21,7 @@ pub fn shared(folder: &str) -> Option<PathBuf> {
         "{} is not there",
         folder.display()
     );
-    // Straight to the terminal: the test runner keeps what passing tests print to itself.
+    // Directly to the terminal: the test runner hides the output of passing tests.
     let _ = writeln!(
         std::io::stderr(),
         "skipped: {} is not there",
@@ -30,7 +30,7 @@ pub fn shared(folder: &str) -> Option<PathBuf> {
     None
 }
 
-/// Every `.glb` and `.gltf` of the shared models, in a fixed order; none without them.
+/// Every `.glb` and `.gltf` file of the shared models, in a fixed order; none if they are missing.
 pub fn models() -> Vec<PathBuf> {
     let Some(folder) = shared("models") else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A second reading of glTF, written apart from the library: plain, slow, in double precision.
+//! A second glTF reader, independent of the library: plain, slow, in double precision.
 //!
 //! It knows what eq. (1) of `skinning-course-direct-methods.txt` needs and nothing else, and it
 //! trusts its files.

@@ -382,7 +382,7 @@ impl Tiny {
     }
 }
 
-/// Deforms, changes and writes what was loaded, in every way there is.
+/// Deforms, changes and writes a loaded file in every way.
 pub fn exercise(loaded: Loaded) {
     let Loaded {
         asset,
