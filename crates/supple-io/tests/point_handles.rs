@@ -182,7 +182,7 @@ fn edges_that_make_no_sense_are_passed_over_and_told() {
     assert!(
         bad[0]
             .to_string()
-            .starts_with("pseudo-edge 2 of skin 0: 99 is no joint")
+            .starts_with("pseudo-edge 2 of skin 0: the skin has no joint 99")
     );
     json["skins"][0]["extras"]["supple"]["point_handles"]["edges"] = json!("x");
     let read = gltf::from_slice(json.to_string().as_bytes(), "odd").unwrap();
