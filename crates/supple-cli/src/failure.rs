@@ -11,8 +11,9 @@ use supple::deform::DeformError;
 use supple::inverse_kinematics::ReachError;
 use supple::mush::MushError;
 use supple::weights::WeightsError;
+use supple_io::LoadError;
 use supple_io::gltf::SaveError;
-use supple_io::{LoadError, check_folder_writable, check_writable};
+use supple_io::whole_file::{check_folder_writable, check_writable};
 
 /// A reason to stop.
 #[derive(Debug)]

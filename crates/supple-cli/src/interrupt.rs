@@ -8,6 +8,7 @@ pub(crate) fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use std::sync::mpsc;
+    use supple_io::whole_file::discard_unfinished;
 
     let (sender, receiver) = mpsc::channel::<Signals>();
     let wait = move || {
@@ -16,7 +17,7 @@ pub(crate) fn watch() {
         };
         if let Some(signal) = signals.forever().next() {
             // Without the handlers of libraries, which do not expect that other threads still work.
-            supple_io::discard_unfinished(|| signal_hook::low_level::exit(128 + signal));
+            discard_unfinished(|| signal_hook::low_level::exit(128 + signal));
         }
     };
     // Signals are taken only once somebody waits for them.

@@ -4,7 +4,8 @@ use crate::console;
 use crate::failure::Failure;
 use std::path::Path;
 use supple_io::gltf::Document;
-use supple_io::{quoted, write_whole};
+use supple_io::text::quoted;
+use supple_io::whole_file::write_whole;
 
 /// The two forms of a glTF file.
 #[derive(Clone, Copy, PartialEq, Eq)]

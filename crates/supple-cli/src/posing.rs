@@ -8,7 +8,7 @@ use crate::wording::{listed, many, numbered_joint};
 use supple::arap::ArapReport;
 use supple::clip::Clip;
 use supple::{Asset, Method, Normals, Player, Pose};
-use supple_io::quoted;
+use supple_io::text::quoted;
 
 /// The clip that the user asked for: by name, or by number. None without a wish.
 pub(crate) fn wanted_clip<'a>(

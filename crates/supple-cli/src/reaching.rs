@@ -14,7 +14,7 @@ use supple::arap::{RotationMean, turns};
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, Reached, move_to, reach};
 use supple::transform::Polar;
 use supple::{Pose, Skeleton};
-use supple_io::{quoted, shortened};
+use supple_io::text::{quoted, shortened};
 
 /// A target that is missed by less than this share of the length of its chain is reached for all
 /// purposes.

@@ -7,10 +7,10 @@ use supple::surface::EdgeWeights;
 use supple::weights::WeightsReport;
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::StoredState;
-use supple_io::{is_invisible, quoted, shortened, shortened_to};
+use supple_io::text::{is_invisible, quoted, shortened, shortened_to};
 
 pub(crate) use supple::words::measure;
-pub(crate) use supple_io::escaped as printable;
+pub(crate) use supple_io::text::escaped as printable;
 
 /// "1 vertex", "2 vertices".
 pub(crate) fn many(count: usize, noun: &str) -> String {

@@ -6,7 +6,8 @@
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use supple_io::{gltf, obj, write_whole};
+//! use supple_io::whole_file::write_whole;
+//! use supple_io::{gltf, obj};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let gltf::Loaded { asset, mut document, .. } = gltf::load(Path::new("hero.glb"))?;
@@ -32,16 +33,14 @@
 //! | characters in and out | [`gltf`] |
 //! | posed surfaces out | [`obj`], [`ply`], [`npy::write_positions`] |
 //! | palettes and learned weights in | [`npy::read_palette`], [`npy::read_multi_weights`] |
-//! | files that are written completely or not at all | [`write_whole`], [`check_writable`] |
-//! | folders for them | [`make_folders`], [`check_folder_writable`] |
-//! | cleaning up on an interrupt | [`discard_unfinished`] |
-//! | text from files in messages | [`quoted`], [`shortened`], [`escaped`] |
+//! | files that are written completely or not at all | [`whole_file`] |
+//! | text from files in messages | [`text`] |
 //!
 //! # Untrusted files
 //!
 //! Files are hostile until proven otherwise: every count, index and number is checked against the
 //! bytes that are there before it is used, and [`LoadError`] names the place in the file. Messages
-//! repeat no more of a file than [`shortened`] leaves.
+//! repeat no more of a file than [`text::shortened`] leaves.
 //!
 //! Nothing is written that could not be read again: a number that is [`NotFinite`] as a 32-bit
 //! float refuses the whole file.
@@ -51,15 +50,10 @@ pub mod npy;
 mod numbers;
 pub mod obj;
 pub mod ply;
-mod quote;
 mod read;
 mod surface;
-mod whole_file;
+pub mod text;
+pub mod whole_file;
 
 pub use numbers::NotFinite;
-pub use quote::{escaped, is_invisible, quoted, shortened, shortened_to};
 pub use read::LoadError;
-pub use whole_file::{
-    NewFolders, check_folder_writable, check_writable, discard_unfinished, make_folders,
-    write_whole,
-};

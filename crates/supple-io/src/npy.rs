@@ -6,7 +6,7 @@
 
 use crate::numbers::{self, NotFinite};
 use crate::read::{LoadError, read_whole};
-use crate::shortened;
+use crate::text::shortened;
 use glam::{Vec3, Vec4};
 use std::fmt;
 use std::io::{self, Write};

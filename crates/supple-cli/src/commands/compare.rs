@@ -10,7 +10,7 @@ use crate::{posing, progress};
 use std::path::Path;
 use supple::arap::Arap;
 use supple::{Asset, Clip, Method};
-use supple_io::{make_folders, write_whole};
+use supple_io::whole_file::{make_folders, write_whole};
 use supple_report::{ReportError, ReportOptions, Subject, default_methods, report};
 
 /// The progress bar counts in these.

@@ -11,7 +11,8 @@ use crate::wording::many;
 use std::path::Path;
 use supple::deform::{DirectDeltaMush, MultiWeights, MushVariant};
 use supple::{Affine, Method, Palette, Player};
-use supple_io::{npy, obj, ply, write_whole};
+use supple_io::whole_file::write_whole;
+use supple_io::{npy, obj, ply};
 
 pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;

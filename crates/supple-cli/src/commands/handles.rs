@@ -13,7 +13,8 @@ use std::io;
 use supple::Mesh;
 use supple::bind::{BindMethod, BindReport};
 use supple::point_handles::{HandleError, HandleKind, HandleOptions, PlacedHandles, place_handles};
-use supple_io::{quoted, write_whole};
+use supple_io::text::quoted;
+use supple_io::whole_file::write_whole;
 use supple_render::{SegmentedBody, Settings, render};
 
 /// What the ending of the output asks for.

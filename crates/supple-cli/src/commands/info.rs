@@ -16,7 +16,7 @@ use supple::findings::Findings;
 use supple::quality::WeightQuality;
 use supple::{Asset, Prop, Weights};
 use supple_io::gltf::{CENTER_ATTRIBUTE, MUSH_EXTENSION, StoredCenters, StoredMush, StoredState};
-use supple_io::{quoted, shortened};
+use supple_io::text::{quoted, shortened};
 
 pub(crate) fn run(options: &InfoArguments) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;

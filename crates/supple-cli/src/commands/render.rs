@@ -14,7 +14,8 @@ use supple::centers::Centers;
 use supple::clip::Clip;
 use supple::deform::{CenterSource, DeformError};
 use supple::{Asset, Bounds, Method, Normals, Player, Pose};
-use supple_io::{quoted, write_whole};
+use supple_io::text::quoted;
+use supple_io::whole_file::write_whole;
 use supple_render::{
     Camera, ColorTable, GifWriter, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render,
 };
@@ -320,7 +321,7 @@ impl Picture {
         let look = self.look(asset);
         let bar = progress::bar(
             frames.count,
-            &format!("drawing {}", supple_io::shortened(&clip.name)),
+            &format!("drawing {}", supple_io::text::shortened(&clip.name)),
         );
         let mut brush = self.brush(&settings, &player)?;
         let mut draw = |player: &Player<'_>| brush.draw(player, &look, &shot);

@@ -11,7 +11,7 @@ use supple::{Method, Normals, Skin};
 use supple_gpu::{
     Format, Language, Stage, description, pass_description, passes, shader, translate,
 };
-use supple_io::{check_folder_writable, make_folders, write_whole};
+use supple_io::whole_file::{check_folder_writable, make_folders, write_whole};
 
 /// What a shader reads depends on the method alone, so any character will do.
 const ANY_CHARACTER: &str = "@bar:2000";

@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::wording::{joint_label, listed, many};
 use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, split};
 use supple::{Asset, Skeleton, Weights};
-use supple_io::quoted;
+use supple_io::text::quoted;
 
 /// As many influences as every engine knows.
 const COMMON_INFLUENCES: usize = 4;

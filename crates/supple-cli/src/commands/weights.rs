@@ -17,7 +17,7 @@ use supple::bind::{
 use supple::quality::WeightQuality;
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::SaveError;
-use supple_io::quoted;
+use supple_io::text::quoted;
 
 pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     let kind = DocumentKind::wanted(&options.out)?;

@@ -7,7 +7,7 @@ use super::fault::Fault;
 use super::file::File;
 use super::surface::MorphWeights;
 use super::tree::Tree;
-use crate::shortened;
+use crate::text::shortened;
 use gltf_json::accessor::Type;
 use gltf_json::animation;
 use gltf_json::validation::Checked;

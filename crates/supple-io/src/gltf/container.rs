@@ -4,7 +4,7 @@ use super::elements::section;
 use super::fault::Fault;
 use super::shape;
 use crate::read::read_regular;
-use crate::{quoted, shortened};
+use crate::text::{quoted, shortened};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Elements of a file's JSON arrays, by type and by index.
 
 use super::fault::Fault;
-use crate::shortened;
+use crate::text::shortened;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

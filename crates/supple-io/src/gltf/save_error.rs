@@ -1,6 +1,7 @@
 //! Why a document could not be changed or written.
 
-use crate::{NotFinite, quoted};
+use crate::NotFinite;
+use crate::text::quoted;
 use supple::mush::MushError;
 use supple::weights::WeightsError;
 use thiserror::Error;

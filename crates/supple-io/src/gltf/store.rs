@@ -5,7 +5,8 @@
 //! read.
 
 use super::Document;
-use crate::{NotFinite, numbers, quoted};
+use crate::text::quoted;
+use crate::{NotFinite, numbers};
 use glam::{DAffine3, DMat4, Vec3};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -11,7 +11,8 @@
 use super::extras::OWN;
 use super::store::{json_numbers, node_place};
 use super::{Document, SaveError};
-use crate::{NotFinite, quoted};
+use crate::NotFinite;
+use crate::text::quoted;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

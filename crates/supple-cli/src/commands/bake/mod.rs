@@ -40,9 +40,7 @@ pub(crate) fn run(options: &BakeArguments) -> Result<(), Failure> {
         Bakeable::Mush(_) if options.as_skin => {
             mush::store_as_skin(&mut document, &source, &options.mush)?
         }
-        Bakeable::Mush(_) => {
-            mush::store(&mut document, &source, &options.mush, options.check)?
-        }
+        Bakeable::Mush(_) => mush::store(&mut document, &source, &options.mush, options.check)?,
     };
     kind.write(&mut document, &options.out)?;
     told.lines().for_each(console::tell);

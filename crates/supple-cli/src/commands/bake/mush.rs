@@ -11,7 +11,7 @@ use std::sync::Arc;
 use supple::Weights;
 use supple::mush::{Mush, MushOptions};
 use supple_io::gltf::{Document, MUSH_EXTENSION, MushErrors, StoredMush};
-use supple_io::shortened;
+use supple_io::text::shortened;
 
 /// Joints per vertex of the ordinary skin: what every engine can do.
 const SKIN_INFLUENCES: usize = 4;

@@ -6,7 +6,7 @@ const MOST: usize = 80;
 /// Quotes text from a file for a message, between single quotes, [`shortened`].
 ///
 /// ```
-/// assert_eq!(supple_io::quoted("upper\narm"), r"'upper\narm'");
+/// assert_eq!(supple_io::text::quoted("upper\narm"), r"'upper\narm'");
 /// ```
 pub fn quoted(text: &str) -> String {
     format!("'{}'", shortened(text))
