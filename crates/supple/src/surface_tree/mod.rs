@@ -127,7 +127,8 @@ impl SurfaceTree {
         counts: impl Fn(u32) -> bool,
     ) -> bool {
         let way = to - from;
-        if self.is_empty() || way == Vec3::ZERO {
+        // On a way beyond the range of single precision, the whole surface is within the margin.
+        if self.is_empty() || way == Vec3::ZERO || !way.is_finite() {
             return false;
         }
         let ray = Ray::new(from.into(), way.into(), margin, 1.0 - margin);
@@ -546,6 +547,8 @@ mod tests {
             "near its end"
         );
         assert!(!tree.blocked(Vec3::X, Vec3::X, 0.0, |_| true));
+        let beyond = Vec3::new(f32::INFINITY, 0.0, 0.0);
+        assert!(!tree.blocked(-Vec3::X, beyond, 1e-3, |_| true));
         assert!(!SurfaceTree::new(&[]).blocked(-Vec3::X, Vec3::X, 0.0, |_| true));
     }
 }
