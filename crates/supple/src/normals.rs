@@ -3,7 +3,7 @@
 
 use crate::mesh::{Mesh, MeshError, check_triangles};
 use crate::rig::Rig;
-use crate::surface::{corner_normal, is_cancelled, smooth_normals};
+use crate::surface::{Rows, corner_normal, is_cancelled, smooth_normals};
 use crate::transform::Affine;
 use crate::weights::weld_bound;
 use glam::{DVec3, Vec3};
@@ -30,10 +30,8 @@ pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Result<Vec<
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SmoothGroups {
     group_of_vertex: Vec<u32>,
-    /// Where each group's corners start; one entry more than groups.
-    corner_starts: Vec<u32>,
     /// The corners around each group: a triangle, and which of its corners.
-    corners: Vec<(u32, u8)>,
+    corners: Rows<(u32, u8)>,
     triangles: Vec<[u32; 3]>,
     /// The heaviest joint of each triangle's first corner, which tells whether a pose turns it
     /// around.
@@ -66,22 +64,21 @@ impl SmoothGroups {
             };
             group_of_vertex.push(group);
         }
-        let mut corners: Vec<(u32, (u32, u8))> = Vec::with_capacity(mesh.triangles().len() * 3);
-        for (triangle, vertices) in mesh.triangles().iter().enumerate() {
-            for (corner, &vertex) in vertices.iter().enumerate() {
-                let group = group_of_vertex[vertex as usize];
-                corners.push((group, (triangle as u32, corner as u8)));
-            }
-        }
-        corners.sort_by_key(|(group, _)| *group);
-        let starts = (0..=group_count)
-            .map(|group| corners.partition_point(|(other, _)| *other < group) as u32)
-            .collect();
+        let corners = (0..)
+            .zip(mesh.triangles())
+            .flat_map(|(triangle, vertices)| {
+                let groups = vertices.map(|vertex| group_of_vertex[vertex as usize] as usize);
+                [
+                    (groups[0], (triangle, 0)),
+                    (groups[1], (triangle, 1)),
+                    (groups[2], (triangle, 2)),
+                ]
+            });
+        let corners = Rows::of(group_count as usize, corners);
         let heaviest = |vertices: &[u32; 3]| weights.row(vertices[0] as usize).0[0];
         SmoothGroups {
+            corners,
             group_of_vertex,
-            corner_starts: starts,
-            corners: corners.into_iter().map(|(_, corner)| corner).collect(),
             triangles: mesh.triangles().to_vec(),
             heaviest: mesh.triangles().iter().map(heaviest).collect(),
         }
@@ -97,9 +94,9 @@ impl SmoothGroups {
         normals: &mut [Vec3],
     ) {
         scratch.clear();
-        for group in self.corner_starts.windows(2) {
+        for corners in self.corners.iter() {
             let (mut sum, mut size) = (DVec3::ZERO, 0.0);
-            for &(triangle, corner) in &self.corners[group[0] as usize..group[1] as usize] {
+            for &(triangle, corner) in corners {
                 let triangle = triangle as usize;
                 let mut vertices = self.triangles[triangle];
                 vertices.rotate_left(usize::from(corner));

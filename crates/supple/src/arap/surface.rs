@@ -1,37 +1,35 @@
 //! The energy of eq. (1), and one step of its minimisation.
 //!
-//! `E(v', R) = Σ_i Σ_j ω_ij |(v'_i − v'_j) − R_i (v_i − v_j)|²`. With positions fixed, each
-//! rotation has a best choice of its own; with rotations fixed, positions solve the linear system
-//! `Σ_j ω_ij (v'_i − v'_j) = Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, whose matrix never changes.
-//! Neither step can raise the energy, but for what decides the rotation of patches that tell none
-//! by themselves: a share of 2e-6 of every patch turns as its heaviest handle does, so that one
-//! which is nearly a line may turn a little otherwise than best.
+//! `E(v', R) = Σ_i Σ_j ω_ij |(v'_i − v'_j) − R_i (v_i − v_j)|²`. With positions fixed, each rotation
+//! has its own optimum; with rotations fixed, positions solve the linear system
+//! `Σ_j ω_ij (v'_i − v'_j) = Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, whose matrix never changes. Neither
+//! step raises the energy, with one exception: a share of 2e-6 of every patch turns as its heaviest
+//! handle does, so that degenerate patches have a rotation; a patch that is nearly a line may turn a
+//! little away from its optimum.
 
 use super::ArapError;
 use crate::exec;
 use crate::mesh::Mesh;
 use crate::polar::{nearest_rotation, nearest_rotations};
 use crate::sparse::{Cholesky, Pattern};
-use crate::surface::{EdgeWeights, Edges, Weld};
+use crate::surface::{EdgeWeights, Edges, Rows, Weld};
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f64x8};
 use glam::{DMat3, DVec3};
 
-/// An edge counts for at least this share of a middling one, and for at most this many: a sliver's
-/// cotangent is any number, and a surface must hang together.
-const LEAST_AND_MOST: (f64, f64) = (1e-3, 1e3);
+/// Range of an edge's weight, relative to the median. The cotangent of a sliver is arbitrary, and
+/// the surface must hang together.
+const RELATIVE_WEIGHTS: (f64, f64) = (1e-3, 1e3);
 
-/// What turns a patch that is a line, beside its spread …
+/// Weight of the handle's rotation in a patch that is a line, relative to the patch's spread …
 const BALL: f64 = 2e-6;
-/// … and one that is a single point, beside the square of the size of everything.
+/// … and in a patch that is a single point, relative to the squared extent of the surface.
 const NO_PATCH: f64 = 1e-12;
 
-/// A surface with what the energy needs of it.
+/// A surface prepared for the energy.
 #[derive(Debug)]
 pub(super) struct RigidSurface {
     pub(super) rest: Vec<DVec3>,
-    /// Where the neighbours of each point start; one more than points.
-    starts: Vec<u32>,
-    neighbours: Vec<u32>,
+    neighbours: Rows<u32>,
     /// `ω` of each neighbour: clamped cotangents.
     omegas: Vec<f64>,
     /// The edges in the order of the pattern, each once.
@@ -54,36 +52,19 @@ impl RigidSurface {
         let rest = edges.points().to_vec();
         let mut piece_of = edges.pieces();
         let pieces = number_in_order(&mut piece_of);
-        let middling = edges.middling_weight();
-        let (least, most) = LEAST_AND_MOST;
-        let edges = edges.weighted().map(|(a, b, omega)| {
-            let omega = omega.clamp(least * middling, most * middling);
-            ([a, b], omega / middling)
+        let median = edges.median_weight();
+        let (least, most) = RELATIVE_WEIGHTS;
+        let edges = edges.iter().map(|edge| {
+            let omega = edge.weight.clamp(least * median, most * median);
+            (edge.ends, omega / median)
         });
         let edges: Vec<([u32; 2], f64)> = edges.collect();
         let places: Vec<[u32; 2]> = edges.iter().map(|(ends, _)| *ends).collect();
         let pattern = Pattern::of(rest.len(), &places)?;
-        let mut starts = vec![0u32; rest.len() + 1];
-        for end in places.iter().flatten() {
-            starts[*end as usize + 1] += 1;
-        }
-        for point in 0..rest.len() {
-            starts[point + 1] += starts[point];
-        }
-        let mut next = starts.clone();
-        let mut neighbours = vec![0; 2 * edges.len()];
-        let mut omegas = vec![0.0; 2 * edges.len()];
-        for &([a, b], omega) in &edges {
-            for (point, other) in [(a, b), (b, a)] {
-                let slot = next[point as usize] as usize;
-                neighbours[slot] = other;
-                omegas[slot] = omega;
-                next[point as usize] += 1;
-            }
-        }
+        let weighted = edges.iter().map(|&([a, b], omega)| (a, b, omega));
+        let (neighbours, omegas) = Rows::of_neighbours(rest.len(), weighted).unzip();
         Ok(RigidSurface {
             rest,
-            starts,
             neighbours,
             omegas,
             edges,
@@ -98,21 +79,20 @@ impl RigidSurface {
         self.rest.len()
     }
 
-    /// The neighbours of a point, and how much each edge counts.
+    /// The neighbours of a point, with the weights of the edges to them.
     pub(super) fn around(&self, point: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let range = self.starts[point] as usize..self.starts[point + 1] as usize;
-        let neighbours = self.neighbours[range.clone()].iter();
-        let pairs = neighbours.zip(&self.omegas[range]);
+        let neighbours = self.neighbours.row(point).iter();
+        let pairs = neighbours.zip(&self.omegas[self.neighbours.range(point)]);
         pairs.map(|(&other, &omega)| (other as usize, omega))
     }
 
-    /// The neighbours of a point alone.
+    /// The neighbours of a point, without weights.
     pub(super) fn neighbours(&self, point: usize) -> &[u32] {
-        &self.neighbours[self.starts[point] as usize..self.starts[point + 1] as usize]
+        self.neighbours.row(point)
     }
 
-    /// Factors the system in which some points are given. Which entries it has does not hang on
-    /// that, so this is the numbers alone: points are taken and let go without starting over.
+    /// Factors the system in which some points are given. The pattern of its entries doesn't depend
+    /// on which; only their values are computed here.
     pub(super) fn factor(&self, held: &[bool]) -> Result<Cholesky, ArapError> {
         let mut diagonal: Vec<f64> = held.iter().map(|&held| f64::from(held)).collect();
         let entries = self.edges.iter().map(|&([a, b], omega)| {

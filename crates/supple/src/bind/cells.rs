@@ -13,6 +13,7 @@ use super::segment_tree::SegmentTree;
 use super::shape::Shape;
 use crate::disjoint_sets::DisjointSets;
 use crate::exec;
+use crate::surface::Rows;
 use glam::{DVec3, IVec3};
 use std::ops::Range;
 
@@ -31,49 +32,40 @@ pub(crate) struct Cells {
     pub(crate) component: Vec<u32>,
 }
 
-/// Neighbours in rows.
+/// The neighbours of every cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
-    starts: Vec<u32>,
-    others: Vec<u32>,
+    neighbours: Rows<u32>,
 }
 
 impl Links {
-    /// From pairs of neighbours, each once, in any order.
+    /// Collects pairs of neighbours, each given once, in any order.
     pub(crate) fn of(cells: usize, mut pairs: Vec<(u32, u32)>) -> Links {
         let turned: Vec<_> = pairs.iter().map(|&(a, b)| (b, a)).collect();
         pairs.extend(turned);
         pairs.sort_unstable();
         pairs.dedup();
-        let mut starts = vec![0u32; cells + 1];
-        for &(a, _) in &pairs {
-            starts[a as usize + 1] += 1;
-        }
-        for cell in 0..cells {
-            starts[cell + 1] += starts[cell];
-        }
+        let pairs = pairs.into_iter().map(|(a, b)| (a as usize, b));
         Links {
-            starts,
-            others: pairs.into_iter().map(|(_, b)| b).collect(),
+            neighbours: Rows::of(cells, pairs),
         }
     }
 
-    /// Where the neighbours of a cell stand among all.
+    /// The indices of a cell's neighbours among all, for arrays parallel to them.
     #[inline]
     pub(crate) fn range(&self, cell: u32) -> Range<usize> {
-        let cell = cell as usize;
-        self.starts[cell] as usize..self.starts[cell + 1] as usize
+        self.neighbours.range(cell as usize)
     }
 
     /// The neighbours of a cell, in rising order.
     #[inline]
     pub(crate) fn at(&self, cell: u32) -> &[u32] {
-        &self.others[self.range(cell)]
+        self.neighbours.row(cell as usize)
     }
 
-    /// How many neighbours all cells have together.
+    /// The number of neighbours of all cells together.
     pub(crate) fn len(&self) -> usize {
-        self.others.len()
+        self.neighbours.values().len()
     }
 }
 

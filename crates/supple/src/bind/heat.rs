@@ -192,9 +192,9 @@ fn spread(
         if !takes_part(a) {
             return 0.0;
         }
-        diagonal[a] += edge.cotangents;
-        diagonal[b] += edge.cotangents;
-        -edge.cotangents
+        diagonal[a] += edge.weight;
+        diagonal[b] += edge.weight;
+        -edge.weight
     });
     let entries: Vec<f64> = entries.collect();
     let system = pattern

@@ -7,7 +7,9 @@
 use crate::disjoint_sets::DisjointSets;
 use crate::exec;
 use crate::mesh::Mesh;
-use crate::surface::{Weld, weld_near, weld_positions};
+use crate::surface::{
+    CotangentPolicy, Edge, Rows, Weld, double_area_normal, point_areas, weld_near, weld_positions,
+};
 use crate::surface_tree::SurfaceTree;
 use glam::DVec3;
 
@@ -23,21 +25,13 @@ pub(crate) struct Shape {
     /// Corners are points. No two are the same, none is without area, all of a patch face
     /// outwards.
     pub(crate) triangles: Vec<[u32; 3]>,
+    /// Edges with positive cotangent weights, so that all of a piece stays connected.
     pub(crate) edges: Vec<Edge>,
     pub(crate) pieces: Vec<Piece>,
     /// The piece of every point.
     pub(crate) piece_of: Vec<u32>,
     pub(crate) tree: SurfaceTree,
     unit: Unit,
-}
-
-/// Two neighbours on the surface, the lower one first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Edge {
-    pub(crate) ends: [u32; 2],
-    /// Half the cotangents of the angles opposite to it, never quite zero, so that all of a piece
-    /// stays connected.
-    pub(crate) cotangents: f64,
 }
 
 /// A connected part of the surface.
@@ -123,14 +117,13 @@ impl Shape {
         };
         let surface = || {
             let mut normals = vec![DVec3::ZERO; points.len()];
-            let mut areas = vec![0.0; points.len()];
             for corners in &triangles {
                 let normal = across(&points, corners);
                 for &corner in corners {
                     normals[corner as usize] += normal;
-                    areas[corner as usize] += normal.length() / 6.0;
                 }
             }
+            let areas = point_areas(&points, triangles.iter().copied());
             let pieces = sides.pieces(&points, &triangles);
             (sides.edges(&points), pieces, normals, areas)
         };
@@ -201,8 +194,7 @@ impl Shape {
 
 /// Twice the area times the normal.
 fn across(points: &[DVec3], corners: &[u32; 3]) -> DVec3 {
-    let [a, b, c] = corners.map(|corner| points[corner as usize]);
-    (b - a).cross(c - a)
+    double_area_normal(corners.map(|corner| points[corner as usize]))
 }
 
 /// The triangles of a mesh over welded points, each once, whichever way it faces; and their sides.
@@ -215,11 +207,8 @@ fn distinct_triangles(
     unit: &Unit,
 ) -> (Vec<[u32; 3]>, Sides) {
     let in_box = |corner: &u32| unit.has(points[*corner as usize]);
-    let welded = mesh
-        .triangles()
-        .iter()
-        .map(|corners| corners.map(|corner| weld.point_of(corner as usize) as u32));
-    let mut triangles: Vec<[u32; 3]> = welded
+    let mut triangles: Vec<[u32; 3]> = weld
+        .triangles(mesh.triangles())
         .filter(|corners| across(points, corners) != DVec3::ZERO && corners.iter().all(in_box))
         .collect();
     let sides = Sides::of(points.len(), &triangles);
@@ -233,12 +222,13 @@ fn distinct_triangles(
     (triangles, sides)
 }
 
-/// The sides of all triangles, those of one edge beside each other.
+/// The sides of all triangles, those of one edge next to each other.
 struct Sides {
-    sides: Vec<Side>,
+    /// By their lower end.
+    sides: Rows<Side>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Side {
     ends: [u32; 2],
     triangle: u32,
@@ -249,54 +239,30 @@ struct Side {
 
 impl Sides {
     fn of(points: usize, triangles: &[[u32; 3]]) -> Sides {
-        // Sorted by counting their lower ends; what is left to sort at each is a handful.
-        let mut starts = vec![0u32; points + 1];
-        let sides = || {
-            triangles
-                .iter()
-                .enumerate()
-                .flat_map(|(triangle, corners)| {
-                    [(0, 1, 2), (1, 2, 0), (2, 0, 1)].map(|(a, b, opposite)| {
-                        let (a, b) = (corners[a], corners[b]);
-                        Side {
-                            ends: [a.min(b), a.max(b)],
-                            triangle: triangle as u32,
-                            opposite: corners[opposite],
-                            upwards: a < b,
-                        }
-                    })
-                })
-        };
-        for side in sides() {
-            starts[side.ends[0] as usize + 1] += 1;
-        }
+        let sides = (0..).zip(triangles).flat_map(|(triangle, corners)| {
+            [(0, 1, 2), (1, 2, 0), (2, 0, 1)].map(|(a, b, opposite)| {
+                let (a, b) = (corners[a], corners[b]);
+                let side = Side {
+                    ends: [a.min(b), a.max(b)],
+                    triangle,
+                    opposite: corners[opposite],
+                    upwards: a < b,
+                };
+                (side.ends[0] as usize, side)
+            })
+        });
+        let mut sides = Rows::of(points, sides);
+        // A handful of sides at each point is left to be sorted.
         for point in 0..points {
-            starts[point + 1] += starts[point];
+            let row = sides.range(point);
+            let row = &mut sides.values_mut()[row];
+            row.sort_unstable_by_key(|side| (side.ends[1], side.opposite, side.triangle));
         }
-        let mut next = starts.clone();
-        let mut sorted = vec![
-            Side {
-                ends: [0; 2],
-                triangle: 0,
-                opposite: 0,
-                upwards: false
-            };
-            triangles.len() * 3
-        ];
-        for side in sides() {
-            let slot = &mut next[side.ends[0] as usize];
-            sorted[*slot as usize] = side;
-            *slot += 1;
-        }
-        for range in starts.windows(2) {
-            let at_point = &mut sorted[range[0] as usize..range[1] as usize];
-            at_point.sort_unstable_by_key(|side| (side.ends[1], side.opposite, side.triangle));
-        }
-        Sides { sides: sorted }
+        Sides { sides }
     }
 
     fn of_edges(&self) -> impl Iterator<Item = &[Side]> {
-        self.sides.chunk_by(|a, b| a.ends == b.ends)
+        self.sides.values().chunk_by(|a, b| a.ends == b.ends)
     }
 
     /// Which triangles have the same corners as one before them: they share their sides, and what
@@ -398,26 +364,19 @@ impl Sides {
     }
 
     fn edges(&self, points: &[DVec3]) -> Vec<Edge> {
-        let mut edges: Vec<Edge> = self
-            .of_edges()
-            .map(|sides| {
-                let cotangent = |side: &Side| {
-                    let apex = points[side.opposite as usize];
-                    let [a, b] = side.ends.map(|end| points[end as usize] - apex);
-                    let sine = a.cross(b).length();
-                    if sine > 0.0 { a.dot(b) / sine } else { 0.0 }
-                };
-                Edge {
-                    ends: sides[0].ends,
-                    cotangents: 0.5 * sides.iter().map(cotangent).sum::<f64>(),
-                }
-            })
-            .collect();
-        // Equilateral triangles have 0.58. A thousandth of that connects without being felt.
-        for edge in &mut edges {
-            edge.cotangents = edge.cotangents.clamp(6e-4, 1e4);
-        }
-        edges
+        let policy = CotangentPolicy::CONNECTED;
+        let edge = |sides: &[Side]| {
+            let ends = sides[0].ends;
+            let [a, b] = ends.map(|end| points[end as usize]);
+            let cotangents = sides.iter();
+            let cotangents =
+                cotangents.map(|side| policy.cotangent(points[side.opposite as usize], a, b));
+            Edge {
+                ends,
+                weight: policy.weight(cotangents),
+            }
+        };
+        self.of_edges().map(edge).collect()
     }
 
     fn pieces(&self, points: &[DVec3], triangles: &[[u32; 3]]) -> (Vec<Piece>, Vec<u32>) {

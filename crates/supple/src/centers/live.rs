@@ -18,6 +18,7 @@ use super::surface::{Repainted, Surface};
 use super::{CenterError, CenterOptions, Centers, PLACES, check, exact, mean_of};
 use crate::exec;
 use crate::mesh::Mesh;
+use crate::surface::Rows;
 use crate::weights::Weights;
 use std::borrow::Cow;
 
@@ -30,7 +31,7 @@ pub struct LiveCenters {
     /// None where direct summation serves better than a grid: then every update is a bake.
     gridded: Option<Gridded>,
     /// The triangles around each vertex.
-    around: TrianglesAround,
+    around: Rows<u32>,
     centers: Centers,
 }
 
@@ -71,7 +72,7 @@ impl LiveCenters {
             None => exact::vertex_sums(&surface, &surface.vertices()),
         };
         Ok(LiveCenters {
-            around: TrianglesAround::of(mesh),
+            around: triangles_around(mesh),
             surface,
             gridded,
             centers: Centers::of_sums(&sums),
@@ -101,7 +102,11 @@ impl LiveCenters {
         }
         let mut changed: Vec<u32> = changed.iter().map(|&vertex| vertex as u32).collect();
         sort_out(&mut changed);
-        let mut triangles = self.around.of_all(&changed);
+        let mut triangles = changed
+            .iter()
+            .flat_map(|&vertex| self.around.row(vertex as usize))
+            .copied()
+            .collect::<Vec<_>>();
         sort_out(&mut triangles);
         let repainted = self.surface.repaint(weights, &changed, triangles);
         let Some(gridded) = &mut self.gridded else {
@@ -304,39 +309,12 @@ impl TouchedPairs {
     }
 }
 
-/// For each vertex the triangles that have it as a corner, in compressed rows.
-#[derive(Clone, Debug)]
-struct TrianglesAround {
-    starts: Vec<u32>,
-    triangles: Vec<u32>,
-}
-
-impl TrianglesAround {
-    fn of(mesh: &Mesh) -> TrianglesAround {
-        let mut starts = vec![0; mesh.vertex_count() + 1];
-        for &corner in mesh.triangles().as_flattened() {
-            starts[corner as usize + 1] += 1;
-        }
-        for vertex in 0..mesh.vertex_count() {
-            starts[vertex + 1] += starts[vertex];
-        }
-        let mut next = starts.clone();
-        let mut triangles = vec![0; mesh.triangles().len() * 3];
-        for (index, &corner) in mesh.triangles().as_flattened().iter().enumerate() {
-            triangles[next[corner as usize] as usize] = (index / 3) as u32;
-            next[corner as usize] += 1;
-        }
-        TrianglesAround { starts, triangles }
-    }
-
-    /// The triangles around some vertices, some perhaps more than once.
-    fn of_all(&self, vertices: &[u32]) -> Vec<u32> {
-        let around = vertices.iter().flat_map(|&vertex| {
-            let vertex = vertex as usize;
-            &self.triangles[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
-        });
-        around.copied().collect()
-    }
+/// For each vertex the triangles that have it as a corner.
+fn triangles_around(mesh: &Mesh) -> Rows<u32> {
+    let corners = (0..).zip(mesh.triangles());
+    let corners =
+        corners.flat_map(|(triangle, corners)| corners.map(|vertex| (vertex as usize, triangle)));
+    Rows::of(mesh.vertex_count(), corners)
 }
 
 fn sort_out(list: &mut Vec<u32>) {

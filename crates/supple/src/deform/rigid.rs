@@ -21,7 +21,7 @@ pub(super) struct RigidSkin {
 impl RigidSkin {
     pub(super) fn bake(rig: &Rig) -> RigidSkin {
         RigidSkin {
-            linear: LinearSkin::with_weights(rig.weights().heaviest_alone()),
+            linear: LinearSkin::with_weights(rig.weights().heaviest_only()),
         }
     }
 }

@@ -292,7 +292,7 @@ impl Stroke<'_> {
         for (&(point, _), row) in covered.iter().zip(painted) {
             self.rows.insert(point, row);
             self.covered.insert(point);
-            vertices.extend_from_slice(editor.vertices.of(point as usize));
+            vertices.extend_from_slice(editor.vertices.row(point as usize));
         }
         vertices.sort_unstable();
         Ok(vertices)

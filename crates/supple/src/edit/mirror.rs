@@ -167,7 +167,7 @@ impl Editor {
         };
         let partner = looks
             .symmetry
-            .vertex_partner(self.vertices.of(point)[0] as usize);
+            .vertex_partner(self.vertices.row(point)[0] as usize);
         let partner = partner.map(|vertex| self.weld.point_of(vertex));
         let partner =
             partner.filter(|&other| looks.are_alike(self.pieces[point], self.pieces[other]));

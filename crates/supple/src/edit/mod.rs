@@ -45,7 +45,7 @@ use crate::exec;
 use crate::mesh::Mesh;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
-use crate::surface::{EdgeWeights, Edges, Laplacian, Weld};
+use crate::surface::{EdgeWeights, Edges, Laplacian, Rows, Weld};
 use crate::surface_tree::SurfaceTree;
 use crate::weights::{Weights, WeightsBuilder, WeightsError, heaviest, weld_seams};
 use glam::Vec3;
@@ -181,7 +181,7 @@ pub struct Editor {
     skeleton: Skeleton,
     weld: Weld,
     /// The vertices of each point.
-    vertices: Lists,
+    vertices: Rows<u32>,
     edges: Edges,
     /// The connected piece of each point: its lowest point.
     pieces: Vec<u32>,
@@ -197,7 +197,8 @@ impl Editor {
     pub fn new(rig: &Rig) -> Editor {
         let (mesh, skeleton) = (rig.mesh(), rig.skeleton());
         let weld = weld_seams(mesh, rig.weights());
-        let of_vertices = (0..mesh.vertex_count()).map(|vertex| (weld.point_of(vertex), vertex));
+        let of_vertices =
+            (0..mesh.vertex_count()).map(|vertex| (weld.point_of(vertex), vertex as u32));
         // Cotangents: what smoothing does must not depend on how the surface is cut into triangles.
         let edges = Edges::of(
             mesh.positions(),
@@ -206,7 +207,7 @@ impl Editor {
             EdgeWeights::Cotangent,
         );
         Editor {
-            vertices: Lists::new(weld.point_count(), of_vertices),
+            vertices: Rows::of(weld.point_count(), of_vertices),
             pieces: edges.pieces(),
             laplacian: edges.clone().into_laplacian(),
             fans: Fans::of(mesh, &weld),
@@ -338,7 +339,7 @@ impl Editor {
 
     /// The mean of the weights of a point's vertices.
     fn row(&self, weights: &Weights, point: usize) -> Row {
-        let vertices = self.vertices.of(point);
+        let vertices = self.vertices.row(point);
         let row_of = |vertex: u32| weights.row(vertex as usize);
         // Nearly always they agree: then nothing is to be added up.
         let agree = vertices
@@ -369,7 +370,7 @@ impl Editor {
             row.retain(|&(joint, share)| !self.locks(joint) && share > 0.0);
             let sum: f64 = row.iter().map(|(_, share)| share).sum();
             if sum > 0.0 && sum.is_finite() {
-                let vertices = self.vertices.of(point as usize).iter();
+                let vertices = self.vertices.row(point as usize).iter();
                 row_of_vertex.extend(vertices.map(|&vertex| (vertex, unlocked_rows.len())));
                 unlocked_rows.push(row);
             }
@@ -411,7 +412,7 @@ impl Editor {
                     let mut influences = weights.of(vertex as usize);
                     influences.any(|influence| joints.contains(&influence.joint))
                 };
-                let held = |&point: &u32| self.vertices.of(point as usize).iter().any(holds);
+                let held = |&point: &u32| self.vertices.row(point as usize).iter().any(holds);
                 Ok(points.filter(held).collect())
             }
             Region::Vertices(vertices) => {
@@ -491,39 +492,6 @@ fn check_number(
         expected,
         found,
     })
-}
-
-/// Lists of numbers, one after the other.
-struct Lists {
-    starts: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl Lists {
-    /// Puts each item on the list that comes with it; lists keep the order given.
-    fn new(count: usize, items: impl Iterator<Item = (usize, usize)> + Clone) -> Lists {
-        let mut starts = vec![0u32; count + 1];
-        for (list, _) in items.clone() {
-            starts[list + 1] += 1;
-        }
-        for list in 0..count {
-            starts[list + 1] += starts[list];
-        }
-        let mut next = starts.clone();
-        let mut sorted = vec![0; starts[count] as usize];
-        for (list, item) in items {
-            sorted[next[list] as usize] = item as u32;
-            next[list] += 1;
-        }
-        Lists {
-            starts,
-            items: sorted,
-        }
-    }
-
-    fn of(&self, list: usize) -> &[u32] {
-        &self.items[self.starts[list] as usize..self.starts[list + 1] as usize]
-    }
 }
 
 /// The triangles of a mesh that have area, to be searched.

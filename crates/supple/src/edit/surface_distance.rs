@@ -10,9 +10,8 @@
 //! Only connected surface is walked over, and only as far as asked: a finger that is near, but not
 //! along the surface, is not reached.
 
-use super::Lists;
 use crate::mesh::Mesh;
-use crate::surface::Weld;
+use crate::surface::{Rows, Weld};
 use glam::DVec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,7 +20,7 @@ use std::collections::BinaryHeap;
 pub(super) struct Fans {
     places: Vec<DVec3>,
     triangles: Vec<[u32; 3]>,
-    around: Lists,
+    around: Rows<u32>,
 }
 
 /// What is known of points on the way; kept between walks, so that one costs time by what it
@@ -47,13 +46,11 @@ impl Reached {
 impl Fans {
     pub(super) fn of(mesh: &Mesh, weld: &Weld) -> Fans {
         let places = weld.places(mesh.positions());
-        let points =
-            |corners: &[u32; 3]| corners.map(|corner| weld.point_of(corner as usize) as u32);
-        let triangles: Vec<[u32; 3]> = mesh.triangles().iter().map(points).collect();
-        let corners = triangles.iter().enumerate();
+        let triangles: Vec<[u32; 3]> = weld.triangles(mesh.triangles()).collect();
+        let corners = (0..).zip(&triangles);
         let corners =
             corners.flat_map(|(triangle, corners)| corners.map(|point| (point as usize, triangle)));
-        let around = Lists::new(places.len(), corners);
+        let around = Rows::of(places.len(), corners);
         Fans {
             around,
             places,
@@ -120,7 +117,7 @@ impl Fans {
         let place = |point: u32| self.places[point as usize];
         let settled = |point: u32| reached.settled[point as usize];
         let here = place(point);
-        for &triangle in self.around.of(point as usize) {
+        for &triangle in self.around.row(point as usize) {
             let [a, b, c] = self.triangles[triangle as usize];
             let (a, b) = match point {
                 _ if point == a => (b, c),

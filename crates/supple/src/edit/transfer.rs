@@ -153,14 +153,15 @@ impl Editor {
             return Ok(Vec::new());
         }
         let number = |point: u32| unknown.binary_search(&point).ok();
-        let count = self.edges.weighted().count().max(1) as f64;
-        let mean = self.edges.weighted().map(|edge| edge.2).sum::<f64>() / count;
+        let count = self.edges.iter().count().max(1) as f64;
+        let mean = self.edges.iter().map(|edge| edge.weight).sum::<f64>() / count;
         let mut diagonal = vec![0.0; unknown.len()];
         let mut between = Vec::new();
-        // Unknown points beside known ones, and by what weight.
+        // Unknown points with their known neighbours, and the weights of the edges between.
         let mut borders: Vec<(usize, &Row, f64)> = Vec::new();
-        for (a, b, weight) in self.edges.weighted() {
-            let weight = weight.max(LEAST_EDGE * mean);
+        for edge in self.edges.iter() {
+            let [a, b] = edge.ends;
+            let weight = edge.weight.max(LEAST_EDGE * mean);
             let ends = [(a, b), (b, a)].map(|(point, other)| (number(point), other));
             if let [(Some(a), _), (Some(b), _)] = ends {
                 between.push((a as u32, b as u32, -weight));

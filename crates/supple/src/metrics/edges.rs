@@ -1,6 +1,6 @@
 //! How edges change their lengths.
 
-use super::surface::Surface;
+use super::surface::MeasuredSurface;
 use glam::DVec3;
 
 /// Relative change of the lengths of edges, each edge of the welded surface counted once; 0.1 is
@@ -18,7 +18,7 @@ pub struct EdgeChange {
     pub least: f64,
 }
 
-pub(super) fn edge_change(surface: &Surface, points: &[DVec3]) -> EdgeChange {
+pub(super) fn edge_change(surface: &MeasuredSurface, points: &[DVec3]) -> EdgeChange {
     let change = |&[a, b]: &[usize; 2]| {
         let rest = (surface.rest[b] - surface.rest[a]).length();
         // Two points in one place that are bound differently have no length to compare with.

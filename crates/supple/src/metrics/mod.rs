@@ -48,7 +48,7 @@ use glam::{DVec3, Vec3};
 use normal_error::TrueNormals;
 use radius::Sections;
 use rigidity::Springs;
-use surface::Surface;
+use surface::MeasuredSurface;
 use volume::Lids;
 
 /// Less volume than this share of area^(3/2) is none, as in a sheet; a ball has 0.094.
@@ -60,7 +60,7 @@ const LEAST_VOLUME: f64 = 1e-6;
 /// of the rig, every palette one map per joint; what is missing counts as unmoved.
 #[derive(Clone, Debug)]
 pub struct Gauge {
-    surface: Surface,
+    surface: MeasuredSurface,
     lids: Lids,
     springs: Springs,
     true_normals: TrueNormals,
@@ -106,7 +106,7 @@ pub struct RegionMetrics {
 impl Gauge {
     /// Welds the surface, closes its holes, and finds edges, weights and regions.
     pub fn new(rig: &Rig) -> Gauge {
-        let surface = Surface::new(rig);
+        let surface = MeasuredSurface::new(rig);
         let lids = Lids::find(&surface);
         let regions = region::regions(rig, &surface);
         let bones = rig.skeleton().bind_bones();

@@ -1,6 +1,6 @@
 //! The angle between a method's normals and those of the surface that it made.
 
-use super::surface::Surface;
+use super::surface::MeasuredSurface;
 use super::vertex_areas;
 use crate::normals::SmoothGroups;
 use crate::pose::Palette;
@@ -27,7 +27,7 @@ pub(super) struct TrueNormals {
 }
 
 impl TrueNormals {
-    pub(super) fn new(rig: &Rig, surface: &Surface) -> TrueNormals {
+    pub(super) fn new(rig: &Rig, surface: &MeasuredSurface) -> TrueNormals {
         TrueNormals {
             groups: SmoothGroups::of(rig),
             areas: vertex_areas(rig.mesh(), &surface.areas),

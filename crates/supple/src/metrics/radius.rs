@@ -5,7 +5,7 @@
 //! joint, as the artist sees the bones.
 
 use super::region::Region;
-use super::surface::Surface;
+use super::surface::MeasuredSurface;
 use crate::pose::Palette;
 use crate::skeleton::BindBone;
 use crate::transform::Affine;
@@ -147,7 +147,11 @@ pub(super) struct Sections {
 impl Sections {
     /// `None` where no plane cuts the region: no bone has a length there, or no edge is wholly
     /// inside.
-    pub(super) fn new(surface: &Surface, region: &Region, bones: &[BindBone]) -> Option<Sections> {
+    pub(super) fn new(
+        surface: &MeasuredSurface,
+        region: &Region,
+        bones: &[BindBone],
+    ) -> Option<Sections> {
         let own_bone = *bones.get(region.joint)?;
         let parent_bone = *bones.get(region.other)?;
         let head = own_bone.head;

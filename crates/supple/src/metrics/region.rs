@@ -1,6 +1,6 @@
 //! The part of the surface that bends with a joint.
 
-use super::surface::Surface;
+use super::surface::MeasuredSurface;
 use super::vertex_areas;
 use crate::rig::Rig;
 use glam::{DVec3, Vec3};
@@ -57,7 +57,7 @@ fn blend(own: f32, other: f32) -> Option<f32> {
 }
 
 /// The regions of all joints that blend with their parent, in the order of joints.
-pub(super) fn regions(rig: &Rig, surface: &Surface) -> Vec<Region> {
+pub(super) fn regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> {
     let joints = rig.skeleton().joints().iter().enumerate();
     let pairs = joints.filter_map(|(joint, bound)| Some((joint, bound.parent?)));
     regions_of(rig, surface, &pairs.collect::<Vec<_>>())
@@ -65,7 +65,7 @@ pub(super) fn regions(rig: &Rig, surface: &Surface) -> Vec<Region> {
 
 /// The regions that matter most for the look, largest first: of joints and their parents, or of
 /// any two joints where most of the skin is blended between joints that are not related.
-pub(super) fn main_regions(rig: &Rig, surface: &Surface) -> Vec<Region> {
+pub(super) fn main_regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> {
     let joints = rig.skeleton().joints();
     let is_related = |(joint, other): Pair| joints[joint].parent == Some(other);
     let areas = vertex_areas(rig.mesh(), &surface.areas);
@@ -104,7 +104,7 @@ pub(super) fn main_regions(rig: &Rig, surface: &Surface) -> Vec<Region> {
 }
 
 /// The regions of some pairs of joints, in their order; those without a vertex are left out.
-fn regions_of(rig: &Rig, surface: &Surface, pairs: &[Pair]) -> Vec<Region> {
+fn regions_of(rig: &Rig, surface: &MeasuredSurface, pairs: &[Pair]) -> Vec<Region> {
     let mut regions: Vec<Region> = pairs
         .iter()
         .map(|&pair| Region::without_skin(pair))

@@ -1,6 +1,6 @@
 //! How triangles are stretched and sheared.
 
-use super::surface::{Surface, corners};
+use super::surface::{MeasuredSurface, corners};
 use glam::DVec3;
 
 /// Doublings at which colours end: a triangle crushed to nothing has no finite logarithm.
@@ -82,7 +82,7 @@ pub struct WorstTriangle {
 }
 
 /// Per triangle.
-pub(super) fn stretch(surface: &Surface, points: &[DVec3]) -> Vec<Stretch> {
+pub(super) fn stretch(surface: &MeasuredSurface, points: &[DVec3]) -> Vec<Stretch> {
     let of_triangle = |(index, &triangle)| {
         surface.flattened(index).map_or(Stretch::NONE, |flat| {
             Stretch::between(flat, corners(points, triangle))
@@ -96,7 +96,7 @@ pub(super) fn stretch(surface: &Surface, points: &[DVec3]) -> Vec<Stretch> {
         .collect()
 }
 
-pub(super) fn summary(surface: &Surface, stretch: &[Stretch]) -> StretchSummary {
+pub(super) fn summary(surface: &MeasuredSurface, stretch: &[Stretch]) -> StretchSummary {
     let percentile = |share: f64, value: fn(&Stretch) -> f64| {
         let values = stretch.iter().map(value).zip(surface.areas.iter().copied());
         weighted_percentile(&mut values.collect::<Vec<_>>(), share).unwrap_or(1.0)
@@ -122,7 +122,7 @@ const ONE_PLACE: f64 = 0.05;
 const UNDISTORTED: f64 = 1e-4;
 
 pub(super) fn worst_places(
-    surface: &Surface,
+    surface: &MeasuredSurface,
     stretch: &[Stretch],
     most: usize,
 ) -> Vec<WorstTriangle> {
@@ -158,7 +158,7 @@ pub(super) fn worst_places(
 
 /// Mean distortion by rest area over some triangles; zero where they have no area.
 pub(super) fn mean_distortion(
-    surface: &Surface,
+    surface: &MeasuredSurface,
     stretch: &[Stretch],
     triangles: impl Iterator<Item = usize>,
 ) -> f64 {
@@ -170,7 +170,7 @@ pub(super) fn mean_distortion(
 }
 
 /// log₂ of the area ratio, per vertex.
-pub(super) fn vertex_stretch(surface: &Surface, stretch: &[Stretch]) -> Vec<f32> {
+pub(super) fn vertex_stretch(surface: &MeasuredSurface, stretch: &[Stretch]) -> Vec<f32> {
     let doublings = |stretch: &Stretch| {
         let doublings = stretch.area_ratio().log2();
         doublings.clamp(-MOST_DOUBLINGS, MOST_DOUBLINGS)

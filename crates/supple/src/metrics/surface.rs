@@ -1,22 +1,22 @@
-//! The welded surface that every measure looks at.
+//! The welded surface of a rig, on which all measures are taken.
 
 use crate::rig::Rig;
-use crate::surface::Weld;
+use crate::surface::{CotangentPolicy, Weld, cotangent_edges, double_area_normal};
 use crate::weights::weld_bound;
 use glam::{DVec3, Vec3};
 
-/// A triangle lower than this share of the extent has no shape that `f32` positions could tell
-/// (they round at 6e-8).
+/// A triangle lower than this share of the extent has no reliable shape: `f32` positions round at
+/// 6e-8.
 const LEAST_HEIGHT: f64 = 1e-6;
 
 /// Points, triangles and edges of a rig's surface, vertices along seams welded.
 #[derive(Clone, Debug)]
-pub(super) struct Surface {
+pub(super) struct MeasuredSurface {
     pub(super) weld: Weld,
     pub(super) vertex_count: usize,
-    /// The first vertex of every point, which stands for it: vertices of one point have the same
-    /// weights and move as one.
-    first_vertex: Vec<usize>,
+    /// The first vertex of every point. All vertices of a point have the same weights and move
+    /// together.
+    first_vertex: Vec<u32>,
     /// Rest position of every point.
     pub(super) rest: Vec<DVec3>,
     /// Corners as points, in the order of the mesh's triangles.
@@ -25,59 +25,49 @@ pub(super) struct Surface {
     pub(super) areas: Vec<f64>,
     /// Each edge once, lower point first.
     pub(super) edges: Vec<[usize; 2]>,
+    /// Cotangent weight of every edge.
+    pub(super) edge_weights: Vec<f64>,
     /// The diagonal of the bounding box.
     pub(super) extent: f64,
 }
 
-impl Surface {
-    pub(super) fn new(rig: &Rig) -> Surface {
+impl MeasuredSurface {
+    pub(super) fn new(rig: &Rig) -> MeasuredSurface {
         let mesh = rig.mesh();
         let weld = weld_bound(mesh.positions(), rig.weights());
-        let mut first_vertex = Vec::with_capacity(weld.point_count());
-        for vertex in 0..mesh.vertex_count() {
-            // Points are numbered in the order of their first vertex.
-            if weld.point_of(vertex) == first_vertex.len() {
-                first_vertex.push(vertex);
-            }
-        }
-        let position = |&vertex: &usize| mesh.positions()[vertex].as_dvec3();
-        let rest: Vec<DVec3> = first_vertex.iter().map(position).collect();
-        let triangles: Vec<[usize; 3]> = mesh
-            .triangles()
-            .iter()
-            .map(|corners| corners.map(|corner| weld.point_of(corner as usize)))
-            .collect();
+        let rest = weld.places(mesh.positions());
+        let corners_of = weld.triangles(mesh.triangles());
+        let edges = cotangent_edges(&rest, corners_of.clone(), CotangentPolicy::ENERGY);
+        let to_index = |point: u32| point as usize;
+        let triangles: Vec<[usize; 3]> = corners_of.map(|corners| corners.map(to_index)).collect();
         let areas = triangles.iter().map(|&t| area(corners(&rest, t))).collect();
-        let mut edges: Vec<[usize; 2]> = triangles
-            .iter()
-            .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
-            .filter(|[a, b]| a != b)
-            .map(|[a, b]| [a.min(b), a.max(b)])
-            .collect();
-        edges.sort_unstable();
-        edges.dedup();
-        Surface {
+        MeasuredSurface {
+            first_vertex: weld.first_vertices(),
             weld,
             vertex_count: mesh.vertex_count(),
-            first_vertex,
             rest,
             triangles,
             areas,
-            edges,
+            edges: edges.iter().map(|edge| edge.ends.map(to_index)).collect(),
+            edge_weights: edges.iter().map(|edge| edge.weight).collect(),
             extent: mesh.bounds().map_or(0.0, |box_| f64::from(box_.extent())),
         }
     }
 
-    /// Where the points are when the vertices are at `positions`. Missing vertices stay at rest.
+    /// The points of a posed surface. Points without a vertex in `positions` stay at rest.
     pub(super) fn posed(&self, positions: &[Vec3]) -> Vec<DVec3> {
         self.first_vertex
             .iter()
             .zip(&self.rest)
-            .map(|(&vertex, &rest)| positions.get(vertex).map_or(rest, |p| p.as_dvec3()))
+            .map(|(&vertex, &rest)| {
+                positions
+                    .get(vertex as usize)
+                    .map_or(rest, |p| p.as_dvec3())
+            })
             .collect()
     }
 
-    /// The area of a surface with these points.
+    /// The area of the surface in a pose.
     pub(super) fn area(&self, points: &[DVec3]) -> f64 {
         self.triangles
             .iter()
@@ -102,8 +92,8 @@ impl Surface {
         ])
     }
 
-    /// Area-weighted means over the triangles around each point, handed to every vertex; zero where
-    /// there is no area.
+    /// For every vertex the area-weighted mean over the triangles around its point; zero where there
+    /// is no area.
     pub(super) fn spread_to_vertices(&self, of_triangle: &[f64]) -> Vec<f32> {
         let mut sums = vec![(0.0, 0.0); self.rest.len()];
         for ((corners, &area), &value) in self.triangles.iter().zip(&self.areas).zip(of_triangle) {
@@ -124,6 +114,6 @@ pub(super) fn corners(points: &[DVec3], triangle: [usize; 3]) -> [DVec3; 3] {
     triangle.map(|corner| points[corner])
 }
 
-fn area([a, b, c]: [DVec3; 3]) -> f64 {
-    0.5 * (b - a).cross(c - a).length()
+fn area(corners: [DVec3; 3]) -> f64 {
+    0.5 * double_area_normal(corners).length()
 }

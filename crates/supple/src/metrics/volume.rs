@@ -1,6 +1,6 @@
 //! The volume inside a surface, with its holes closed.
 
-use super::surface::{Surface, corners};
+use super::surface::{MeasuredSurface, corners};
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ impl Lids {
     /// around: so the walk always comes back to where it has been, and every half-edge ends in
     /// one loop. Loops are cut off wherever the walk meets itself, so that two holes that touch
     /// in a point get two lids.
-    pub(super) fn find(surface: &Surface) -> Lids {
+    pub(super) fn find(surface: &MeasuredSurface) -> Lids {
         let mut surplus: HashMap<[usize; 2], i64> = HashMap::new();
         for &[a, b, c] in &surface.triangles {
             for [from, to] in [[a, b], [b, c], [c, a]] {
@@ -69,7 +69,7 @@ impl Lids {
     }
 
     /// The signed volume: Σ a·(b×c)/6 over triangles and lids (the divergence theorem).
-    pub(super) fn volume(&self, surface: &Surface, points: &[DVec3]) -> f64 {
+    pub(super) fn volume(&self, surface: &MeasuredSurface, points: &[DVec3]) -> f64 {
         // Any origin gives the same sum; one near the surface loses the fewest digits.
         let origin = points.first().copied().unwrap_or(DVec3::ZERO);
         let six_fold = |[a, b, c]: [DVec3; 3]| (a - origin).dot((b - origin).cross(c - origin));
@@ -97,8 +97,8 @@ mod tests {
     use glam::Vec3;
     use proptest::prelude::*;
 
-    fn lids_of(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> (Surface, Lids) {
-        let surface = Surface::new(&rig_of(positions, None, triangles));
+    fn lids_of(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> (MeasuredSurface, Lids) {
+        let surface = MeasuredSurface::new(&rig_of(positions, None, triangles));
         let lids = Lids::find(&surface);
         (surface, lids)
     }

@@ -7,6 +7,7 @@
 
 use crate::bind::shape::{Piece, Shape};
 use crate::disjoint_sets::DisjointSets;
+use crate::surface::Rows;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -26,43 +27,28 @@ pub(super) struct End {
 
 /// The points around each point, and how far away they are.
 pub(super) struct Rings {
-    starts: Vec<u32>,
-    others: Vec<(u32, f64)>,
+    neighbours: Rows<(u32, f64)>,
 }
 
 impl Rings {
     pub(super) fn of(shape: &Shape) -> Rings {
-        let mut starts = vec![0u32; shape.points.len() + 1];
-        for edge in &shape.edges {
-            for end in edge.ends {
-                starts[end as usize + 1] += 1;
-            }
-        }
-        for point in 0..shape.points.len() {
-            starts[point + 1] += starts[point];
-        }
-        let mut next = starts.clone();
-        let mut others = vec![(0, 0.0); shape.edges.len() * 2];
-        for edge in &shape.edges {
+        let edges = shape.edges.iter().map(|edge| {
             let [a, b] = edge.ends;
             let length = shape.points[a as usize].distance(shape.points[b as usize]);
-            for (from, to) in [(a, b), (b, a)] {
-                let slot = &mut next[from as usize];
-                others[*slot as usize] = (to, length);
-                *slot += 1;
-            }
+            (a, b, length)
+        });
+        Rings {
+            neighbours: Rows::of_neighbours(shape.points.len(), edges),
         }
-        Rings { starts, others }
     }
 
     fn around(&self, point: u32) -> &[(u32, f64)] {
-        let point = point as usize;
-        &self.others[self.starts[point] as usize..self.starts[point + 1] as usize]
+        self.neighbours.row(point as usize)
     }
 
     /// Distances along edges from a point; infinite on other pieces.
     fn distances(&self, from: u32) -> Vec<f64> {
-        let mut distances = vec![f64::INFINITY; self.starts.len() - 1];
+        let mut distances = vec![f64::INFINITY; self.neighbours.len()];
         distances[from as usize] = 0.0;
         // Distances are not negative, and the bits of such numbers are in their order.
         let mut front = BinaryHeap::from([Reverse((0u64, from))]);

@@ -1,6 +1,7 @@
 //! The triangles of a surface and who is whose neighbour.
 
 use crate::bind::shape::Shape;
+use crate::surface::Rows;
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -12,8 +13,7 @@ pub(super) struct Facets {
     pub(super) areas: Vec<f64>,
     /// Facets across edges, with the ends of the edge.
     pub(super) borders: Vec<Border>,
-    starts: Vec<u32>,
-    across: Vec<(u32, f64)>,
+    neighbours: Rows<(u32, f64)>,
 }
 
 /// An edge between two facets.
@@ -33,26 +33,9 @@ impl Facets {
         };
         let center = |facet: &[u32; 3]| corners(facet).iter().sum::<DVec3>() / 3.0;
         let borders = borders(shape);
-        let count = shape.triangles.len();
-        let mut starts = vec![0u32; count + 1];
-        for border in &borders {
-            for facet in border.facets {
-                starts[facet as usize + 1] += 1;
-            }
-        }
-        for facet in 0..count {
-            starts[facet + 1] += starts[facet];
-        }
-        let mut next = starts.clone();
-        let mut neighbours = vec![(0, 0.0); borders.len() * 2];
-        for border in &borders {
-            let [a, b] = border.facets;
-            for (facet, other) in [(a, b), (b, a)] {
-                let slot = &mut next[facet as usize];
-                neighbours[*slot as usize] = (other, border.length);
-                *slot += 1;
-            }
-        }
+        let lengths = borders.iter();
+        let lengths = lengths.map(|border| (border.facets[0], border.facets[1], border.length));
+        let neighbours = Rows::of_neighbours(shape.triangles.len(), lengths);
         Facets {
             centers: shape.triangles.iter().map(center).collect(),
             normals: shape
@@ -66,8 +49,7 @@ impl Facets {
                 .map(|facet| across(facet).length() * 0.5)
                 .collect(),
             borders,
-            starts,
-            across: neighbours,
+            neighbours,
         }
     }
 
@@ -77,7 +59,7 @@ impl Facets {
 
     /// The neighbours of a facet, and how long the edges to them are.
     pub(super) fn around(&self, facet: usize) -> &[(u32, f64)] {
-        &self.across[self.starts[facet] as usize..self.starts[facet + 1] as usize]
+        self.neighbours.row(facet)
     }
 
     /// A value per point from one per facet: the mean over those around it, by area. Zero at points

@@ -1,22 +1,21 @@
 //! Weights over the points of a surface, by point and by joint.
 
-use super::surface::Surface;
+use super::point_graph::PointGraph;
 use crate::exec;
 use crate::merging::merge_by_key;
+use crate::surface::Rows;
 use crate::weights::Weights;
 
 /// The weights of all joints over a surface. A point has the mean of what its vertices have.
 pub(super) struct Fields {
-    /// Where each point's row starts; one entry more than points.
-    starts: Vec<usize>,
-    /// (joint, weight) by rising joint.
-    rows: Vec<(u16, f64)>,
+    /// (joint, weight) of each point by rising joint.
+    rows: Rows<(u16, f64)>,
     /// For every joint the points that it holds, rising, with positive weights.
     pub(super) of_joint: Vec<Vec<(u32, f64)>>,
 }
 
 impl Fields {
-    pub(super) fn of(weights: &Weights, surface: &Surface, joint_count: usize) -> Fields {
+    pub(super) fn of(weights: &Weights, surface: &PointGraph, joint_count: usize) -> Fields {
         let mut shares = vec![0.0; surface.point_count()];
         for vertex in 0..weights.vertex_count() {
             shares[surface.point_of(vertex)] += 1.0;
@@ -34,7 +33,7 @@ impl Fields {
     }
 
     /// Every point held by its heaviest joint alone, ties by the lower one.
-    pub(super) fn heaviest_only(&self, surface: &Surface) -> Fields {
+    pub(super) fn heaviest_only(&self, surface: &PointGraph) -> Fields {
         let heaviest = |point: usize| {
             let row = self.row(point).iter();
             let first = row.copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
@@ -54,28 +53,21 @@ impl Fields {
             |&(point, joint, _)| (point, joint),
             |kept, next| kept.2 += next.2,
         );
-        let mut starts = vec![0; point_count + 1];
         let mut of_joint = vec![Vec::new(); joint_count];
         for &(point, joint, weight) in &entries {
-            starts[point as usize + 1] += 1;
             of_joint[usize::from(joint)].push((point, weight));
         }
-        for point in 0..point_count {
-            starts[point + 1] += starts[point];
-        }
-        let rows = entries
-            .into_iter()
-            .map(|(_, joint, weight)| (joint, weight));
+        let entries = entries.into_iter();
+        let entries = entries.map(|(point, joint, weight)| (point as usize, (joint, weight)));
         Fields {
-            starts,
-            rows: rows.collect(),
+            rows: Rows::of(point_count, entries),
             of_joint,
         }
     }
 
     /// The influences of a point by rising joint.
     pub(super) fn row(&self, point: usize) -> &[(u16, f64)] {
-        &self.rows[self.starts[point]..self.starts[point + 1]]
+        self.rows.row(point)
     }
 
     /// What `look` finds out about every joint, in order. It is handed an array of one number per
@@ -86,7 +78,7 @@ impl Fields {
     ) -> Vec<T> {
         /// A few joints share an array: there may be very many joints.
         const JOINTS_PER_ARRAY: usize = 8;
-        let points = self.starts.len() - 1;
+        let points = self.rows.len();
         let runs = self.of_joint.len().div_ceil(JOINTS_PER_ARRAY);
         let found = exec::map(runs, |run| {
             let first = run * JOINTS_PER_ARRAY;

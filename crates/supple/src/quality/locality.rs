@@ -1,7 +1,7 @@
 //! How near to its own bone a joint's weight stays.
 
 use super::field::Fields;
-use super::surface::Surface;
+use super::point_graph::PointGraph;
 use crate::disjoint_sets::DisjointSets;
 use crate::exec;
 use crate::merging::merge_by_key;
@@ -62,7 +62,7 @@ pub struct StrayJoint {
 }
 
 impl Locality {
-    pub(super) fn of(surface: &Surface, fields: &Fields, bones: &[BindBone]) -> Locality {
+    pub(super) fn of(surface: &PointGraph, fields: &Fields, bones: &[BindBone]) -> Locality {
         let (reach, farthest) = reach(surface, fields, bones);
         let (stray, most_stray) = stray(surface, fields);
         let (mut sum, mut area) = (0.0, 0.0);
@@ -93,7 +93,7 @@ struct Reach {
 }
 
 /// The reach, and the joint that reaches farthest.
-fn reach(surface: &Surface, fields: &Fields, bones: &[BindBone]) -> (f64, Option<FarJoint>) {
+fn reach(surface: &PointGraph, fields: &Fields, bones: &[BindBone]) -> (f64, Option<FarJoint>) {
     let holding: Vec<BindBone> = bones
         .iter()
         .zip(&fields.of_joint)
@@ -146,7 +146,7 @@ fn reach(surface: &Surface, fields: &Fields, bones: &[BindBone]) -> (f64, Option
 }
 
 /// The share of weight apart from where its joint holds most.
-fn stray(surface: &Surface, fields: &Fields) -> (f64, Option<StrayJoint>) {
+fn stray(surface: &PointGraph, fields: &Fields) -> (f64, Option<StrayJoint>) {
     let found = fields.map_joints(|joint, held, numbers| islands(surface, joint, held, numbers));
     let all: f64 = found.iter().map(|(all, _)| all).sum();
     if all <= 0.0 {
@@ -178,7 +178,7 @@ struct Island {
 /// All weight of a joint, and what of it lies on islands beside the largest one of each piece, with
 /// the heaviest vertex there.
 fn islands(
-    surface: &Surface,
+    surface: &PointGraph,
     joint: usize,
     held: &[(u32, f64)],
     number_of_point: &mut [f64],

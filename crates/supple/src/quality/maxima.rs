@@ -1,7 +1,7 @@
 //! Whether weights rise to a single top.
 
 use super::field::Fields;
-use super::surface::Surface;
+use super::point_graph::PointGraph;
 use crate::disjoint_sets::DisjointSets;
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ pub struct SpuriousMaximum {
 }
 
 impl Monotonicity {
-    pub(super) fn of(surface: &Surface, fields: &Fields) -> Monotonicity {
+    pub(super) fn of(surface: &PointGraph, fields: &Fields) -> Monotonicity {
         let found = fields.map_joints(|joint, held, order| spurious(surface, joint, held, order));
         let all = || found.iter().flatten();
         Monotonicity {
@@ -53,7 +53,7 @@ impl Monotonicity {
 /// The spurious maxima of one joint, by the merge tree of its weight: points are added from the
 /// heaviest on, and where two tops meet, the lower one ends.
 fn spurious(
-    surface: &Surface,
+    surface: &PointGraph,
     joint: usize,
     held: &[(u32, f64)],
     order_of_point: &mut [f64],

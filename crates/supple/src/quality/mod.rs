@@ -8,8 +8,8 @@
 mod field;
 mod locality;
 mod maxima;
+mod point_graph;
 mod smoothness;
-mod surface;
 
 pub use locality::{FarJoint, Locality, StrayJoint};
 pub use maxima::{Monotonicity, SpuriousMaximum};
@@ -21,7 +21,7 @@ use crate::skeleton::Skeleton;
 use crate::symmetry::{MirrorPlane, Symmetry};
 use crate::weights::{Weights, WeightsBuilder, WeightsError, WeightsReport, weld_seams};
 use field::Fields;
-use surface::Surface;
+use point_graph::PointGraph;
 
 /// The quality of weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +123,7 @@ impl WeightQuality {
 
     /// The weights fit mesh and skeleton.
     fn over(mesh: &Mesh, skeleton: &Skeleton, weights: &Weights) -> WeightQuality {
-        let surface = Surface::new(mesh, weld_seams(mesh, weights));
+        let surface = PointGraph::new(mesh, weld_seams(mesh, weights));
         let fields = Fields::of(weights, &surface, skeleton.joints().len());
         let symmetry = Symmetry::of(mesh, skeleton);
         WeightQuality {
@@ -158,7 +158,7 @@ impl Asymmetry {
         self.most < 1e-3
     }
 
-    fn of(surface: &Surface, fields: &Fields, symmetry: &Symmetry) -> Option<Asymmetry> {
+    fn of(surface: &PointGraph, fields: &Fields, symmetry: &Symmetry) -> Option<Asymmetry> {
         let (mut sum, mut area) = (0.0, 0.0);
         let mut most: Option<(f64, usize)> = None;
         for point in 0..surface.point_count() {

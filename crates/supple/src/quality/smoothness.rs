@@ -1,7 +1,7 @@
 //! How evenly weights pass from joint to joint.
 
 use super::field::Fields;
-use super::surface::Surface;
+use super::point_graph::PointGraph;
 
 /// How smooth weights are.
 ///
@@ -49,7 +49,7 @@ impl Smoothness {
     }
 
     /// Compares weights with the `rigid` ones that are made of them.
-    pub(super) fn of(surface: &Surface, fields: &Fields, rigid: &Fields) -> Smoothness {
+    pub(super) fn of(surface: &PointGraph, fields: &Fields, rigid: &Fields) -> Smoothness {
         let bends = bends(surface, fields);
         let kinks = bends.iter().filter_map(|bend| bend.worst);
         Smoothness {
@@ -75,14 +75,14 @@ fn mean(bends: &[Bend]) -> f64 {
     if area > 0.0 { sum / area } else { 0.0 }
 }
 
-fn bends(surface: &Surface, fields: &Fields) -> Vec<Bend> {
+fn bends(surface: &PointGraph, fields: &Fields) -> Vec<Bend> {
     fields.map_joints(|joint, held, weights| bend(surface, joint, held, weights))
 }
 
 /// The Laplacian at a point, times the area around it, is `Σ c (w' − w)` over the neighbours with
 /// their cotangent weights `c`. It differs from zero only where the joint holds something, and
 /// right beside.
-fn bend(surface: &Surface, joint: usize, held: &[(u32, f64)], weights: &mut [f64]) -> Bend {
+fn bend(surface: &PointGraph, joint: usize, held: &[(u32, f64)], weights: &mut [f64]) -> Bend {
     let mut found = Bend {
         held_area: 0.0,
         bend: 0.0,

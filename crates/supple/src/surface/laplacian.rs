@@ -1,31 +1,28 @@
-//! Who is whose neighbour on a surface, and how much neighbours count: what smoothing runs over.
+//! Laplacians of a welded surface: the neighbours of every point, and how much each counts in
+//! smoothing.
 //!
 //! `direct-delta-mush.txt`, §3.1: `L` is symmetric with zero row sums, and `L̄ = L·D_L⁻¹` is its
-//! normalised form, whose columns are what is kept here. Smoothing a channel `x` with `L̄` from the
-//! right, as the paper writes it, replaces what a point has by a mix with the mean of its
-//! neighbours.
-//!
-//! Weights are never negative: raw cotangents of obtuse triangles would make a mean that lies
-//! outside of what it is a mean of, and the covariances of direct delta mush indefinite.
+//! normalised form, whose columns are kept here. Smoothing a channel `x` with `L̄` from the right,
+//! as the paper writes it, mixes the value of a point with the mean of its neighbours.
 
-use super::Weld;
+use super::edges::{CotangentPolicy, Edge, cotangent_edges, uniform_edges};
+use super::{Rows, Weld};
 use crate::disjoint_sets::DisjointSets;
-use crate::merging::merge_by_key;
 use glam::{DVec3, Vec3};
 
-/// How much two neighbours count for each other.
+/// The weight of an edge in smoothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EdgeWeights {
-    /// All alike: cares for nothing but who is connected, and takes any mesh.
+    /// The same for all edges: depends on connectivity only, and suits any mesh.
     #[default]
     Uniform,
-    /// By the cotangents of the angles opposite to the edge, at least zero: does not care how the
+    /// By the cotangents of the angles opposite to the edge, at least zero: independent of how the
     /// surface is cut into triangles.
     Cotangent,
 }
 
 impl EdgeWeights {
-    /// The name that files and commands have for it.
+    /// The name in files and commands.
     pub fn name(self) -> &'static str {
         match self {
             EdgeWeights::Uniform => "uniform",
@@ -33,32 +30,23 @@ impl EdgeWeights {
         }
     }
 
-    /// The one of this name.
+    /// Finds edge weights by name.
     pub fn named(name: &str) -> Option<EdgeWeights> {
         let mut all = [EdgeWeights::Uniform, EdgeWeights::Cotangent].into_iter();
         all.find(|weights| weights.name() == name)
     }
 }
 
-/// The points of a welded surface with their neighbours.
+/// The neighbours of every point of a welded surface, with their shares.
 #[derive(Clone, Debug)]
 pub(crate) struct Laplacian {
-    /// Where each point's neighbours start; one entry more than points.
-    starts: Vec<u32>,
-    neighbours: Vec<u32>,
-    /// What each neighbour counts for: the shares of a point sum to one.
+    neighbours: Rows<u32>,
+    /// The share of each neighbour; the shares of a point sum to one.
     shares: Vec<f64>,
     points: Vec<DVec3>,
 }
 
-/// An edge with its weight; the lower point first.
-#[derive(Clone, Copy, Debug)]
-struct Edge {
-    ends: (u32, u32),
-    weight: f64,
-}
-
-/// The edges of a surface before they are turned into a [`Laplacian`], so that more can be added.
+/// The edges of a surface before they become a [`Laplacian`], so that more can be added.
 #[derive(Clone, Debug)]
 pub(crate) struct Edges {
     edges: Vec<Edge>,
@@ -75,62 +63,36 @@ impl Edges {
         weights: EdgeWeights,
     ) -> Edges {
         let points = weld.places(positions);
-        let mut edges = Vec::with_capacity(triangles.len() * 3);
-        for corners in triangles {
-            let corners = corners.map(|corner| weld.point_of(corner as usize));
-            for turn in 0..3 {
-                let [a, b, opposite] = [turn, (turn + 1) % 3, (turn + 2) % 3].map(|at| corners[at]);
-                if a == b {
-                    continue;
-                }
-                let weight = match weights {
-                    EdgeWeights::Uniform => 1.0,
-                    EdgeWeights::Cotangent => {
-                        0.5 * cotangent(points[opposite], points[a], points[b])
-                    }
-                };
-                edges.push(Edge {
-                    ends: (a.min(b) as u32, a.max(b) as u32),
-                    weight,
-                });
-            }
-        }
-        merge_by_key(
-            &mut edges,
-            |edge| edge.ends,
-            |kept, next| {
-                if weights == EdgeWeights::Cotangent {
-                    kept.weight += next.weight;
-                }
-            },
-        );
-        for edge in &mut edges {
-            edge.weight = edge.weight.max(0.0);
-        }
+        let triangles = weld.triangles(triangles);
+        let edges = match weights {
+            EdgeWeights::Uniform => uniform_edges(triangles),
+            EdgeWeights::Cotangent => cotangent_edges(&points, triangles, CotangentPolicy::MEAN),
+        };
         let mut edges = Edges { edges, points };
         edges.mend_lost_points();
         edges
     }
 
-    /// Gives points all of whose edges count nothing (all cotangents negative, or triangles without
-    /// area) edges of middling weight: they must not be left behind.
+    /// Gives points whose edges all have weight zero (negative cotangents, or triangles without
+    /// area) edges of median weight, so that smoothing doesn't leave them behind.
     fn mend_lost_points(&mut self) {
         let mut total = vec![0.0; self.points.len()];
         for edge in &self.edges {
-            total[edge.ends.0 as usize] += edge.weight;
-            total[edge.ends.1 as usize] += edge.weight;
+            for point in edge.ends {
+                total[point as usize] += edge.weight;
+            }
         }
-        let middling = self.middling_weight();
-        let lost = |point: u32| total[point as usize] == 0.0;
+        let median = self.median_weight();
         for edge in &mut self.edges {
-            if lost(edge.ends.0) || lost(edge.ends.1) {
-                edge.weight = middling;
+            if edge.ends.iter().any(|&point| total[point as usize] == 0.0) {
+                edge.weight = median;
             }
         }
     }
 
-    /// The middle one of all weights that count: slivers have cotangents as large as any.
-    pub(crate) fn middling_weight(&self) -> f64 {
+    /// The median of all positive weights. (A mean would follow slivers, whose cotangents are
+    /// arbitrarily large.)
+    pub(crate) fn median_weight(&self) -> f64 {
         let weights = self.edges.iter().map(|edge| edge.weight);
         let mut weights: Vec<f64> = weights.filter(|&weight| weight > 0.0).collect();
         let middle = weights.len() / 2;
@@ -140,22 +102,22 @@ impl Edges {
         *weights.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 
-    /// The place of every point.
+    /// The position of every point.
     pub(crate) fn points(&self) -> &[DVec3] {
         &self.points
     }
 
-    /// Every edge, the lower point first, with its weight.
-    pub(crate) fn weighted(&self) -> impl Iterator<Item = (u32, u32, f64)> + '_ {
-        let edges = self.edges.iter();
-        edges.map(|edge| (edge.ends.0, edge.ends.1, edge.weight))
+    /// Every edge, in rising order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Edge> {
+        self.edges.iter()
     }
 
-    /// The number of the connected piece that each point belongs to: its lowest point.
+    /// The connected piece of each point, named by its lowest point.
     pub(crate) fn pieces(&self) -> Vec<u32> {
         let mut sets = DisjointSets::new(self.points.len());
         for edge in &self.edges {
-            sets.join(edge.ends.0 as usize, edge.ends.1 as usize);
+            let [a, b] = edge.ends;
+            sets.join(a as usize, b as usize);
         }
         (0..self.points.len())
             .map(|point| sets.find(point) as u32)
@@ -166,7 +128,7 @@ impl Edges {
     pub(crate) fn mean_lengths(&self) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); self.points.len()];
         for edge in &self.edges {
-            let (a, b) = (edge.ends.0 as usize, edge.ends.1 as usize);
+            let [a, b] = edge.ends.map(|end| end as usize);
             let length = self.points[a].distance(self.points[b]);
             for point in [a, b] {
                 sums[point].0 += length;
@@ -177,56 +139,40 @@ impl Edges {
         sums.into_iter().map(mean).collect()
     }
 
-    /// Adds edges of middling weight between points that no triangle connects.
+    /// Adds edges of median weight between points that no triangle connects.
     pub(crate) fn link(&mut self, links: &[(u32, u32)]) {
-        let weight = self.middling_weight();
+        let weight = self.median_weight();
         self.edges.extend(links.iter().map(|&(a, b)| Edge {
-            ends: (a.min(b), a.max(b)),
+            ends: [a.min(b), a.max(b)],
             weight,
         }));
         self.edges.sort_by_key(|edge| edge.ends);
         self.edges.dedup_by_key(|edge| edge.ends);
     }
 
+    /// Normalises the weights around every point. Edges of weight zero are dropped.
     pub(crate) fn into_laplacian(self) -> Laplacian {
         let count = self.points.len();
+        let used = self.edges.iter().filter(|edge| edge.weight > 0.0);
         let mut totals = vec![0.0; count];
-        let mut starts = vec![0u32; count + 1];
-        let used = || self.edges.iter().filter(|edge| edge.weight > 0.0);
-        for edge in used() {
-            for point in [edge.ends.0, edge.ends.1] {
-                starts[point as usize + 1] += 1;
+        for edge in used.clone() {
+            for point in edge.ends {
                 totals[point as usize] += edge.weight;
             }
         }
-        for point in 0..count {
-            starts[point + 1] += starts[point];
-        }
-        let mut next = starts.clone();
-        let entries = starts[count] as usize;
-        let (mut neighbours, mut shares) = (vec![0; entries], vec![0.0; entries]);
-        for edge in used() {
-            for (point, other) in [edge.ends, (edge.ends.1, edge.ends.0)] {
-                let slot = &mut next[point as usize];
-                neighbours[*slot as usize] = other;
-                shares[*slot as usize] = edge.weight / totals[point as usize];
-                *slot += 1;
+        let used = used.map(|edge| (edge.ends[0], edge.ends[1], edge.weight));
+        let (neighbours, mut shares) = Rows::of_neighbours(count, used).unzip();
+        for (point, total) in totals.into_iter().enumerate() {
+            for share in &mut shares[neighbours.range(point)] {
+                *share /= total;
             }
         }
         Laplacian {
-            starts,
             neighbours,
             shares,
             points: self.points,
         }
     }
-}
-
-/// The cotangent of the angle at `apex`; zero in a triangle without area.
-pub(crate) fn cotangent(apex: DVec3, a: DVec3, b: DVec3) -> f64 {
-    let (a, b) = (a - apex, b - apex);
-    let sine = a.cross(b).length();
-    if sine > 0.0 { a.dot(b) / sine } else { 0.0 }
 }
 
 impl Laplacian {
@@ -235,20 +181,22 @@ impl Laplacian {
         self.points.len()
     }
 
-    /// The place of every point.
+    /// The position of every point.
     pub(crate) fn points(&self) -> &[DVec3] {
         &self.points
     }
 
-    /// The neighbours of a point and what they count for. A point without any stays as it is.
+    /// The neighbours of a point and their shares. A point without neighbours stays as it is.
     #[inline]
     pub(crate) fn row(&self, point: usize) -> (&[u32], &[f64]) {
-        let row = self.starts[point] as usize..self.starts[point + 1] as usize;
-        (&self.neighbours[row.clone()], &self.shares[row])
+        (
+            self.neighbours.row(point),
+            &self.shares[self.neighbours.range(point)],
+        )
     }
 
-    /// The mean square of the distance to a point's neighbours, by what they count for; zero
-    /// without any.
+    /// The mean squared distance to a point's neighbours, weighted by their shares; zero without
+    /// neighbours.
     pub(crate) fn mean_square_step(&self, point: usize) -> f64 {
         let (neighbours, shares) = self.row(point);
         let here = self.points[point];

@@ -3,16 +3,22 @@
 //!
 //! Everything here works on plain positions and triangles. Meshes and rigs are built on top of it.
 
+mod areas;
+mod edges;
 mod laplacian;
 mod normals;
+mod rows;
 mod topology;
 mod weld;
 
+#[cfg(any(feature = "bind", feature = "metrics"))]
+pub(crate) use areas::{double_area_normal, point_areas};
+#[cfg(any(feature = "bind", feature = "metrics"))]
+pub(crate) use edges::{CotangentPolicy, Edge, cotangent_edges};
 pub use laplacian::EdgeWeights;
-#[cfg(feature = "metrics")]
-pub(crate) use laplacian::cotangent;
 pub(crate) use laplacian::{Edges, Laplacian};
 pub(crate) use normals::{corner_normal, is_cancelled, smooth_normals};
+pub(crate) use rows::Rows;
 pub use topology::Topology;
 #[cfg(feature = "bind")]
 pub(crate) use weld::weld_near;

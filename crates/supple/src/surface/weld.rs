@@ -46,6 +46,15 @@ impl Weld {
         self.point_of_vertex.iter().map(mean).collect()
     }
 
+    /// Replaces the corners of triangles, which are vertices, by points.
+    pub(crate) fn triangles<'t>(
+        &'t self,
+        triangles: &'t [[u32; 3]],
+    ) -> impl ExactSizeIterator<Item = [u32; 3]> + Clone + 't {
+        let point = |vertex: u32| self.point_of_vertex[vertex as usize];
+        triangles.iter().map(move |corners| corners.map(point))
+    }
+
     /// The position of every point: that of its first vertex.
     pub(crate) fn places(&self, positions: &[Vec3]) -> Vec<DVec3> {
         let first = self.first_vertices().into_iter();

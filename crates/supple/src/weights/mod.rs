@@ -310,16 +310,6 @@ impl Weights {
         short
     }
 
-    /// Every vertex on its heaviest joint alone.
-    pub(crate) fn heaviest_alone(&self) -> Weights {
-        let vertices = self.vertex_count();
-        Weights {
-            row_starts: (0..=vertices as u32).collect(),
-            joints: (0..vertices).map(|vertex| self.row(vertex).0[0]).collect(),
-            values: vec![1.0; vertices],
-        }
-    }
-
     /// The number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.row_starts.len() - 1
