@@ -9,8 +9,8 @@
 //! which are cells too, connected as the surface is.
 
 use super::handles::Hold;
+use super::oriented_surface::OrientedSurface;
 use super::segment_tree::SegmentTree;
-use super::shape::Shape;
 use crate::disjoint_sets::DisjointSets;
 use crate::exec;
 use crate::surface::Rows;
@@ -105,7 +105,12 @@ struct Lattice {
 impl Cells {
     /// About `wanted` voxels fill the body, or as many as its bones ask for, up to `most`; fewer if
     /// its skin alone would need more, or if it is thin in a large box.
-    pub(crate) fn of(shape: &Shape, holds: &[Hold], wanted: Option<usize>, most: usize) -> Cells {
+    pub(crate) fn of(
+        shape: &OrientedSurface,
+        holds: &[Hold],
+        wanted: Option<usize>,
+        most: usize,
+    ) -> Cells {
         let size = choose_size(shape, holds, wanted, most);
         let (lattice, mut places) = Lattice::fill(shape, size);
         let voxels = places.len();
@@ -146,7 +151,7 @@ impl Cells {
     /// The cells that every hold has, each once, and how much of its bones is in each: those that
     /// they pass through, or where a bone just outside is nearest to the body. None if it is far
     /// from it.
-    pub(crate) fn seeds(&self, shape: &Shape, holds: &[Hold]) -> Vec<Vec<Seed>> {
+    pub(crate) fn seeds(&self, shape: &OrientedSurface, holds: &[Hold]) -> Vec<Vec<Seed>> {
         let search = PlaceSearch::over(&self.places, self.size);
         let any_inside = holds.iter().any(|hold| hold.inside);
         exec::map(holds.len(), |index| {
@@ -165,7 +170,7 @@ impl Cells {
 
     fn seeds_of(
         &self,
-        shape: &Shape,
+        shape: &OrientedSurface,
         hold: &Hold,
         others_inside: bool,
         search: &PlaceSearch,
@@ -301,7 +306,12 @@ const ALONG_BONE: f64 = 3.0;
 /// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter
 /// ones among the bones (the first quarter), or the ways between points where there are no bones,
 /// are a few voxels long.
-fn choose_size(shape: &Shape, holds: &[Hold], wanted: Option<usize>, at_most: usize) -> f64 {
+fn choose_size(
+    shape: &OrientedSurface,
+    holds: &[Hold],
+    wanted: Option<usize>,
+    at_most: usize,
+) -> f64 {
     let sides = 2.0 * shape.half_sides();
     let at_least = 1e-4;
     let (rough, _) = Lattice::fill(shape, 1.0 / 96.0);
@@ -348,7 +358,7 @@ fn between_points(holds: &[Hold]) -> Vec<f64> {
 impl Lattice {
     /// Which centers are inside, and where. The lattice lies evenly about the middle of the model,
     /// so that a model that is symmetric has symmetric voxels.
-    fn fill(shape: &Shape, size: f64) -> (Lattice, Vec<DVec3>) {
+    fn fill(shape: &OrientedSurface, size: f64) -> (Lattice, Vec<DVec3>) {
         let half = if shape.points.is_empty() {
             IVec3::ZERO
         } else {
@@ -399,7 +409,13 @@ impl Lattice {
     }
 
     /// Collects the places of a block whose centers are inside.
-    fn fill_block(&self, shape: &Shape, corner: IVec3, width: i32, inside: &mut Vec<IVec3>) {
+    fn fill_block(
+        &self,
+        shape: &OrientedSurface,
+        corner: IVec3,
+        width: i32,
+        inside: &mut Vec<IVec3>,
+    ) {
         if corner.cmpge(self.dims).any() {
             return;
         }
@@ -440,7 +456,7 @@ impl Lattice {
     }
 
     /// Voxels beside each other whose centers are joined.
-    fn neighbours(&self, shape: &Shape, places: &[DVec3]) -> Vec<(u32, u32)> {
+    fn neighbours(&self, shape: &OrientedSurface, places: &[DVec3]) -> Vec<(u32, u32)> {
         let pairs = exec::map_chunks(places.len(), |range| {
             let mut pairs = Vec::new();
             for number in range {
@@ -466,7 +482,7 @@ impl Lattice {
     }
 
     /// The voxel right behind every point of the surface, if there is one.
-    fn behind_points(&self, shape: &Shape, places: &[DVec3]) -> Vec<u32> {
+    fn behind_points(&self, shape: &OrientedSurface, places: &[DVec3]) -> Vec<u32> {
         let behind = |point: usize| {
             let here = shape.points[point];
             let corner = self.place_of(here - 0.5 * self.size);
@@ -515,11 +531,11 @@ fn unravel(index: usize, dims: IVec3) -> IVec3 {
 
 /// Whether one can go straight from a place inside to another without leaving the body. Surfaces
 /// inside of it, as of a shell within another, do not matter.
-fn joined(shape: &Shape, a: DVec3, b: DVec3) -> bool {
+fn joined(shape: &OrientedSurface, a: DVec3, b: DVec3) -> bool {
     !shape.tree.blocked(a.as_vec3(), b.as_vec3(), 0.0, |_| true) || all_inside(shape, a, b)
 }
 
-fn all_inside(shape: &Shape, a: DVec3, b: DVec3) -> bool {
+fn all_inside(shape: &OrientedSurface, a: DVec3, b: DVec3) -> bool {
     [0.25, 0.5, 0.75]
         .iter()
         .all(|&share| shape.is_inside(a.lerp(b, share)))
@@ -527,7 +543,12 @@ fn all_inside(shape: &Shape, a: DVec3, b: DVec3) -> bool {
 
 /// The cell of every point: the voxel behind it, or a patch of neighbouring points without one that
 /// lie in the same voxel's place. Adds the patches' middles to the places.
-fn patches(shape: &Shape, behind: &[u32], size: f64, places: &mut Vec<DVec3>) -> Vec<u32> {
+fn patches(
+    shape: &OrientedSurface,
+    behind: &[u32],
+    size: f64,
+    places: &mut Vec<DVec3>,
+) -> Vec<u32> {
     let place_of = |point: u32| (shape.points[point as usize] / size).floor().as_ivec3();
     let mut sets = DisjointSets::new(shape.points.len());
     for edge in &shape.edges {

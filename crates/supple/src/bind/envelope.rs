@@ -1,8 +1,8 @@
 //! Capsules around bones, as wide as the body is there, with a falloff.
 
 use super::handles::Hold;
+use super::oriented_surface::OrientedSurface;
 use super::segment_tree::{Member, SegmentTree};
-use super::shape::Shape;
 use super::{BindError, Rows, rigid};
 use crate::exec;
 use glam::DVec3;
@@ -52,7 +52,7 @@ impl Capsule {
 
 /// Full weight within a capsule's radius, none beyond the falloff, smoothly between. A point beyond
 /// all of them follows the one that it is nearest to, in radii.
-pub(super) fn rows(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Rows {
+pub(super) fn rows(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOptions) -> Rows {
     let capsules = fit(shape, holds, options);
     let tree = SegmentTree::over(holds);
     let ends = capsules.iter().flatten();
@@ -107,7 +107,7 @@ pub(super) fn rows(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> 
 type Halves = [Vec<(f64, f64)>; 2];
 
 /// Radii at both ends of every segment, from how far the points nearest to each half of it are.
-fn fit(shape: &Shape, holds: &[Hold], options: &EnvelopeOptions) -> Vec<Vec<Capsule>> {
+fn fit(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOptions) -> Vec<Vec<Capsule>> {
     let nearest = rigid::nearest_holds(shape, holds);
     let mut distances: Vec<Vec<Halves>> = holds
         .iter()

@@ -3,8 +3,8 @@
 
 use super::Rows;
 use super::handles::{Hold, Segment};
+use super::oriented_surface::{OrientedSurface, Piece};
 use super::segment_tree::SegmentTree;
-use super::shape::{Piece, Shape};
 use crate::exec;
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const SMOOTHING: usize = 10;
 
 /// Gives rows to all points of pieces that are not bound, from the nearest place on those that are.
 /// If none is, from the nearest bone.
-pub(super) fn follow(shape: &Shape, holds: &[Hold], rows: &mut Rows, bound: &[bool]) {
+pub(super) fn follow(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows, bound: &[bool]) {
     let followers: Vec<u32> = (0..shape.points.len() as u32)
         .filter(|&point| !bound[shape.piece_of[point as usize] as usize])
         .collect();
@@ -51,7 +51,7 @@ pub(super) fn follow(shape: &Shape, holds: &[Hold], rows: &mut Rows, bound: &[bo
 
 /// Averages the rows of some points with their neighbours'. All neighbours of such points must have
 /// rows.
-fn smooth(shape: &Shape, rows: &mut Rows, wanted: impl Fn(usize) -> bool, steps: usize) {
+fn smooth(shape: &OrientedSurface, rows: &mut Rows, wanted: impl Fn(usize) -> bool, steps: usize) {
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); shape.points.len()];
     for edge in &shape.edges {
         let [a, b] = edge.ends;
@@ -81,7 +81,7 @@ fn smooth(shape: &Shape, rows: &mut Rows, wanted: impl Fn(usize) -> bool, steps:
 }
 
 /// Small pieces without a bone of their own get one row for all their points.
-pub(super) fn stiffen_small_pieces(shape: &Shape, holds: &[Hold], rows: &mut Rows) {
+pub(super) fn stiffen_small_pieces(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows) {
     if shape.pieces.len() < 2 {
         return;
     }
@@ -185,7 +185,7 @@ mod tests {
             ([1.2, 0.0, 0.0], [1.5, 1.0, 1.0]),
             ([9.0; 3], [9.5; 3]),
         ]);
-        let shape = Shape::of(&mesh);
+        let shape = OrientedSurface::of(&mesh);
         let holds = Hold::all_of(&points(&[[0.5; 3], [9.2; 3]]), &shape);
         let rows_of = |piece: usize| {
             if piece == 0 {
@@ -212,7 +212,7 @@ mod tests {
             ([10.1, 5.0, 5.0], [10.3, 5.2, 5.2]),
             ([12.0; 3], [12.2; 3]),
         ]);
-        let shape = Shape::of(&mesh);
+        let shape = OrientedSurface::of(&mesh);
         let holds = Hold::all_of(&bones(&[([11.0; 3], [13.0; 3])]), &shape);
         let mut rows: Rows = (0..shape.points.len() as u16)
             .map(|point| vec![(point, 1.0)])

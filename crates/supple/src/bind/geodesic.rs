@@ -9,7 +9,7 @@
 
 use super::cells::{Cells, Seed};
 use super::handles::Hold;
-use super::shape::Shape;
+use super::oriented_surface::OrientedSurface;
 use super::{BindError, Rows};
 use crate::exec;
 use glam::DVec3;
@@ -106,13 +106,13 @@ pub(super) fn cell_rows(
 
 /// Distances through the inside of a body, from any places.
 pub(crate) struct InsideDistances<'s> {
-    shape: &'s Shape,
+    shape: &'s OrientedSurface,
     cells: Cells,
 }
 
 impl<'s> InsideDistances<'s> {
     /// About `voxels` voxels fill the body.
-    pub(crate) fn in_body(shape: &'s Shape, voxels: usize) -> InsideDistances<'s> {
+    pub(crate) fn in_body(shape: &'s OrientedSurface, voxels: usize) -> InsideDistances<'s> {
         InsideDistances {
             shape,
             cells: Cells::of(shape, &[], Some(voxels), usize::MAX),

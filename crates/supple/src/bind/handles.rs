@@ -1,6 +1,6 @@
 //! What holds a body: bones, and points. A joint moves every bone that starts at it.
 
-use super::shape::Shape;
+use super::oriented_surface::OrientedSurface;
 use crate::skeleton::{Skeleton, words_of_name};
 use glam::DVec3;
 use std::collections::HashMap;
@@ -125,7 +125,7 @@ impl Handle {
     }
 }
 
-/// A handle in the coordinates of a [`Shape`], without what lies outside of the body.
+/// A handle in the coordinates of a [`OrientedSurface`], without what lies outside of the body.
 #[derive(Clone, Debug)]
 pub(crate) struct Hold {
     pub(crate) joint: u16,
@@ -179,7 +179,7 @@ impl Hold {
     /// Holds for a shape. Of a handle that is partly inside of the body, the rest does not count: a
     /// bone that comes out at the armpit holds nothing of the arm beside it. A topmost joint beside
     /// the body holds nothing: its bones only lead there.
-    pub(crate) fn all_of(handles: &[Handle], shape: &Shape) -> Vec<Hold> {
+    pub(crate) fn all_of(handles: &[Handle], shape: &OrientedSurface) -> Vec<Hold> {
         let holds = crate::exec::map(handles.len(), |index| Hold::of(&handles[index], shape));
         let in_body = |(_, share): &(Hold, f64)| *share >= BESIDE;
         let beside = |handle: &Handle| {
@@ -193,7 +193,7 @@ impl Hold {
     }
 
     /// A point, in the coordinates of the shape.
-    pub(crate) fn at(place: DVec3, shape: &Shape) -> Hold {
+    pub(crate) fn at(place: DVec3, shape: &OrientedSurface) -> Hold {
         let segment = Segment::new(place, place);
         Hold {
             joint: 0,
@@ -203,7 +203,7 @@ impl Hold {
     }
 
     /// A hold, and the largest share of any of its bones that is inside.
-    fn of(handle: &Handle, shape: &Shape) -> (Hold, f64) {
+    fn of(handle: &Handle, shape: &OrientedSurface) -> (Hold, f64) {
         let mut inside = Vec::new();
         let mut whole = Vec::new();
         let mut most = 0.0f64;
@@ -254,7 +254,7 @@ const AROUND_BONE: f64 = 0.3;
 
 /// The shares of a segment between which it is inside of the body, to a hundredth of the model's
 /// size.
-fn runs_inside(segment: &Segment, shape: &Shape) -> Vec<(f64, f64)> {
+fn runs_inside(segment: &Segment, shape: &OrientedSurface) -> Vec<(f64, f64)> {
     let steps = (segment.length() / 0.01).ceil().clamp(1.0, 400.0) as usize;
     let share = |step: usize| step as f64 / steps as f64;
     let mut runs: Vec<(f64, f64)> = Vec::new();
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn what_is_outside_of_the_body_is_cut_off() {
         let two = boxes(&[([0.0; 3], [1.0; 3]), ([2.0, 0.0, 0.0], [3.0, 1.0, 1.0])]);
-        let shape = Shape::of(&two);
+        let shape = OrientedSurface::of(&two);
         let handles = bones(&[
             ([0.5, -3.0, 0.5], [0.5, 0.5, 0.5]),
             ([0.5, 0.5, 0.5], [2.5, 0.5, 0.5]),

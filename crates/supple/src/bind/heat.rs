@@ -8,8 +8,8 @@
 //! bones, and takes one factorisation. Its solutions are in `0…1` and sum to one.
 
 use super::handles::Hold;
+use super::oriented_surface::OrientedSurface;
 use super::segment_tree::{Near, SegmentTree};
-use super::shape::Shape;
 use super::{BindError, Rows};
 use crate::exec;
 use crate::sparse::Pattern;
@@ -59,7 +59,7 @@ const SEEING: f64 = 0.5;
 /// The rows of all points in pieces that see their bones; which pieces those are. If none does,
 /// every point is taken to see its nearest bone.
 pub(super) fn rows(
-    shape: &Shape,
+    shape: &OrientedSurface,
     holds: &[Hold],
     options: &HeatOptions,
 ) -> Result<(Rows, Vec<bool>), BindError> {
@@ -126,7 +126,7 @@ impl Sight {
 
 /// The nearest bones that a point sees, through the inside of the body. `near` is scratch: the
 /// holds that are near enough to be tried.
-fn see(shape: &Shape, tree: &SegmentTree, point: u32, near: &mut Vec<Near>) -> Sight {
+fn see(shape: &OrientedSurface, tree: &SegmentTree, point: u32, near: &mut Vec<Near>) -> Sight {
     let place = shape.points[point as usize];
     let closed = shape.pieces[shape.piece_of[point as usize] as usize].closed;
     let normal = shape.normals[point as usize];
@@ -164,7 +164,7 @@ const TOGETHER: usize = 64;
 
 /// Spreads heat over the pieces that see bones.
 fn spread(
-    shape: &Shape,
+    shape: &OrientedSurface,
     holds: &[Hold],
     options: &HeatOptions,
     sights: &[Sight],

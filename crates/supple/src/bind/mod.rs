@@ -12,9 +12,9 @@ pub(crate) mod geodesic;
 mod groups;
 mod handles;
 mod heat;
+pub(crate) mod oriented_surface;
 mod rigid;
 mod segment_tree;
-pub(crate) mod shape;
 #[cfg(test)]
 mod test_bodies;
 
@@ -31,7 +31,7 @@ use crate::weights::{Weights, WeightsBuilder, WeightsError};
 use cells::{Cells, Seed};
 use glam::{DVec3, I64Vec3};
 use handles::Hold;
-use shape::Shape;
+use oriented_surface::OrientedSurface;
 use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
@@ -307,7 +307,7 @@ pub fn bind(
     if handles.is_empty() {
         return Err(BindError::NoHandles);
     }
-    let shape = Shape::of(mesh);
+    let shape = OrientedSurface::of(mesh);
     let holds = Hold::all_of(handles, &shape);
     let mut report = BindReport {
         pieces: shape.pieces.len(),
@@ -384,7 +384,7 @@ impl BindMethod {
     /// Rows for all points of the pieces that are bound, and which pieces those are.
     fn rows(
         &self,
-        shape: &Shape,
+        shape: &OrientedSurface,
         holds: &[Hold],
         report: &mut BindReport,
         progress: &dyn Fn(f64),
@@ -427,7 +427,7 @@ impl BindMethod {
 
 /// Rows for all points from rows for cells, by hold.
 fn over_cells(
-    shape: &Shape,
+    shape: &OrientedSurface,
     holds: &[Hold],
     cells: &Cells,
     report: &mut BindReport,
@@ -463,7 +463,7 @@ fn over_cells(
 }
 
 /// Whatever happened, no point is left without a joint.
-fn fill_empty(shape: &Shape, holds: &[Hold], rows: &mut Rows) {
+fn fill_empty(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows) {
     if rows.iter().any(Vec::is_empty) {
         let nearest = rigid::nearest_holds(shape, holds);
         for (row, nearest) in rows.iter_mut().zip(nearest) {
@@ -491,7 +491,7 @@ fn keep_heaviest(rows: &mut Rows) {
     }
 }
 
-fn following(shape: &Shape, bound: &[bool]) -> Vec<Follower> {
+fn following(shape: &OrientedSurface, bound: &[bool]) -> Vec<Follower> {
     let mut first_vertex = vec![usize::MAX; shape.points.len()];
     for (vertex, point) in shape.weld().points().enumerate().rev() {
         first_vertex[point] = vertex;

@@ -2,12 +2,12 @@
 //! one nearer to the root has it.
 
 use super::handles::Hold;
+use super::oriented_surface::OrientedSurface;
 use super::segment_tree::SegmentTree;
-use super::shape::Shape;
 use crate::exec;
 
 /// The nearest hold of every point.
-pub(super) fn nearest_holds(shape: &Shape, holds: &[Hold]) -> Vec<u16> {
+pub(super) fn nearest_holds(shape: &OrientedSurface, holds: &[Hold]) -> Vec<u16> {
     let tree = SegmentTree::over(holds);
     exec::map_chunks(shape.points.len(), |points| {
         let mut near = Vec::new();

@@ -244,13 +244,13 @@ impl<'h> SegmentTree<'h> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::Shape;
+    use super::super::oriented_surface::OrientedSurface;
     use super::super::test_bodies::{bones, boxes};
     use super::*;
 
     #[test]
     fn near_holds_are_those_of_looking_at_all_of_them() {
-        let shape = Shape::of(&boxes(&[([0.0; 3], [1.0; 3])]));
+        let shape = OrientedSurface::of(&boxes(&[([0.0; 3], [1.0; 3])]));
         let number = |at: usize, step: f64| (at as f64 * step).fract();
         let place = |at: usize| [0.618034, 0.7548777, 0.5698403].map(|step| number(at, step));
         let ends: Vec<_> = (0..300).map(|at| (place(at), place(3 * at + 1))).collect();

@@ -2,13 +2,13 @@
 
 use super::cells::{Cells, Seed};
 use super::handles::{Bone, Handle, Hold};
-use super::shape::Shape;
+use super::oriented_surface::OrientedSurface;
 use crate::mesh::Mesh;
 use glam::{DVec3, Vec3};
 
 /// A body, its bones and its cells.
 pub(super) struct Filled {
-    pub(super) shape: Shape,
+    pub(super) shape: OrientedSurface,
     pub(super) holds: Vec<Hold>,
     pub(super) cells: Cells,
     pub(super) seeds: Vec<Vec<Seed>>,
@@ -16,7 +16,7 @@ pub(super) struct Filled {
 
 impl Filled {
     pub(super) fn new(mesh: &Mesh, handles: &[Handle], voxels: usize) -> Filled {
-        let shape = Shape::of(mesh);
+        let shape = OrientedSurface::of(mesh);
         let holds = Hold::all_of(handles, &shape);
         let cells = Cells::of(&shape, &holds, Some(voxels), usize::MAX);
         let seeds = cells.seeds(&shape, &holds);

@@ -96,18 +96,18 @@ impl Cutter {
 
 /// A triangle's area and corners, in double precision.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct TriangleCorners {
     corners: [DVec3; 3],
     pub(super) area: f64,
 }
 
-impl Place {
+impl TriangleCorners {
     #[inline(always)]
-    pub(super) fn of(mesh: &Mesh, triangle: usize) -> Place {
+    pub(super) fn of(mesh: &Mesh, triangle: usize) -> TriangleCorners {
         let [a, b, c] = mesh.triangles()[triangle];
         let place = |corner: u32| mesh.positions()[corner as usize].as_dvec3();
         let (a, b, c) = (place(a), place(b), place(c));
-        Place {
+        TriangleCorners {
             corners: [a, b, c],
             area: (b - a).cross(c - a).length() * 0.5,
         }

@@ -2,8 +2,8 @@
 
 use super::grid::WeightGrid;
 use super::holdings::{Held, weight_distances};
-use super::pieces::{Cutter, Piece, Place};
-use super::surface::Surface;
+use super::pieces::{Cutter, Piece, TriangleCorners};
+use super::surface::BoundSurface;
 use fearless_simd::{Simd, SimdBase, SimdFloat, dispatch, f64x8};
 use glam::DVec3;
 use std::ops::Range;
@@ -41,7 +41,7 @@ const MOST_REMOVED: f64 = 1e6;
 
 /// Adds triangles to the pairs in which one joint is the lower one, or takes them away.
 pub(super) struct Spreader<'s, const C: usize, F> {
-    surface: &'s Surface<'s>,
+    surface: &'s BoundSurface<'s>,
     grid: &'s WeightGrid,
     joint: usize,
     /// Which partners count.
@@ -78,7 +78,7 @@ pub(super) enum Change {
 impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
     /// Goes on from what was spread before.
     pub(super) fn new(
-        surface: &'s Surface<'s>,
+        surface: &'s BoundSurface<'s>,
         grid: &'s WeightGrid,
         joint: usize,
         spreads: Vec<PairSpread<C>>,
@@ -136,7 +136,7 @@ impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
             if self.present.is_empty() {
                 continue;
             }
-            let mut place = Place::of(&self.surface.mesh, triangle as usize);
+            let mut place = TriangleCorners::of(&self.surface.mesh, triangle as usize);
             self.count(change, place.area);
             if change == Change::Removed {
                 place.area = -place.area;
@@ -206,7 +206,13 @@ impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
 
     /// Spreads a piece of the triangle at hand over the nodes of every pair that it has.
     #[inline(always)]
-    fn spread_piece<S: Simd>(&mut self, simd: S, own: DVec3, place: &Place, piece: &Piece) {
+    fn spread_piece<S: Simd>(
+        &mut self,
+        simd: S,
+        own: DVec3,
+        place: &TriangleCorners,
+        piece: &Piece,
+    ) {
         let middle = piece.middle();
         let low = own.dot(middle);
         let measure = low * place.area * piece.share;
@@ -252,7 +258,7 @@ impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
 /// Widens the range of sums of both weights of some pairs with one lower joint, by some of the
 /// vertices that the joint moves.
 pub(super) fn widen_sums<const C: usize>(
-    surface: &Surface<'_>,
+    surface: &BoundSurface<'_>,
     joint: usize,
     pairs: &mut [PairSpread<C>],
     vertices: &[u32],
@@ -277,7 +283,7 @@ pub(super) fn widen_sums<const C: usize>(
     }
 }
 
-impl Surface<'_> {
+impl BoundSurface<'_> {
     /// All triangles of a joint, spread over its wanted pairs as the lower one.
     pub(super) fn spreads<const C: usize>(
         &self,

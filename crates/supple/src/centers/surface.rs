@@ -1,16 +1,16 @@
-//! A bound surface, made ready to be gone through joint by joint.
+//! A bound surface, indexed by joint.
 
 use super::holdings::{Held, Holdings, TriangleRows};
-use super::pieces::Place;
+use super::pieces::TriangleCorners;
 use super::{CenterOptions, PLACES, SPREADS, SQUARES};
 use crate::mesh::Mesh;
 use crate::weights::Weights;
 use glam::DVec3;
 use std::borrow::Cow;
 
-/// Mesh and weights, with the triangles' own weights and what each joint holds.
+/// Mesh and weights, with the weights of triangles, and the vertices and triangles of each joint.
 #[derive(Clone, Debug)]
-pub(super) struct Surface<'a> {
+pub(super) struct BoundSurface<'a> {
     pub(super) mesh: Cow<'a, Mesh>,
     pub(super) weights: Cow<'a, Weights>,
     pub(super) joint_count: usize,
@@ -20,8 +20,8 @@ pub(super) struct Surface<'a> {
     pub(super) units: Units,
 }
 
-/// The middle, the size and the area of the rest surface: what single precision is good for,
-/// whatever the units of the model are.
+/// The middle, the extent and the area of the rest surface: units in which single precision
+/// suffices, whatever the units of the model are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
     middle: DVec3,
@@ -32,7 +32,8 @@ pub(super) struct Units {
 impl Units {
     fn of(mesh: &Mesh) -> Units {
         let bounds = mesh.bounds();
-        let areas = (0..mesh.triangles().len()).map(|triangle| Place::of(mesh, triangle).area);
+        let areas =
+            (0..mesh.triangles().len()).map(|triangle| TriangleCorners::of(mesh, triangle).area);
         let or_one = |size: f64| if size > 0.0 { size } else { 1.0 };
         Units {
             middle: bounds.map_or(DVec3::ZERO, |bounds| bounds.center().as_dvec3()),
@@ -101,15 +102,15 @@ pub(super) struct Repainted {
     pub(super) before: Vec<Vec<Held>>,
 }
 
-impl<'a> Surface<'a> {
+impl<'a> BoundSurface<'a> {
     pub(super) fn new(
         mesh: Cow<'a, Mesh>,
         weights: Cow<'a, Weights>,
         options: &CenterOptions,
-    ) -> Surface<'a> {
+    ) -> BoundSurface<'a> {
         let joint_count = joints_in(&weights);
         let rows = TriangleRows::of(&weights, mesh.triangles());
-        Surface {
+        BoundSurface {
             units: Units::of(&mesh),
             holdings: Holdings::of(joint_count, &weights, &rows),
             mesh,

@@ -49,7 +49,7 @@ use normal_error::TrueNormals;
 use radius::Sections;
 use rigidity::Springs;
 use surface::MeasuredSurface;
-use volume::Lids;
+use volume::HoleCaps;
 
 /// Less volume than this share of area^(3/2) is none, as in a sheet; a ball has 0.094.
 const LEAST_VOLUME: f64 = 1e-6;
@@ -61,7 +61,7 @@ const LEAST_VOLUME: f64 = 1e-6;
 #[derive(Clone, Debug)]
 pub struct Gauge {
     surface: MeasuredSurface,
-    lids: Lids,
+    caps: HoleCaps,
     springs: Springs,
     true_normals: TrueNormals,
     regions: Vec<Region>,
@@ -107,7 +107,7 @@ impl Gauge {
     /// Welds the surface, closes its holes, and finds edges, weights and regions.
     pub fn new(rig: &Rig) -> Gauge {
         let surface = MeasuredSurface::new(rig);
-        let lids = Lids::find(&surface);
+        let caps = HoleCaps::find(&surface);
         let regions = region::regions(rig, &surface);
         let bones = rig.skeleton().bind_bones();
         let sections = regions
@@ -119,9 +119,9 @@ impl Gauge {
             regions,
             springs: Springs::new(&surface),
             true_normals: TrueNormals::new(rig, &surface),
-            rest_volume: lids.volume(&surface, &surface.rest),
+            rest_volume: caps.volume(&surface, &surface.rest),
             rest_area: surface.areas.iter().sum(),
-            lids,
+            caps,
             surface,
         }
     }
@@ -148,7 +148,7 @@ impl Gauge {
     /// between them counts as a hole.
     pub fn volume(&self, positions: &[Vec3]) -> f64 {
         let points = self.surface.posed(positions);
-        self.lids.volume(&self.surface, &points)
+        self.caps.volume(&self.surface, &points)
     }
 
     /// The volume at rest.
@@ -163,7 +163,7 @@ impl Gauge {
 
     /// How many holes the surface has.
     pub fn holes(&self) -> usize {
-        self.lids.count()
+        self.caps.count()
     }
 
     /// The area, holes left open.
@@ -311,7 +311,7 @@ impl Gauge {
     fn volume_change_of(&self, points: &[DVec3], mirrored: bool) -> Option<f64> {
         let enough = self.rest_volume.abs() > LEAST_VOLUME * self.rest_area.powf(1.5);
         let side = if mirrored { -1.0 } else { 1.0 };
-        enough.then(|| side * self.lids.volume(&self.surface, points) / self.rest_volume - 1.0)
+        enough.then(|| side * self.caps.volume(&self.surface, points) / self.rest_volume - 1.0)
     }
 
     fn region_metrics(

@@ -4,22 +4,22 @@ use super::surface::{MeasuredSurface, corners};
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// The loops around the holes of a surface, each as points in the order in which a lid would run
-/// along them.
+/// Caps that close the holes of a surface: the loop around each hole, as points in the cap's
+/// orientation.
 #[derive(Clone, Debug)]
-pub(super) struct Lids {
+pub(super) struct HoleCaps {
     loops: Vec<Vec<usize>>,
 }
 
-impl Lids {
-    /// Walks the half-edges that nothing runs against.
+impl HoleCaps {
+    /// Walks along boundary half-edges, those without an opposite one.
     ///
-    /// The boundary of any heap of triangles has as many half-edges into a point as out of it (the
-    /// boundary of a boundary is empty), also where edges are crowded or triangles turned
-    /// around: so the walk always comes back to where it has been, and every half-edge ends in
-    /// one loop. Loops are cut off wherever the walk meets itself, so that two holes that touch
-    /// in a point get two lids.
-    pub(super) fn find(surface: &MeasuredSurface) -> Lids {
+    /// The boundary of any set of triangles has as many half-edges into a point as out of it (the
+    /// boundary of a boundary is empty), even where edges are non-manifold or triangles are flipped.
+    /// So the walk always returns to where it has been, and every half-edge ends up in one loop.
+    /// Loops are cut off wherever the walk meets itself, so that two holes that touch in a point
+    /// get two caps.
+    pub(super) fn find(surface: &MeasuredSurface) -> HoleCaps {
         let mut surplus: HashMap<[usize; 2], i64> = HashMap::new();
         for &[a, b, c] in &surface.triangles {
             for [from, to] in [[a, b], [b, c], [c, a]] {
@@ -28,11 +28,10 @@ impl Lids {
             }
         }
         let mut onwards: Vec<Vec<usize>> = vec![Vec::new(); surface.rest.len()];
-        // In the order of the edges, not of the map, so that the same surface always gives the same
-        // loops.
+        // In the order of the edges, not of the map, so that loops are deterministic.
         for &[low, high] in &surface.edges {
             let surplus = surplus.get(&[low, high]).copied().unwrap_or(0);
-            // A lid runs against the surface.
+            // A cap runs against the surface.
             let (from, to) = if surplus > 0 {
                 (high, low)
             } else {
@@ -61,14 +60,14 @@ impl Lids {
                 place_in_path[point] = None;
             }
         }
-        Lids { loops }
+        HoleCaps { loops }
     }
 
     pub(super) fn count(&self) -> usize {
         self.loops.len()
     }
 
-    /// The signed volume: Σ a·(b×c)/6 over triangles and lids (the divergence theorem).
+    /// The signed volume: Σ a·(b×c)/6 over triangles and caps (the divergence theorem).
     pub(super) fn volume(&self, surface: &MeasuredSurface, points: &[DVec3]) -> f64 {
         // Any origin gives the same sum; one near the surface loses the fewest digits.
         let origin = points.first().copied().unwrap_or(DVec3::ZERO);
@@ -78,7 +77,7 @@ impl Lids {
             .iter()
             .map(|&triangle| six_fold(corners(points, triangle)))
             .sum();
-        let lid = |rim: &Vec<usize>| -> f64 {
+        let cap = |rim: &Vec<usize>| -> f64 {
             let middle = rim.iter().map(|&point| points[point]).sum::<DVec3>() / rim.len() as f64;
             let next = rim.iter().cycle().skip(1);
             rim.iter()
@@ -86,7 +85,7 @@ impl Lids {
                 .map(|(&from, &to)| six_fold([points[from], points[to], middle]))
                 .sum()
         };
-        (walls + self.loops.iter().map(lid).sum::<f64>()) / 6.0
+        (walls + self.loops.iter().map(cap).sum::<f64>()) / 6.0
     }
 }
 
@@ -97,14 +96,14 @@ mod tests {
     use glam::Vec3;
     use proptest::prelude::*;
 
-    fn lids_of(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> (MeasuredSurface, Lids) {
+    fn caps_of(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> (MeasuredSurface, HoleCaps) {
         let surface = MeasuredSurface::new(&rig_of(positions, None, triangles));
-        let lids = Lids::find(&surface);
-        (surface, lids)
+        let caps = HoleCaps::find(&surface);
+        (surface, caps)
     }
 
     #[test]
-    fn holes_that_touch_in_a_point_get_a_lid_each() {
+    fn holes_that_touch_in_a_point_get_a_cap_each() {
         // Two tetrahedra tip to tip, two of the three faces at the tip missing from each: two rims
         // of four edges that share the tip.
         let positions = vec![
@@ -117,8 +116,8 @@ mod tests {
             Vec3::new(-1.0, -1.0, -1.0),
         ];
         let triangles = vec![[1, 2, 3], [0, 2, 1], [4, 6, 5], [0, 4, 5]];
-        let (_, lids) = lids_of(positions, triangles);
-        let mut rims = lids.loops.clone();
+        let (_, caps) = caps_of(positions, triangles);
+        let mut rims = caps.loops.clone();
         for rim in &mut rims {
             rim.sort_unstable();
         }
@@ -134,16 +133,16 @@ mod tests {
             triangles in prop::collection::vec(prop::array::uniform3(0u32..9), 0..30),
         ) {
             let positions = points.into_iter().map(Vec3::from_array).collect();
-            let (surface, lids) = lids_of(positions, triangles);
+            let (surface, caps) = caps_of(positions, triangles);
             let face = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
             let triangles = surface.triangles.iter();
             let walls: DVec3 = triangles.map(|&t| face(corners(&surface.rest, t))).sum();
             // The same as a fan around any middle.
-            let lid = |rim: &Vec<usize>| -> DVec3 {
+            let cap = |rim: &Vec<usize>| -> DVec3 {
                 let next = rim.iter().cycle().skip(1);
                 rim.iter().zip(next).map(|(&a, &b)| surface.rest[a].cross(surface.rest[b])).sum()
             };
-            let all = walls + lids.loops.iter().map(lid).sum::<DVec3>();
+            let all = walls + caps.loops.iter().map(cap).sum::<DVec3>();
             prop_assert!(all.length() < 1e-9, "{all}");
         }
     }

@@ -7,7 +7,7 @@
 //! all along it, whatever bumps there are and however it is bent.
 
 use super::facets::Facets;
-use crate::bind::shape::Shape;
+use crate::bind::oriented_surface::OrientedSurface;
 use crate::exec;
 use crate::mesh::Mesh;
 use glam::DVec3;
@@ -25,7 +25,7 @@ impl ShapeDiameter {
     /// Measures a mesh. Winding, doubled faces, seams and the unit do not matter. Where rays run
     /// out through openings, the diameter is filled in from around.
     pub fn of(mesh: &Mesh) -> ShapeDiameter {
-        let shape = Shape::of(mesh);
+        let shape = OrientedSurface::of(mesh);
         let facets = Facets::of(&shape);
         let diameters = filled(&facets, raw(&shape, &facets));
         ShapeDiameter::in_mesh(mesh, &shape, &facets, &diameters)
@@ -34,7 +34,7 @@ impl ShapeDiameter {
     /// What was found for facets of the shape, for the triangles and vertices of the mesh.
     pub(super) fn in_mesh(
         mesh: &Mesh,
-        shape: &Shape,
+        shape: &OrientedSurface,
         facets: &Facets,
         diameters: &[Option<f64>],
     ) -> ShapeDiameter {
@@ -69,7 +69,7 @@ impl ShapeDiameter {
 }
 
 /// The facet of every triangle of a mesh; doubles have the same one, triangles without area none.
-pub(super) fn facet_of_triangles(mesh: &Mesh, shape: &Shape) -> Vec<Option<usize>> {
+pub(super) fn facet_of_triangles(mesh: &Mesh, shape: &OrientedSurface) -> Vec<Option<usize>> {
     let sorted = |mut corners: [u32; 3]| {
         corners.sort_unstable();
         corners
@@ -99,7 +99,7 @@ const LEAST_RAYS: usize = RAYS / 4;
 const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
 
 /// The diameter behind every facet, in units of the shape; none where too few rays met anything.
-pub(super) fn raw(shape: &Shape, facets: &Facets) -> Vec<Option<f64>> {
+pub(super) fn raw(shape: &OrientedSurface, facets: &Facets) -> Vec<Option<f64>> {
     // Angle to the normal, and the direction with the inverse normal as Z.
     let pattern: Vec<(f64, DVec3)> = (0..RAYS)
         .map(|ray| {
@@ -123,7 +123,7 @@ pub(super) fn raw(shape: &Shape, facets: &Facets) -> Vec<Option<f64>> {
 
 /// Casts the rays of a facet; collects their lengths and their weights.
 fn cast(
-    shape: &Shape,
+    shape: &OrientedSurface,
     facets: &Facets,
     facet: usize,
     pattern: &[(f64, DVec3)],

@@ -5,7 +5,7 @@
 //! the merge tree of the distances): a limb ends where that is longer than the limb is thick. So
 //! noses, knuckles and the corners of a box do not count, on a mesh of any resolution.
 
-use crate::bind::shape::{Piece, Shape};
+use crate::bind::oriented_surface::{OrientedSurface, Piece};
 use crate::disjoint_sets::DisjointSets;
 use crate::surface::Rows;
 use std::cmp::Reverse;
@@ -31,7 +31,7 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    pub(super) fn of(shape: &Shape) -> Rings {
+    pub(super) fn of(shape: &OrientedSurface) -> Rings {
         let edges = shape.edges.iter().map(|edge| {
             let [a, b] = edge.ends;
             let length = shape.points[a as usize].distance(shape.points[b as usize]);
@@ -70,7 +70,12 @@ impl Rings {
 }
 
 /// The ends of the limbs of a piece, the farthest first.
-pub(super) fn ends(shape: &Shape, rings: &Rings, piece: &Piece, thickness: &[f64]) -> Vec<End> {
+pub(super) fn ends(
+    shape: &OrientedSurface,
+    rings: &Rings,
+    piece: &Piece,
+    thickness: &[f64],
+) -> Vec<End> {
     let Some(&first) = piece.points.first() else {
         return Vec::new();
     };

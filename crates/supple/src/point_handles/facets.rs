@@ -1,11 +1,11 @@
 //! The triangles of a surface and who is whose neighbour.
 
-use crate::bind::shape::Shape;
+use crate::bind::oriented_surface::OrientedSurface;
 use crate::surface::Rows;
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// Triangles of a [`Shape`], in its order and its unit.
+/// Triangles of a [`OrientedSurface`], in its order and its unit.
 pub(super) struct Facets {
     pub(super) centers: Vec<DVec3>,
     /// Outward, of unit length.
@@ -25,7 +25,7 @@ pub(super) struct Border {
 }
 
 impl Facets {
-    pub(super) fn of(shape: &Shape) -> Facets {
+    pub(super) fn of(shape: &OrientedSurface) -> Facets {
         let corners = |facet: &[u32; 3]| facet.map(|corner: u32| shape.points[corner as usize]);
         let across = |facet: &[u32; 3]| {
             let [a, b, c] = corners(facet);
@@ -64,7 +64,7 @@ impl Facets {
 
     /// A value per point from one per facet: the mean over those around it, by area. Zero at points
     /// without any.
-    pub(super) fn at_points(&self, shape: &Shape, values: &[f64]) -> Vec<f64> {
+    pub(super) fn at_points(&self, shape: &OrientedSurface, values: &[f64]) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); shape.points.len()];
         for (facet, corners) in shape.triangles.iter().enumerate() {
             for &corner in corners {
@@ -79,7 +79,7 @@ impl Facets {
 }
 
 /// The edges between facets. Where more than two meet at an edge, each with the next.
-fn borders(shape: &Shape) -> Vec<Border> {
+fn borders(shape: &OrientedSurface) -> Vec<Border> {
     let mut last: HashMap<[u32; 2], u32> = HashMap::with_capacity(shape.edges.len());
     let mut borders = Vec::with_capacity(shape.edges.len());
     for (facet, corners) in shape.triangles.iter().enumerate() {

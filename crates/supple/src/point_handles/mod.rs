@@ -20,7 +20,7 @@ pub use handle::HandleKind;
 pub use segments::Segments;
 
 use crate::bind::geodesic::InsideDistances;
-use crate::bind::shape::Shape;
+use crate::bind::oriented_surface::OrientedSurface;
 use crate::bind::{BindError, BindMethod, Bound, Handle, bind};
 use crate::mesh::Mesh;
 use crate::symmetry::{MirrorPlane, Symmetry};
@@ -208,7 +208,7 @@ const MOST: usize = 1000;
 /// of the body.
 pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandles, HandleError> {
     options.check()?;
-    let shape = Shape::of(mesh);
+    let shape = OrientedSurface::of(mesh);
     let facets = Facets::of(&shape);
     if facets.len() == 0 {
         return Err(HandleError::NoSurface);
@@ -362,7 +362,7 @@ struct Thickness {
 }
 
 impl Thickness {
-    fn of(shape: &Shape, facets: &Facets, raw: &[Option<f64>]) -> Thickness {
+    fn of(shape: &OrientedSurface, facets: &Facets, raw: &[Option<f64>]) -> Thickness {
         // A sheet has no inside to measure: it is as thick as a sixth of its width, so that it has
         // some handles and not too many, on its surface.
         let mut area_of_piece = vec![0.0; shape.pieces.len()];

@@ -14,7 +14,7 @@ use super::mirror::Mirror;
 use super::room::Room;
 use super::segments::FacetSegments;
 use crate::bind::geodesic::InsideDistances;
-use crate::bind::shape::{Piece, Shape};
+use crate::bind::oriented_surface::{OrientedSurface, Piece};
 use crate::disjoint_sets::DisjointSets;
 use glam::DVec3;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl Between {
 
 /// All that placement looks at.
 pub(super) struct Body<'a> {
-    pub(super) shape: &'a Shape,
+    pub(super) shape: &'a OrientedSurface,
     pub(super) facets: &'a Facets,
     pub(super) room: Room<'a>,
     pub(super) segments: &'a FacetSegments,
@@ -110,7 +110,7 @@ const LONGEST_RAY: f64 = 1.2;
 const ROUNDS_TO_MIDDLE: usize = 4;
 
 /// Which pieces of a surface get handles of their own.
-pub(super) fn pieces_with_handles(shape: &Shape) -> Vec<bool> {
+pub(super) fn pieces_with_handles(shape: &OrientedSurface) -> Vec<bool> {
     let pieces = &shape.pieces;
     let has_skin = |piece: &Piece| piece.points.len() > 2;
     let skinned = pieces.iter().filter(|piece| has_skin(piece));

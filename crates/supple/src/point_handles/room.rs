@@ -2,7 +2,7 @@
 //! a fin.
 
 use super::facets::Facets;
-use crate::bind::shape::Shape;
+use crate::bind::oriented_surface::OrientedSurface;
 use crate::surface_tree::Nearest;
 use glam::DVec3;
 
@@ -24,7 +24,7 @@ const AROUND_GIVEN: f64 = 0.3;
 /// A body as the room that its handles have.
 #[derive(Clone, Copy)]
 pub(super) struct Room<'a> {
-    pub(super) shape: &'a Shape,
+    pub(super) shape: &'a OrientedSurface,
     pub(super) facets: &'a Facets,
 }
 

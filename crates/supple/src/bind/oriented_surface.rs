@@ -1,8 +1,8 @@
-//! The surface as binding sees it: welded points, pieces, triangles that face outwards.
+//! The surface prepared for binding: welded points, connected pieces, triangles that face outwards.
 //!
-//! Nothing here is taken on trust: files have triangles twice, facing either way, pieces inside of
-//! pieces, and any unit. So coordinates are brought to an extent of one, doubles are dropped, and
-//! every patch is turned to face outwards by its own shape.
+//! Files contain duplicate triangles, triangles that face either way, pieces inside of pieces, and
+//! any unit of length. So coordinates are scaled to an extent of one, duplicates are dropped, and
+//! every patch is oriented outwards by its own shape.
 
 use crate::disjoint_sets::DisjointSets;
 use crate::exec;
@@ -13,17 +13,17 @@ use crate::surface::{
 use crate::surface_tree::SurfaceTree;
 use glam::DVec3;
 
-/// A surface made ready for binding. All its coordinates are those of the unit: the extent of the
-/// model is one, its middle the origin.
-pub(crate) struct Shape {
+/// A surface prepared for binding, in coordinates in which the extent of the model is one and its
+/// middle is the origin.
+pub(crate) struct OrientedSurface {
     weld: Weld,
     pub(crate) points: Vec<DVec3>,
-    /// Outward normals of points, by area, not normalised: twice the area around is their scale.
+    /// Outward normals of points: sums of the normals of the triangles around, each as long as twice
+    /// its area.
     pub(crate) normals: Vec<DVec3>,
-    /// A third of the area of the triangles around.
+    /// The area of each point: a third of the area of the triangles around.
     pub(crate) areas: Vec<f64>,
-    /// Corners are points. No two are the same, none is without area, all of a patch face
-    /// outwards.
+    /// Triangles over points: distinct, with area, and facing outwards.
     pub(crate) triangles: Vec<[u32; 3]>,
     /// Edges with positive cotangent weights, so that all of a piece stays connected.
     pub(crate) edges: Vec<Edge>,
@@ -38,7 +38,7 @@ pub(crate) struct Shape {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Piece {
     pub(crate) points: Vec<u32>,
-    /// Has an inside: no edge with a single triangle.
+    /// Whether it encloses a volume: no edge has a single triangle.
     pub(crate) closed: bool,
     pub(crate) low: DVec3,
     pub(crate) high: DVec3,
@@ -51,11 +51,11 @@ impl Piece {
     }
 }
 
-/// Points at open edges that are no farther apart than this are one, the extent of the model being
-/// one: the sides of a seam, rounded differently.
+/// Points at open edges that are no farther apart than this, relative to the extent, are welded:
+/// the sides of a seam, rounded differently.
 const ROUNDED: f64 = 1e-5;
 
-/// From the model's coordinates to those of the unit.
+/// The conversion from the model's coordinates to those with an extent of one.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     middle: DVec3,
@@ -85,8 +85,8 @@ impl Unit {
     }
 }
 
-impl Shape {
-    pub(crate) fn of(mesh: &Mesh) -> Shape {
+impl OrientedSurface {
+    pub(crate) fn of(mesh: &Mesh) -> OrientedSurface {
         let unit = Unit::of(mesh);
         let places = |weld: &Weld| -> Vec<DVec3> {
             let places = weld.places(mesh.positions()).into_iter();
@@ -128,7 +128,7 @@ impl Shape {
             (sides.edges(&points), pieces, normals, areas)
         };
         let (tree, (edges, (pieces, piece_of), normals, areas)) = exec::both(tree, surface);
-        Shape {
+        OrientedSurface {
             tree,
             weld,
             points,
@@ -146,38 +146,38 @@ impl Shape {
         &self.weld
     }
 
-    /// A place of the model in the coordinates of the unit.
+    /// Converts a position of the model to an extent of one.
     pub(crate) fn to_unit(&self, place: DVec3) -> DVec3 {
         (place - self.unit.middle) * self.unit.scale
     }
 
-    /// A place in the coordinates of the unit in the model's.
+    /// Converts a position at an extent of one to the model's coordinates.
     pub(crate) fn out_of_unit(&self, place: DVec3) -> DVec3 {
         place / self.unit.scale + self.unit.middle
     }
 
-    /// A length of the model in the coordinates of the unit.
+    /// Converts a length of the model to an extent of one.
     pub(crate) fn length_to_unit(&self, length: f64) -> f64 {
         length * self.unit.scale
     }
 
-    /// A length in the coordinates of the unit in the model's.
+    /// Converts a length at an extent of one to the model's.
     pub(crate) fn length_from_unit(&self, length: f64) -> f64 {
         length / self.unit.scale
     }
 
-    /// How far the surface reaches from the middle along each axis. Points that no triangle of an
-    /// area has may lie beyond.
+    /// Half the size of the surface's bounding box along each axis. Points without a triangle of
+    /// positive area may lie outside.
     pub(crate) fn half_sides(&self) -> DVec3 {
         self.unit.half_sides
     }
 
-    /// Whether a place is inside of the body.
+    /// Whether a position is inside the body.
     pub(crate) fn is_inside(&self, place: DVec3) -> bool {
         self.tree.winding(place) > 0.5
     }
 
-    /// Whether the surface lies between a point of it and a place. Triangles at the point do not
+    /// Whether the surface hides a position from one of its points. Triangles at the point don't
     /// count.
     pub(crate) fn hides(&self, point: u32, place: DVec3) -> bool {
         let from = self.points[point as usize].as_vec3();
@@ -192,7 +192,7 @@ impl Shape {
     }
 }
 
-/// Twice the area times the normal.
+/// The normal of a triangle, as long as twice its area.
 fn across(points: &[DVec3], corners: &[u32; 3]) -> DVec3 {
     double_area_normal(corners.map(|corner| points[corner as usize]))
 }
@@ -265,8 +265,8 @@ impl Sides {
         self.sides.values().chunk_by(|a, b| a.ends == b.ends)
     }
 
-    /// Which triangles have the same corners as one before them: they share their sides, and what
-    /// is opposite.
+    /// Marks triangles that have the same corners as an earlier one: they share their sides and the
+    /// opposite corners.
     fn triangles_again(&self, triangles: usize) -> Vec<bool> {
         let mut again = vec![false; triangles];
         for sides in self.of_edges() {
@@ -279,7 +279,7 @@ impl Sides {
         again
     }
 
-    /// Which points are at the end of what there is of the surface.
+    /// Marks points on the boundary of the surface.
     fn at_open_edges(&self, points: usize) -> Vec<bool> {
         let mut open = vec![false; points];
         for sides in self.of_edges().filter(|sides| sides.len() == 1) {
@@ -290,9 +290,9 @@ impl Sides {
         open
     }
 
-    /// Which triangles face outwards as they are. Triangles agree with their neighbours across
-    /// edges of two; each patch of agreeing triangles then encloses a positive volume, seen
-    /// from its own middle.
+    /// Marks triangles that already face outwards. Triangles agree with their neighbours across
+    /// manifold edges; each patch of agreeing triangles encloses a positive volume, measured from
+    /// its own middle.
     fn outward(&self, points: &[DVec3], triangles: &[[u32; 3]]) -> Vec<bool> {
         let mut neighbours = vec![[u32::MAX; 3]; triangles.len()];
         let mut agrees = vec![[true; 3]; triangles.len()];
@@ -429,14 +429,14 @@ mod tests {
             .clone()
     }
 
-    fn with_triangles(mesh: &Mesh, triangles: Vec<[u32; 3]>) -> Shape {
-        Shape::of(&Mesh::new(mesh.positions().to_vec(), None, None, triangles).unwrap())
+    fn with_triangles(mesh: &Mesh, triangles: Vec<[u32; 3]>) -> OrientedSurface {
+        OrientedSurface::of(&Mesh::new(mesh.positions().to_vec(), None, None, triangles).unwrap())
     }
 
     #[test]
     fn a_body_faces_outwards_however_its_triangles_are_turned_and_doubled() {
         let mesh = figure();
-        let right = Shape::of(&mesh);
+        let right = OrientedSurface::of(&mesh);
         assert!(right.pieces.iter().all(|piece| piece.closed));
         let turned = mesh
             .triangles()
@@ -465,17 +465,17 @@ mod tests {
     #[test]
     fn points_without_triangles_are_pieces_of_their_own() {
         let mesh = Mesh::new(vec![Vec3::X, Vec3::Y, Vec3::Y], None, None, vec![[0, 1, 2]]).unwrap();
-        let shape = Shape::of(&mesh);
+        let shape = OrientedSurface::of(&mesh);
         assert_eq!((shape.triangles.len(), shape.pieces.len()), (0, 2));
         assert!(shape.pieces.iter().all(|piece| !piece.closed));
-        let empty = Shape::of(&Mesh::new(vec![], None, None, vec![]).unwrap());
+        let empty = OrientedSurface::of(&Mesh::new(vec![], None, None, vec![]).unwrap());
         assert!(empty.pieces.is_empty() && !empty.is_inside(DVec3::ZERO));
     }
 
     #[test]
     fn seams_that_rounding_has_torn_open_are_closed() {
         let mesh = figure();
-        let whole = Shape::of(&mesh);
+        let whole = OrientedSurface::of(&mesh);
         // Every triangle has corners of its own, none quite where its neighbours have theirs.
         let corners = mesh.triangles().iter().flatten().enumerate();
         let extent = mesh
@@ -487,7 +487,8 @@ mod tests {
         });
         let torn: Vec<Vec3> = torn.collect();
         let triangles = (0..mesh.triangles().len() as u32).map(|at| [0, 1, 2].map(|c| 3 * at + c));
-        let mended = Shape::of(&Mesh::new(torn, None, None, triangles.collect()).unwrap());
+        let mended =
+            OrientedSurface::of(&Mesh::new(torn, None, None, triangles.collect()).unwrap());
         assert_eq!(mended.points.len(), whole.points.len());
         assert_eq!(mended.pieces.len(), whole.pieces.len());
         assert!(mended.pieces.iter().all(|piece| piece.closed));
