@@ -1,10 +1,10 @@
-//! What the command prints.
+//! Output of the command on standard output and standard error.
 
 use crate::failure::Failure;
 use crate::wording;
 use std::io::{self, Write};
 
-/// Prints to standard output. A reader that has seen enough (`| head`) is no failure.
+/// Prints to standard output. A closed pipe (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let written = anstream::stdout().write_all(text.as_bytes());
     match written {
@@ -20,13 +20,13 @@ pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
     print(&(wording::printable_json(json) + "\n"))
 }
 
-/// Tells the user something on standard error, on one line.
+/// Prints one line to standard error.
 pub(crate) fn tell(text: &str) {
     tell_styled(&wording::printable(text));
 }
 
-/// The same for text that has styles, and no text from a file that is not escaped.
+/// Prints styled text to standard error; text from files must be escaped before.
 pub(crate) fn tell_styled(text: &str) {
-    // If nobody can read it, nobody needs it.
+    // Nothing can be done if standard error is closed.
     let _ = writeln!(anstream::stderr(), "{text}");
 }

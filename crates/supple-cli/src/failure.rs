@@ -1,4 +1,4 @@
-//! What went wrong, for people: one message, and what to do about it where that is known.
+//! Errors of the command: one message, and a hint where something can be done.
 
 use crate::wording::{printable, short_sentence};
 use anstyle::{AnsiColor, Style};
@@ -15,7 +15,7 @@ use supple_io::LoadError;
 use supple_io::gltf::SaveError;
 use supple_io::whole_file::{check_folder_writable, check_writable};
 
-/// A reason to stop.
+/// An error that ends the command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -24,7 +24,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Something could not be done: exit status 1.
+    /// An error with exit status 1.
     pub(crate) fn new(message: impl Into<String>) -> Failure {
         Failure {
             message: short_sentence(&message.into()),
@@ -33,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// The same about a file, whose path is shown in full.
+    /// An error about a file, whose path is shown in full.
     pub(crate) fn about(path: &Path, message: impl AsRef<str>) -> Failure {
         Failure::preceded_by(&format!("{}: ", path.display()), message.as_ref())
     }
@@ -46,12 +46,12 @@ impl Failure {
         }
     }
 
-    /// The command line was wrong: exit status 2.
+    /// An error in the command line, with exit status 2.
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure::new(message).into_usage()
     }
 
-    /// The same failure with the command line to blame.
+    /// The same error as one in the command line.
     pub(crate) fn into_usage(self) -> Failure {
         Failure {
             exit_status: 2,
@@ -59,23 +59,23 @@ impl Failure {
         }
     }
 
-    /// An output whose name has the wrong ending.
+    /// The error for an output file with the wrong extension.
     pub(crate) fn wrong_ending(path: &Path, known: &str) -> Failure {
-        Failure::about(path, format!("the ending must be {known}")).into_usage()
+        Failure::about(path, format!("the extension must be {known}")).into_usage()
     }
 
-    /// A file could not be written.
+    /// The error for a file that cannot be written.
     pub(crate) fn writing(path: &Path, error: impl std::fmt::Display) -> Failure {
         let words = format!("cannot write {}: ", path.display());
         Failure::preceded_by(&words, &error.to_string())
     }
 
-    /// Fails before the work if its outcome cannot be written.
+    /// Checks that a file can be written, before the work starts.
     pub(crate) fn unless_writable(path: &Path) -> Result<(), Failure> {
         check_writable(path).map_err(|error| Failure::writing(path, error))
     }
 
-    /// The same for a file in a folder that is made if it is not there.
+    /// Checks that a file can be written into a folder, which need not exist.
     pub(crate) fn unless_writable_in(folder: &Path, file: &str) -> Result<(), Failure> {
         check_folder_writable(folder).map_err(|error| Failure::writing(folder, error))?;
         match folder.is_dir() {
@@ -84,7 +84,7 @@ impl Failure {
         }
     }
 
-    /// Adds what to do about it.
+    /// Adds a hint on what to do.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(short_sentence(&hint.into()));
         self
@@ -149,7 +149,8 @@ impl From<ReachError> for Failure {
         let failure = Failure::usage(error.to_string());
         match error {
             ReachError::NothingToTurn { joint, .. } => failure.hint(format!(
-                "--chain '{joint}=N' turns joints above a branch, too; --move shifts the joint itself"
+                "--chain '{joint}=N' turns joints above a branch as well; \
+                 --move moves the joint itself"
             )),
             ReachError::TurnedForAnother { end, .. } => {
                 failure.hint(format!("--chain '{end}=N' makes the other chain shorter"))

@@ -1,8 +1,8 @@
-//! Interrupts: on SIGINT, SIGTERM and SIGHUP the command ends without leaving unfinished files.
+//! Signals: SIGINT, SIGTERM and SIGHUP end the command without leaving unfinished files.
 
-/// Ends the command on such a signal, with exit status 128 plus its number.
+/// Starts a thread that ends the command on a signal, with exit status 128 plus its number.
 ///
-/// Where no thread can be had to wait for signals, they keep their usual effect.
+/// If no thread can be started, signals keep their usual effect.
 #[cfg(unix)]
 pub(crate) fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -16,23 +16,23 @@ pub(crate) fn watch() {
             return;
         };
         if let Some(signal) = signals.forever().next() {
-            // Without the handlers of libraries, which do not expect that other threads still work.
+            // Skips exit handlers of libraries, which do not expect other threads to be running.
             discard_unfinished(|| signal_hook::low_level::exit(128 + signal));
         }
     };
-    // Signals are taken only once somebody waits for them.
+    // Signals are intercepted only once the thread waits for them.
     if std::thread::Builder::new().spawn(wait).is_err() {
         return;
     }
     let mut wanted = vec![SIGHUP, SIGINT, SIGTERM];
     wanted.retain(|&signal| !is_ignored(signal));
     if let Ok(signals) = Signals::new(wanted) {
-        // The thread waits for it.
+        // The thread is waiting on the other end.
         let _ = sender.send(signals);
     }
 }
 
-/// Whether whoever started the command wants it to ignore a signal, as `nohup` does.
+/// Whether the command was started with a signal ignored, as by `nohup`.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status");
@@ -40,7 +40,7 @@ fn is_ignored(signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     match mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()) {
         Some(mask) => mask >> (signal - 1) & 1 == 1,
-        // Not known on other systems, where `nohup` must work all the same.
+        // Other systems do not say; `nohup` must work there as well.
         None => signal == signal_hook::consts::SIGHUP,
     }
 }

@@ -1,14 +1,14 @@
-//! Joints that the user names.
+//! Joints given on the command line, by name or number.
 
 use crate::failure::Failure;
 use crate::source::Source;
 use crate::wording::{listed, many};
 
-/// How many names are offered where none fits.
+/// Number of similar names that are suggested for an unknown one.
 const NEAR_NAMES: usize = 5;
 
-/// The joints of a name (a node may be bound in several ways), else the one of a number in the
-/// file's own order.
+/// Finds joints by name (skins may bind one node in several ways), else by number in the order of
+/// the file.
 pub(crate) fn find_joints(source: &Source, wish: &str) -> Result<Vec<usize>, Failure> {
     let skeleton = source.asset.rig.skeleton();
     let names: Vec<&str> = (0..skeleton.joints().len())
@@ -42,14 +42,14 @@ pub(crate) fn find_joints(source: &Source, wish: &str) -> Result<Vec<usize>, Fai
             names.len().saturating_sub(1)
         )),
         false => failure.hint(format!(
-            "the names most like it, of {}: {}",
+            "similar names, of {}: {}",
             many(names.len(), "joint"),
             listed(near.into_iter())
         )),
     })
 }
 
-/// The node of the joint that the user named.
+/// Finds the node of a joint; several nodes of one name are an error.
 pub(crate) fn find_node(source: &Source, wish: &str) -> Result<usize, Failure> {
     let joints = source.asset.rig.skeleton().joints();
     let named = find_joints(source, wish)?;
@@ -62,8 +62,8 @@ pub(crate) fn find_node(source: &Source, wish: &str) -> Result<usize, Failure> {
             let number = |joint: &usize| order.iter().position(|listed| listed == joint);
             let numbers = named.iter().filter_map(number);
             let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-            let message = format!("{} are called '{wish}'", many(nodes.len(), "joint"));
-            let hint = format!("name one by its number: {}", numbers.join(", "));
+            let message = format!("{} have the name '{wish}'", many(nodes.len(), "joint"));
+            let hint = format!("give the number of one: {}", numbers.join(", "));
             Err(Failure::usage(message).hint(hint))
         }
     }

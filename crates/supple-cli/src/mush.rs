@@ -1,4 +1,4 @@
-//! The bake of direct delta mush that all variants of a run share: that of the file, or a new one.
+//! The bake of direct delta mush that all variants share: the stored one, or a new one.
 
 use crate::args::mush::{AlphaAt, MushArguments, smooths};
 use crate::console;
@@ -12,7 +12,7 @@ use supple::deform::{DirectDeltaMush, MushSource};
 use supple::mush::{Baked, Connections, Mush, MushOptions};
 use supple::{Method, Rig};
 
-/// Bakes a character, and tells what was connected for it.
+/// Bakes direct delta mush, and prints a note about connected pieces.
 pub(crate) fn bake(rig: &Rig, options: &MushOptions) -> Result<Mush, Failure> {
     let spinner = progress::spinner("baking direct delta mush");
     let baked = Mush::bake(rig, options);
@@ -22,7 +22,7 @@ pub(crate) fn bake(rig: &Rig, options: &MushOptions) -> Result<Mush, Failure> {
     Ok(mush)
 }
 
-/// A surface of one piece needs no words.
+/// Prints a note about the pieces of a surface, unless there is only one.
 fn tell_of(connections: &Connections) {
     let Connections {
         pieces,
@@ -32,10 +32,10 @@ fn tell_of(connections: &Connections) {
     match (pieces, links) {
         (0 | 1, _) => {}
         (_, 0) => console::tell(&format!(
-            "note: {pieces} pieces, none of them close enough to another to be connected"
+            "note: the surface has {pieces} pieces; none are close enough to be connected"
         )),
         _ => console::tell(&format!(
-            "note: {pieces} pieces, {} connected; {} left",
+            "note: the surface has {pieces} pieces; {} connected, which leaves {}",
             many(links, "pair") + " of close points",
             many(pieces_left, "piece")
         )),
@@ -43,9 +43,8 @@ fn tell_of(connections: &Connections) {
 }
 
 impl Source {
-    /// Gives the methods that smooth their options, and the variants of direct delta mush the bake
-    /// of the file, if it fits and is by the wanted options; else all of them share one that is
-    /// made now.
+    /// Sets the smoothing options of delta mush, and gives all variants of direct delta mush one
+    /// bake: that of the file if it fits and has the wanted options, else a new one.
     pub(crate) fn prepare_mush(
         &self,
         methods: &mut [Method],
@@ -77,10 +76,9 @@ impl Source {
         Ok(())
     }
 
-    /// The options for this character: those of the bake that it came with, if none is wished for.
-    /// Where that bake was made from a rigid bind, any other is too: the weights that the file
-    /// has now are the outcome of that bake, and their heaviest joints are what is left of the
-    /// bind.
+    /// The given options; without any, those of the bake in the file. If that bake started from a
+    /// rigid bind, so does any other: the weights of the file are its result now, and only their
+    /// heaviest joints still show the bind.
     pub(crate) fn mush_options(&self, wanted: &MushArguments) -> Result<MushOptions, Failure> {
         let given = self.options_by_joints(wanted)?;
         let stored = self.stored_mush.as_ref();
@@ -96,7 +94,7 @@ impl Source {
         })
     }
 
-    /// The options that are wished for, with the joints of this character.
+    /// The given options, with the joints of this character.
     fn options_by_joints(&self, wanted: &MushArguments) -> Result<MushOptions, Failure> {
         let mut by_joint = Vec::new();
         for AlphaAt { joint, share } in &wanted.alpha_at {
@@ -106,68 +104,69 @@ impl Source {
         Ok(wanted.with_alpha_at(by_joint))
     }
 
-    /// The bake of the file, if it fits and is by these options, else a new one. Tells which.
+    /// The bake of the file if it fits and has these options, else a new one; prints which.
     fn stored_or_baked(&self, options: &MushOptions) -> Result<Arc<Mush>, Failure> {
         if let Some(stored) = &self.stored_mush {
             match stored.fitting().filter(|_| stored.is_by(options)) {
                 Some(mush) => {
                     let how = unusual(options);
                     console::tell(&format!(
-                        "note: using the bake of direct delta mush stored in the file{how}"
+                        "note: using the bake of direct delta mush in the file{how}"
                     ));
                     return Ok(mush.clone());
                 }
                 None if stored.fitting().is_some() => console::tell(&format!(
-                    "note: the bake of direct delta mush stored in the file is by other options ({}); baked anew by those given",
+                    "note: the bake of direct delta mush in the file has other options ({}); \
+                     baking again with the given ones",
                     stored
                         .options
                         .as_ref()
                         .map(mush_options)
                         .unwrap_or_default()
                 )),
-                None => self.tell_of_unusable_mush(&format!("baked anew{}", unusual(options))),
+                None => self.tell_of_unusable_mush(&format!("baking again{}", unusual(options))),
             }
             self.tell_of_smoothed_weights(options);
         }
         Ok(Arc::new(bake(&self.asset.rig, options)?))
     }
 
-    /// Where the bake of the file is of no use, tells why, what is done instead, and how to mend
-    /// that.
+    /// Prints why the bake of the file cannot be used, what is done instead, and how to renew it.
     pub(crate) fn tell_of_unusable_mush(&self, done: &str) {
         let stored = self.stored_mush.as_ref();
         let unusable = stored.and_then(|stored| unusable(&stored.state));
         if let Some((word, why)) = unusable {
             console::tell(&format!(
-                "note: the numbers of direct delta mush stored in the file are {word} ({why}); {done}; 'supple bake -m ddm' stores new ones"
+                "note: the bake of direct delta mush in the file is {word} ({why}); {done}; \
+                 'supple bake -m ddm' stores a new one"
             ));
         }
     }
 
-    /// Tells by which options delta mush smooths, where they are the unusual ones of the file's
-    /// bake.
+    /// Prints the options of delta mush if they come from the bake of the file.
     fn tell_of_mush_options(&self, options: &MushOptions) {
         let stored = self.stored_mush.as_ref();
         if stored.is_some_and(|stored| stored.is_by(options)) && *options != MushOptions::DEFAULT {
             console::tell(&format!(
-                "note: smoothing with the options of the bake stored in the file{}",
+                "note: smoothing with the options of the bake in the file{}",
                 unusual(options)
             ));
         }
     }
 
-    /// Tells that the file's weights are not what a bake should start from, where its own bake has
-    /// replaced them.
+    /// Warns that the weights of the file were replaced by an earlier bake, which smooths them
+    /// twice.
     pub(crate) fn tell_of_smoothed_weights(&self, options: &MushOptions) {
         if self.stored_mush.is_some() && !options.rigid {
             console::tell(
-                "note: the weights of the file come from an earlier bake, so that they are smoothed twice; the original file, or --rigid, gives a better bake",
+                "note: the weights of the file come from an earlier bake and are smoothed twice; \
+                 bake the original file, or use --rigid",
             );
         }
     }
 }
 
-/// How a bake was made, where that is not the usual way.
+/// The options of a bake in parentheses, unless they are the defaults.
 fn unusual(options: &MushOptions) -> String {
     match *options == MushOptions::DEFAULT {
         true => String::new(),

@@ -1,4 +1,4 @@
-//! Files that are written: what their endings say, and glTF documents.
+//! Output files: their extensions, and writing glTF documents.
 
 use crate::console;
 use crate::failure::Failure;
@@ -16,23 +16,23 @@ pub(crate) enum DocumentKind {
 
 impl DocumentKind {
     pub(crate) fn of(path: &Path) -> Option<DocumentKind> {
-        match ending(path).as_str() {
+        match extension(path).as_str() {
             "glb" => Some(DocumentKind::Binary),
             "gltf" => Some(DocumentKind::Text),
             _ => None,
         }
     }
 
-    /// What the ending of an output says, where it can be nothing else.
+    /// The form that the extension of an output file asks for; other extensions are an error.
     pub(crate) fn wanted(path: &Path) -> Result<DocumentKind, Failure> {
         DocumentKind::of(path).ok_or_else(|| Failure::wrong_ending(path, ".glb or .gltf"))
     }
 
-    /// Writes a file that needs no other, and tells of images that could not be taken in.
+    /// Writes a self-contained file; prints a note about images that could not be embedded.
     pub(crate) fn write(self, document: &mut Document, path: &Path) -> Result<(), Failure> {
         for uri in document.embed_images() {
             console::tell(&format!(
-                "note: the image {} stays a link to another file",
+                "note: the image {} could not be embedded and stays a separate file",
                 quoted(&uri)
             ));
         }
@@ -45,8 +45,8 @@ impl DocumentKind {
     }
 }
 
-/// A path's ending in lower case.
-pub(crate) fn ending(path: &Path) -> String {
-    let ending = path.extension().unwrap_or_default();
-    ending.to_string_lossy().to_ascii_lowercase()
+/// The extension of a path in lower case.
+pub(crate) fn extension(path: &Path) -> String {
+    let extension = path.extension().unwrap_or_default();
+    extension.to_string_lossy().to_ascii_lowercase()
 }

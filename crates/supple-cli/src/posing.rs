@@ -1,4 +1,4 @@
-//! Which clip, and when.
+//! Poses from clips, and players in them.
 
 use crate::args::common::Moment;
 use crate::console;
@@ -10,7 +10,7 @@ use supple::clip::Clip;
 use supple::{Asset, Method, Normals, Player, Pose};
 use supple_io::text::quoted;
 
-/// The clip that the user asked for: by name, or by number. None without a wish.
+/// The clip of the command line, by name or number; none if neither a clip nor a time is given.
 pub(crate) fn wanted_clip<'a>(
     asset: &'a Asset,
     moment: &Moment,
@@ -18,9 +18,7 @@ pub(crate) fn wanted_clip<'a>(
     let Some(wish) = &moment.clip else {
         let timed = moment.time.is_some() || moment.frame.is_some();
         if timed && asset.clips.is_empty() {
-            return Err(Failure::new(
-                "a time was given, but there is no clip to take it from",
-            ));
+            return Err(Failure::new("the character has no clip for the given time"));
         }
         return Ok(asset.clips.first().filter(|_| timed));
     };
@@ -28,7 +26,7 @@ pub(crate) fn wanted_clip<'a>(
     Ok(asset.clips.get(found))
 }
 
-/// The index of a clip by its name, by a name that is nearly the same, or by its number.
+/// Finds a clip by name, ignoring case and separators, else by number.
 pub(crate) fn find_clip(asset: &Asset, wish: &str) -> Result<usize, Failure> {
     let clips = &asset.clips;
     let exact = clips.iter().position(|clip| clip.name == *wish);
@@ -46,7 +44,7 @@ pub(crate) fn find_clip(asset: &Asset, wish: &str) -> Result<usize, Failure> {
     found.ok_or_else(|| no_such_clip(asset, wish))
 }
 
-/// A name without regard to case and to how its words are joined.
+/// A name in lower case, with its words joined by underscores.
 fn plain(name: &str) -> String {
     name.to_lowercase().replace([' ', '-'], "_")
 }
@@ -60,13 +58,13 @@ fn no_such_clip(asset: &Asset, wish: &str) -> Failure {
     failure.hint(format!("clips: {}", listed(names)))
 }
 
-/// Frames per second, if nobody says how many.
+/// Frames per second without `--fps`.
 pub(crate) const USUAL_FPS: f64 = 30.0;
 
-/// The pose at the moment that the user asked for, or the rest pose.
+/// The pose of the command line, else the rest pose.
 pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failure> {
     if moment.fps.is_some() && moment.frame.is_none() {
-        let message = "--fps changes nothing about a single moment without --frame";
+        let message = "--fps has no effect on a single pose without --frame";
         return Err(Failure::usage(message).hint("--time is in seconds"));
     }
     let fps = moment.fps.unwrap_or(USUAL_FPS);
@@ -77,7 +75,7 @@ pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failur
     Ok(asset.pose_at(clip, moment.time.or(frame_time).unwrap_or(0.0)))
 }
 
-/// An asset that plays, deformed by the processor or on a GPU.
+/// A player on the processor or on a GPU, with notes about what the method cannot do.
 pub(crate) fn player<'a>(
     asset: &'a Asset,
     method: &Method,
@@ -92,8 +90,8 @@ pub(crate) fn player<'a>(
     }
 }
 
-/// Tells what a method that keeps the surface rigid cannot do for it: pieces that no joint holds,
-/// and joints that hold nothing.
+/// Prints notes about pieces that as-rigid-as-possible skinning cannot hold, and joints that hold
+/// nothing.
 pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&ArapReport>) {
     let Some(report) = report else {
         return;
@@ -107,7 +105,8 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
             Some(name) => format!(" of {}", quoted(name)),
         };
         console::tell(&format!(
-            "note: '{method}' has no hold on {pieces} of the surface, and blends linearly there; the first has vertex {}{of_part}",
+            "note: no joint holds {pieces} of the surface; '{method}' uses linear blending there \
+             (the first piece has vertex {}{of_part})",
             first.vertex
         ));
     }
@@ -118,12 +117,12 @@ pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&Ar
             name => quoted(name),
         };
         console::tell(&format!(
-            "note: '{method}' finds nothing to hold for {joints}; the first is {first}"
+            "note: '{method}' finds no vertices for {joints} to hold; the first is {first}"
         ));
     }
 }
 
-/// Refuses a pose in which a vertex is not finite, and names the joint that is to blame.
+/// Fails if a vertex is not finite, and names the joint that causes it.
 pub(crate) fn check_finite(player: &Player<'_>) -> Result<(), Failure> {
     let Some(vertex) = player.first_not_finite() else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Progress on long work: on a terminal, and nowhere else.
+//! Progress bars and spinners, shown on terminals only.
 
 use crate::wording::printable;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,7 +11,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// A bar over a known number of steps.
 pub(crate) fn bar(steps: usize, what: &str) -> ProgressBar {
     let bar = ProgressBar::new(steps as u64);
-    // The template is a constant; were it wrong, the plain bar would do.
+    // The template is a constant; if it were wrong, the plain bar would be shown.
     if let Ok(style) = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} {eta:>4}") {
         bar.set_style(style);
     }
@@ -32,7 +32,7 @@ pub(crate) fn spinner(what: &str) -> ProgressBar {
         }
     };
     if !spinner.is_hidden() {
-        // Where no thread can be had, the spinner stands still.
+        // Without a thread, the spinner does not turn.
         let _ = thread::Builder::new().spawn(turn);
     }
     spinner

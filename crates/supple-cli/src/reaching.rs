@@ -1,5 +1,4 @@
-//! Poses by where joints should be: the options that `pose`, `render`, `deform` and `compare`
-//! share.
+//! Poses by inverse kinematics, for `pose`, `render`, `deform` and `compare`.
 
 use crate::args::reach::{LimitWish, Orientation, Placed, ReachArguments};
 use crate::console;
@@ -16,26 +15,25 @@ use supple::transform::Polar;
 use supple::{Pose, Skeleton};
 use supple_io::text::{quoted, shortened};
 
-/// A target that is missed by less than this share of the length of its chain is reached for all
-/// purposes.
+/// A target counts as reached within this share of the length of its chain.
 const THERE: f64 = 1e-6;
 
-/// Less than a hundredth of a degree cannot be seen.
+/// Orientations count as reached within a hundredth of a degree.
 const TURNED: f64 = 0.01 * PI / 180.0;
 
-/// A line about a joint that reached for a place.
+/// A line about the outcome for one joint.
 pub(crate) struct Told {
     pub(crate) text: String,
     is_missed: bool,
 }
 
 impl ReachArguments {
-    /// Whether nothing is asked for.
+    /// Whether neither `--reach` nor `--move` is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.reach.is_empty() && self.shift.is_empty()
     }
 
-    /// Changes a pose as asked for, and tells of targets that were missed.
+    /// Poses a character, and prints the targets that were missed.
     pub(crate) fn apply_and_tell_misses(
         &self,
         source: &Source,
@@ -48,11 +46,11 @@ impl ReachArguments {
         Ok(())
     }
 
-    /// Changes a pose as asked for; one line for each joint that reached.
+    /// Poses a character; returns a line for each reaching joint.
     pub(crate) fn apply(&self, source: &Source, pose: &mut Pose) -> Result<Vec<Told>, Failure> {
         let skeleton = source.asset.rig.skeleton();
         self.check_said_once(source)?;
-        // Places are counted from the pose before anything moves.
+        // Relative targets refer to the pose before anything moves.
         let mut before = Vec::new();
         skeleton.forward_kinematics(pose, &mut before)?;
         let goals = self.goals(source, &before)?;
@@ -79,7 +77,7 @@ impl ReachArguments {
             let node = find_node(source, &placed.joint)?;
             goals.push(Goal::new(node, placed.from(before[node].translation)));
         }
-        // What is for all of them comes first, wherever it stands.
+        // A number for all joints comes first, so that others override it.
         let (of_joints, of_all): (Vec<_>, Vec<_>) =
             self.chain.iter().partition(|(joint, _)| joint.is_some());
         for (joint, count) in of_all.into_iter().chain(of_joints) {
@@ -109,7 +107,7 @@ impl ReachArguments {
         Ok(goals)
     }
 
-    /// Refuses an option that is given twice for a joint: only one of them could be heard.
+    /// Refuses an option that is given twice for a joint.
     fn check_said_once(&self, source: &Source) -> Result<(), Failure> {
         fn places(placed: &[Placed]) -> Vec<&str> {
             placed.iter().map(|placed| placed.joint.as_str()).collect()
@@ -149,12 +147,12 @@ impl ReachArguments {
         match for_all.count() {
             0 | 1 => Ok(()),
             _ => Err(Failure::usage(
-                "--chain is given twice for all joints that reach",
+                "--chain is given twice for all reaching joints",
             )),
         }
     }
 
-    /// Tells of limits and stiffness of joints that nothing turns.
+    /// Prints notes about limits and stiffness of joints that do not turn.
     fn tell_idle_wishes(
         &self,
         source: &Source,
@@ -174,7 +172,8 @@ impl ReachArguments {
             let is_heard = in_chain(node) || (option == "--limit" && is_oriented(node));
             if !is_heard {
                 console::tell(&format!(
-                    "note: {option} of '{}' changes nothing: no reaching joint turns it; --chain makes more joints turn",
+                    "note: {option} of '{}' has no effect: no reaching joint turns it; \
+                     --chain makes more joints turn",
                     shortened(joint)
                 ));
             }
@@ -198,8 +197,8 @@ impl ReachArguments {
     }
 }
 
-/// Tells of poles that say nothing: an elbow can be on any side of the line from shoulder to hand,
-/// and a pole on that line is on none.
+/// Prints notes about poles without effect: those on the line from shoulder to hand, which give the
+/// elbow no side, and those of single joints.
 fn tell_idle_poles(
     skeleton: &Skeleton,
     pose: &Pose,
@@ -220,19 +219,19 @@ fn tell_idle_poles(
         // The last joint of the chain is the one that goes to a side. A collar bone before the arm
         // may help or not.
         let why = match reached.chain.split_last() {
-            None | Some((_, [])) => "a single joint turns, which leaves no side to choose",
+            None | Some((_, [])) => "only one joint turns",
             Some((_, above)) if above.iter().all(is_in_line) => {
-                "it is in line with the limb and the place that is reached for"
+                "it is in line with the limb and the target"
             }
             Some(_) => continue,
         };
         let joint = node_label(skeleton, goal.node);
-        console::tell(&format!("note: --pole of {joint} changes nothing: {why}"));
+        console::tell(&format!("note: --pole of {joint} has no effect: {why}"));
     }
     Ok(())
 }
 
-/// A node by its name, or by its number.
+/// The name of a node, or its number.
 fn node_label(skeleton: &Skeleton, node: usize) -> String {
     match skeleton.nodes()[node].name.as_str() {
         "" => format!("node {node}"),
@@ -240,16 +239,15 @@ fn node_label(skeleton: &Skeleton, node: usize) -> String {
     }
 }
 
-/// Turns point handles as their pseudo-edges are turned against rest, if the file has such: handles
-/// are moved, never turned by hand.
+/// Rotates point handles with their pseudo-edges, if the file has any; handles are only moved.
 ///
-/// How they are turned depends on where they are bound and where they are, not on the way there:
-/// one that is moved away and back is as it was.
+/// The rotations depend on the bind positions and the current ones, not on the way between: a
+/// handle that is moved away and back is as before.
 fn turn_handles(source: &Source, pose: &mut Pose) -> Result<(), Failure> {
     let edges = source.pseudo_edges();
     for bad in source.bad_pseudo_edges() {
         console::tell(&format!(
-            "note: left out: {}",
+            "note: ignored: {}",
             short_sentence(&bad.to_string())
         ));
     }
@@ -273,7 +271,7 @@ fn turn_handles(source: &Source, pose: &mut Pose) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The goal of a joint that another option is about.
+/// The goal of a joint named by another option.
 fn goal_of<'a>(
     source: &Source,
     goals: &'a mut [Goal],
@@ -283,8 +281,8 @@ fn goal_of<'a>(
     let node = find_node(source, joint)?;
     let goal = goals.iter_mut().find(|goal| goal.node == node);
     goal.ok_or_else(|| {
-        let message = format!("{option} is about '{joint}', which reaches for nothing");
-        Failure::usage(message).hint(format!("--reach '{joint}=X,Y,Z' gives it a place"))
+        let message = format!("{option} names '{joint}', which has no target");
+        Failure::usage(message).hint(format!("--reach '{joint}=X,Y,Z' gives it one"))
     })
 }
 
@@ -299,12 +297,12 @@ fn limit(
     let is_above =
         |goal: &&Goal| std::iter::successors(Some(goal.node), parent).any(|up| up == node);
     let Some(goal) = goals.iter().find(is_above) else {
-        let message = format!("--limit is about '{joint}', which is above no joint that reaches");
+        let message = format!("--limit names '{joint}', which is not above a reaching joint");
         return Err(Failure::usage(message));
     };
     let straight = || {
         let message = format!(
-            "the bones at '{joint}' do not tell what it bends about: they rest in one line, or there is only one"
+            "the axis of '{joint}' is unknown: its bones rest in one line, or there is only one"
         );
         Failure::usage(message).hint(format!(
             "give an axis in the frame of the joint: --limit '{joint}=hinge:0..150@1,0,0'"
@@ -319,9 +317,8 @@ fn limit(
             Limit::elbow(skeleton, node, goal.node, range).ok_or_else(straight)
         }
         LimitWish::Cone { swing, twist } => {
-            Limit::shoulder(skeleton, node, goal.node, swing, twist).ok_or_else(|| {
-                Failure::usage(format!("'{joint}' has no bone that a cone could be around"))
-            })
+            Limit::shoulder(skeleton, node, goal.node, swing, twist)
+                .ok_or_else(|| Failure::usage(format!("'{joint}' has no bone for a cone")))
         }
     }
 }
@@ -331,22 +328,26 @@ fn told_of(skeleton: &Skeleton, goal: &Goal, reached: &Reached) -> Told {
     let joint = name(goal.node);
     let is_missed = reached.distance > THERE * reached.span;
     let mut text = if !is_missed {
-        format!("{joint} is at its place")
+        format!("{joint} is at its target")
     } else {
         let off = measure(reached.distance);
         let from = name(reached.chain[0]);
         let (away, span) = (measure(reached.away), measure(reached.span));
         if reached.away > reached.span {
             format!(
-                "{joint} is {off} short of its place, which is {away} from {from}; the chain is {span} long"
+                "{joint} is {off} short of its target, which is {away} from {from}; \
+                 the chain is {span} long"
             )
         } else {
-            format!("{joint} is {off} off its place: the chain from {from} cannot bend that way")
+            format!(
+                "{joint} is {off} away from its target: \
+                 the chain from {from} cannot bend that way"
+            )
         }
     };
     if reached.angle > TURNED {
         let degrees = reached.angle.to_degrees();
-        text += &format!("; its limit keeps it turned by {degrees:.1}° otherwise than wanted");
+        text += &format!("; its limit keeps it {degrees:.1}° away from its orientation");
     }
     Told {
         text,

@@ -1,4 +1,4 @@
-//! Where characters come from: a file, or `@name` for a built-in one.
+//! Characters from files, or built-in ones as `@name`.
 
 use crate::console;
 use crate::failure::Failure;
@@ -59,13 +59,13 @@ impl Source {
         document.map_or_else(Vec::new, Document::pseudo_edges)
     }
 
-    /// Pseudo-edges of the file that make no sense.
+    /// Invalid pseudo-edges of the file.
     pub(crate) fn bad_pseudo_edges(&self) -> Vec<BadEdge> {
         let document = self.document.as_ref();
         document.map_or_else(Vec::new, Document::bad_pseudo_edges)
     }
 
-    /// The file, or for a built-in character a new one.
+    /// The document of the file, or a new one for a built-in character.
     pub(crate) fn document(&self) -> Result<Cow<'_, Document>, Failure> {
         match &self.document {
             Some(document) => Ok(Cow::Borrowed(document)),
@@ -73,8 +73,8 @@ impl Source {
         }
     }
 
-    /// The character as its file has it, and the file: a built-in one is rounded as files round, so
-    /// that what is computed from it fits the file.
+    /// The character and its document. Built-in characters are rounded as in a file, so that bakes
+    /// fit what is written.
     pub(crate) fn with_document(self) -> Result<(Source, Document), Failure> {
         if let Some(document) = &self.document {
             let document = document.clone();
@@ -85,7 +85,7 @@ impl Source {
         Ok((Source::loaded(loaded), document))
     }
 
-    /// The file with the character's clean weights.
+    /// The document with repaired weights.
     pub(crate) fn into_document(self) -> Result<Document, Failure> {
         let Some(mut document) = self.document else {
             return Ok(Document::from_asset(&self.asset)?);
@@ -94,13 +94,13 @@ impl Source {
         Ok(document)
     }
 
-    /// A joint by its name, or by the number that commands know it by.
+    /// The name of a joint, or its number in the order of the file.
     pub(crate) fn joint_label(&self, joint: usize) -> String {
         let order = self.joints_in_file_order();
         wording::joint_label(self.asset.rig.skeleton(), &order, joint)
     }
 
-    /// Joints by their names, not too many of them.
+    /// The names of joints, the first dozen of them.
     pub(crate) fn named(&self, joints: &[usize]) -> String {
         const MOST: usize = 12;
         let shown = joints.iter().take(MOST);
@@ -111,16 +111,16 @@ impl Source {
         names.join(", ")
     }
 
-    /// Tells of joints whose bind matrix cannot be inverted.
+    /// A message about joints whose bind matrix cannot be inverted.
     pub(crate) fn bound_flat(&self, joints: &[usize]) -> String {
         format!(
-            "{} bound by a matrix that cannot be inverted, so that nobody knows where: {}",
+            "{} with a bind matrix that cannot be inverted: {}",
             wording::many(joints.len(), "joint"),
             self.named(joints)
         )
     }
 
-    /// The mesh that a vertex belongs to, where there are several.
+    /// The mesh that a vertex belongs to, if there are several.
     pub(crate) fn mesh_of(&self, vertex: usize) -> Option<&str> {
         let parts = &self.asset.parts;
         let several = parts.iter().any(|part| part.name != parts[0].name);
@@ -129,34 +129,34 @@ impl Source {
         part.map(|part| part.name.as_str())
     }
 
-    /// Whether the file binds no vertex at all: on reading, every one was given to the root of its
-    /// skin, or to its own node.
+    /// Whether the file has no weights, so that every vertex is bound to the root of its skin or to
+    /// its own node.
     pub(crate) fn has_no_weights(&self) -> bool {
         let vertices = self.asset.rig.mesh().vertex_count();
         self.notes.unskinned || self.notes.weights.without_weights == vertices
     }
 
-    /// What there is to tell once the weights of the file are others: what was baked from the old
-    /// ones is of no use any more.
+    /// Notes about stored bakes that no longer fit once the weights of the file change.
     pub(crate) fn notes_on_stale_bakes(&self) -> Vec<String> {
         let baked = [
             (self.stored_centers.is_some(), "centers of rotation", "cor"),
             (
                 self.stored_mush.is_some(),
-                "numbers of direct delta mush",
+                "data of direct delta mush",
                 "ddm",
             ),
         ];
         let baked = baked.into_iter().filter(|(stored, ..)| *stored);
         let note = |(_, what, method)| {
             format!(
-                "note: the {what} in the file no longer fit its weights; 'supple bake -m {method}' stores new ones"
+                "note: the {what} in the file no longer fit its weights; \
+                 'supple bake -m {method}' stores new ones"
             )
         };
         baked.map(note).collect()
     }
 
-    /// Warns of weights that were mended on reading, where the file that is written keeps its own.
+    /// Warns about faulty weights that are kept in the written file.
     pub(crate) fn warn_of_kept_weights(&self) {
         let vertices = self.asset.rig.mesh().vertex_count();
         let flaws = weight_flaws(&self.notes.weights, vertices);
@@ -165,12 +165,12 @@ impl Source {
         }
         let found: Vec<String> = flaws.into_iter().map(|flaw| flaw.found).collect();
         console::tell(&format!(
-            "warning: the weights of the file are kept as they are: {}; 'supple convert' repairs them",
+            "warning: faulty weights are kept as they are: {}; 'supple convert' repairs them",
             found.join(", ")
         ));
     }
 
-    /// The nodes of the skeleton that were added to spread a twist.
+    /// The nodes of twist joints added by `supple twist`.
     pub(crate) fn twist_joints(&self) -> Vec<usize> {
         let document = self.document.as_ref();
         document.map(Document::twist_joints).unwrap_or_default()

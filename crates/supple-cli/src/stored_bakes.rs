@@ -1,4 +1,4 @@
-//! What a file stores for methods: used where it fits, with a note where it does not.
+//! Bakes stored in files: used where they fit, else reported.
 
 use crate::args::mush::MushArguments;
 use crate::console;
@@ -11,8 +11,7 @@ use supple::deform::CenterSource;
 use supple_io::gltf::{StoredCenters, StoredState};
 
 impl Source {
-    /// Gives methods what they need beside the rig, from the file where it has what fits, and tells
-    /// what came of it.
+    /// Gives methods their baked data, from the file where it fits, and prints notes about it.
     pub(crate) fn prepare(
         &self,
         methods: &mut [Method],
@@ -23,8 +22,7 @@ impl Source {
         self.prepare_mush(methods, mush)
     }
 
-    /// Warns of bind matrices that do not tell where their joints were bound: the first of them,
-    /// why, and how many more there are.
+    /// Warns about faulty bind matrices: the first one, and the number of others.
     fn tell_of_binds(&self) {
         let skeleton = self.asset.rig.skeleton();
         let joints = 0..skeleton.joints().len();
@@ -35,15 +33,15 @@ impl Source {
         let joint = wording::numbered_joint(skeleton, joint);
         let more = match faults.count() {
             0 => String::new(),
-            1 => "; so is that of another joint".to_owned(),
-            more => format!("; {more} other joints have faulty bind matrices, too"),
+            1 => "; that of one other joint is faulty as well".to_owned(),
+            more => format!("; those of {more} other joints are faulty as well"),
         };
         console::tell(&format!(
             "warning: the bind matrix of {joint} {fault}{more}"
         ));
     }
 
-    /// Gives the methods that turn about centers those of the file, if they fit.
+    /// Gives methods the centers of rotation of the file, if they fit.
     fn prepare_centers(&self, methods: &mut [Method]) {
         let Some(stored) = &self.stored_centers else {
             return;
@@ -60,8 +58,7 @@ impl Source {
         }
     }
 
-    /// The centers to draw beside a prepared method: those that it turns about, else those of the
-    /// file, if they fit.
+    /// The centers to draw: those of the method, else those of the file if they fit.
     pub(crate) fn centers_beside(&self, method: &Method) -> CenterSource {
         match method {
             Method::CentersOfRotation(options) => options.centers.clone(),
@@ -73,7 +70,7 @@ impl Source {
         }
     }
 
-    /// Tells whether the centers of the file are used, and why not.
+    /// Prints whether the centers of the file are used, and why not.
     fn tell_of_centers(&self) {
         let Some(stored) = &self.stored_centers else {
             return;
@@ -81,37 +78,37 @@ impl Source {
         let by = unusual_options(stored);
         match stored.state {
             StoredState::Fit => console::tell(&format!(
-                "note: using the centers of rotation stored in the file{by}"
+                "note: using the centers of rotation in the file{by}"
             )),
-            _ => self.tell_of_unusable_centers(&format!("computed anew{by}")),
+            _ => self.tell_of_unusable_centers(&format!("computing new ones{by}")),
         }
     }
 
-    /// Where the centers of the file are of no use, tells why, what is done instead, and how to
-    /// mend that.
+    /// Prints why the centers of the file cannot be used, what is done instead, and how to renew
+    /// them.
     pub(crate) fn tell_of_unusable_centers(&self, done: &str) {
         let stored = self.stored_centers.as_ref();
         let unusable = stored.and_then(|stored| wording::unusable(&stored.state));
         if let Some((word, why)) = unusable {
             console::tell(&format!(
-                "note: the centers of rotation stored in the file are {word} ({why}); {done}; 'supple bake -m cor' stores new ones"
+                "note: the centers of rotation in the file are {word} ({why}); {done}; \
+                 'supple bake -m cor' stores new ones"
             ));
         }
     }
 
-    /// Tells by which options a method computes centers of its own, where these are not the usual
-    /// ones.
+    /// Prints the options with which a method computes its centers, unless they are the defaults.
     fn tell_of_center_options(&self) {
         let by = self.stored_centers.as_ref().map(unusual_options);
         if let Some(by) = by.filter(|by| !by.is_empty()) {
             console::tell(&format!(
-                "note: computing with the options of the centers of rotation stored in the file{by}"
+                "note: computing centers with the options of those in the file{by}"
             ));
         }
     }
 }
 
-/// By which options stored centers were computed, where these are not the usual ones.
+/// The options of stored centers in parentheses, unless they are the defaults.
 fn unusual_options(stored: &StoredCenters) -> String {
     let unusual = |options: &CenterOptions| *options != CenterOptions::PAPER;
     let options = stored.options.filter(unusual);

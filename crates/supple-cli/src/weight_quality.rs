@@ -1,4 +1,4 @@
-//! How good weights are, for people and for programs.
+//! The quality of weights, as text and JSON.
 
 use crate::wording::many;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use supple::quality::{
     Asymmetry, Locality, Monotonicity, PartitionError, Smoothness, WeightQuality,
 };
 
-/// A line for every figure; `joint` is what a joint is called.
+/// A line for each measure; `joint` names a joint.
 pub(crate) fn lines(quality: &WeightQuality, joint: impl Fn(usize) -> String) -> Vec<String> {
     let WeightQuality {
         smoothness,
@@ -30,7 +30,7 @@ fn smoothness_line(smoothness: &Smoothness, joint: impl Fn(usize) -> String) -> 
         worst,
     } = smoothness;
     if *roughness == 0.0 {
-        return "smoothness: the same weights everywhere".to_owned();
+        return "smoothness: all weights are equal".to_owned();
     }
     let worst = worst.filter(|kink| kink.size.abs() >= LEAST_KINK);
     let worst = worst.map(|kink| {
@@ -55,13 +55,14 @@ fn locality_lines(locality: &Locality, joint: impl Fn(usize) -> String) -> Vec<S
         )
     });
     let mut lines = vec![format!(
-        "locality: held from {:.2} times as far as the nearest bone{}",
+        "locality: joints on average {:.2} times as far as the nearest bone{}",
         locality.reach,
         farthest.unwrap_or_default()
     )];
     lines.extend(locality.most_stray.map(|most| {
         format!(
-            "stray: {:.2} % of the weight, apart from the rest of its joint; most of {}, at vertex {}",
+            "stray: {:.2} % of the weight is not connected to the rest of its joint's; \
+             most of {}, at vertex {}",
             100.0 * locality.stray,
             joint(most.joint),
             most.vertex
@@ -72,11 +73,11 @@ fn locality_lines(locality: &Locality, joint: impl Fn(usize) -> String) -> Vec<S
 
 fn monotonicity_line(found: &Monotonicity, joint: impl Fn(usize) -> String) -> String {
     let Some(worst) = found.worst else {
-        return "maxima: none beside the top of each joint".to_owned();
+        return "maxima: one for each joint".to_owned();
     };
     let maxima = match found.spurious {
-        1 => "1 spurious one".to_owned(),
-        count => format!("{count} spurious ones"),
+        1 => "1 spurious peak".to_owned(),
+        count => format!("{count} spurious peaks"),
     };
     format!(
         "maxima: {maxima} of {}; worst at vertex {}, {} by {:.2}",
@@ -89,7 +90,7 @@ fn monotonicity_line(found: &Monotonicity, joint: impl Fn(usize) -> String) -> S
 
 fn symmetry_line(asymmetry: Option<&Asymmetry>) -> String {
     let Some(asymmetry) = asymmetry else {
-        return "symmetry: the character has none".to_owned();
+        return "symmetry: the character is not symmetric".to_owned();
     };
     let Asymmetry {
         mean,
@@ -99,35 +100,38 @@ fn symmetry_line(asymmetry: Option<&Asymmetry>) -> String {
         plane,
     } = asymmetry;
     let partial = match *matched < 1.0 {
-        true => format!(", where points have a partner ({:.0} %)", 100.0 * matched),
+        true => format!(
+            ", among points with a mirror image ({:.0} %)",
+            100.0 * matched
+        ),
         false => String::new(),
     };
     let axis = plane.axis_name();
     if asymmetry.is_negligible() {
-        return format!("symmetry: the same on both sides of {axis}{partial}");
+        return format!("symmetry: equal on both sides of {axis}{partial}");
     }
     format!(
-        "symmetry: {:.2} % differ across {axis}{partial}, {:.1} % at most, at vertex {vertex}",
+        "symmetry: differs by {:.2} % across {axis}{partial}, at most {:.1} % at vertex {vertex}",
         100.0 * mean,
         100.0 * most
     )
 }
 
-/// A weight that differs less from its neighbours is not worth naming.
+/// The smallest difference of a weight from its neighbours that is shown.
 const LEAST_KINK: f64 = 0.01;
 
 fn partition_line(partition: &PartitionError) -> String {
     match partition.vertices {
         0 => "sums: 1".to_owned(),
         count => format!(
-            "sums: off by up to {:.4} before they were normalised, at {}",
+            "sums: off by up to {:.4} before normalising, at {}",
             partition.most,
             many(count, "vertex")
         ),
     }
 }
 
-/// The same for programs.
+/// The measures as JSON.
 pub(crate) fn to_json(quality: &WeightQuality) -> Value {
     let WeightQuality {
         smoothness,

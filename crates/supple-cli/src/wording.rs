@@ -1,4 +1,4 @@
-//! Words for people: counts, and text that came from files.
+//! Text for messages: counts, names from files, options.
 
 use supple::centers::CenterOptions;
 use supple::mush::MushOptions;
@@ -26,7 +26,7 @@ pub(crate) fn many(count: usize, noun: &str) -> String {
     }
 }
 
-/// A joint by its name, or by the number that commands know it by; `order` is that of the file.
+/// The name of a joint, or its number in the order of the file.
 pub(crate) fn joint_label(skeleton: &Skeleton, order: &[usize], joint: usize) -> String {
     match skeleton.joint_name(joint) {
         "" => {
@@ -37,7 +37,7 @@ pub(crate) fn joint_label(skeleton: &Skeleton, order: &[usize], joint: usize) ->
     }
 }
 
-/// Names from a file in a row, the first dozen of them, each shortened.
+/// A list of names from a file: the first dozen, each shortened.
 pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let hidden = names.len().saturating_sub(SHOWN);
@@ -53,19 +53,19 @@ pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Strin
     }
 }
 
-/// Something about a file's weights that is mended on reading.
+/// A fault of a file's weights that is repaired when it is read.
 pub(crate) struct WeightFlaw {
-    /// For programs.
+    /// An identifier for programs.
     pub(crate) kind: &'static str,
-    /// How many there are.
+    /// The number of faults.
     pub(crate) count: usize,
-    /// What is wrong in the file.
+    /// The fault in the file.
     pub(crate) found: String,
-    /// What was made of it on reading.
+    /// The repair.
     pub(crate) mended: &'static str,
 }
 
-/// What is wrong with the weights of a file, which has so many vertices.
+/// The faults of a file's weights.
 pub(crate) fn weight_flaws(weights: &WeightsReport, vertices: usize) -> Vec<WeightFlaw> {
     let mut flaws = Vec::new();
     let mut flaw = |kind, count: usize, found: String, mended| {
@@ -123,7 +123,7 @@ pub(crate) fn weight_flaws(weights: &WeightsReport, vertices: usize) -> Vec<Weig
     flaws
 }
 
-/// A joint by its number and its name, as errors of the library name it.
+/// The number and name of a joint, as in errors of the library.
 pub(crate) fn numbered_joint(skeleton: &Skeleton, joint: usize) -> String {
     match skeleton.joint_name(joint) {
         "" => format!("joint {joint}"),
@@ -131,7 +131,7 @@ pub(crate) fn numbered_joint(skeleton: &Skeleton, joint: usize) -> String {
     }
 }
 
-/// What is wrong with stored numbers: a word, and why. Nothing if they fit.
+/// Why a stored bake cannot be used: a word and a reason. None if it fits.
 pub(crate) fn unusable(state: &StoredState) -> Option<(&'static str, String)> {
     let (word, why) = match state {
         StoredState::Fit => return None,
@@ -151,7 +151,7 @@ pub(crate) fn unusable(state: &StoredState) -> Option<(&'static str, String)> {
     Some((word, why.to_owned()))
 }
 
-/// Why no vertex of a character has a center of rotation.
+/// The reason why no vertex of a character has a center of rotation.
 pub(crate) fn why_no_centers(rig: &Rig) -> &'static str {
     let mesh = rig.mesh();
     let corner = |corner: u32| mesh.positions()[corner as usize].as_dvec3();
@@ -160,15 +160,15 @@ pub(crate) fn why_no_centers(rig: &Rig) -> &'static str {
         (b - a).cross(c - a).length_squared() > 0.0
     };
     if rig.weights().max_influences() < 2 {
-        "each follows a single joint"
+        "each vertex follows a single joint"
     } else if !mesh.triangles().iter().any(has_area) {
         "the surface has no area to compute centers from"
     } else {
-        "those that follow several joints have weights unlike those of any triangle"
+        "no triangle has weights similar to those of a vertex with several joints"
     }
 }
 
-/// How centers of rotation are computed.
+/// The options of centers of rotation.
 pub(crate) fn center_options(options: &CenterOptions) -> String {
     let CenterOptions {
         sigma,
@@ -178,7 +178,7 @@ pub(crate) fn center_options(options: &CenterOptions) -> String {
     format!("sigma {sigma}, epsilon {epsilon}, accuracy {accuracy}")
 }
 
-/// How direct delta mush is baked.
+/// The options of a bake of direct delta mush.
 pub(crate) fn mush_options(options: &MushOptions) -> String {
     let MushOptions {
         iterations,
@@ -205,14 +205,14 @@ pub(crate) fn mush_options(options: &MushOptions) -> String {
     words.join(", ")
 }
 
-/// How many influences there are, and per vertex.
+/// The number of influences, and their mean per vertex.
 pub(crate) fn mush_influences(weights: &Weights) -> String {
     let (count, vertices) = (weights.influence_count(), weights.vertex_count());
     let mean = count as f64 / vertices.max(1) as f64;
     format!("{} ({mean:.1} per vertex)", many(count, "influence"))
 }
 
-/// A number of bytes that can be read at a glance.
+/// A number of bytes with a unit.
 pub(crate) fn bytes(count: u64) -> String {
     match count {
         0..10_000 => format!("{count} bytes"),
@@ -221,7 +221,7 @@ pub(crate) fn bytes(count: u64) -> String {
     }
 }
 
-/// A share of the size of a character, in percent.
+/// A share of the character's size in percent.
 pub(crate) fn share_of_size(share: f32) -> String {
     let percent = 100.0 * f64::from(share);
     match percent {
@@ -231,23 +231,22 @@ pub(crate) fn share_of_size(share: f32) -> String {
     }
 }
 
-/// As many characters as are shown of a sentence that quotes a file.
+/// The longest part of a sentence from a file that is shown.
 const SENTENCE_LENGTH: usize = 400;
 
-/// A sentence that quotes a file, on one line: escaped, and cut where it is long.
+/// A sentence that may quote a file: on one line, escaped and shortened.
 pub(crate) fn short_sentence(text: &str) -> String {
     shortened_to(SENTENCE_LENGTH, text)
 }
 
-/// JSON whose strings hold nothing that a terminal would obey.
+/// JSON without control characters that a terminal would obey.
 ///
-/// The JSON itself is that of `serde_json`, which escapes only C0 controls; all others stand in
-/// strings, where an escape means the same.
+/// `serde_json` escapes only C0 controls; the others are in strings, where they can be escaped.
 pub(crate) fn printable_json(json: &str) -> String {
     let mut result = String::with_capacity(json.len());
     for character in json.chars() {
         match character {
-            // Between the values of indented JSON.
+            // Line breaks between the values of indented JSON.
             '\n' => result.push(character),
             _ if is_invisible(character) => result += &format!("\\u{:04x}", u32::from(character)),
             _ => result.push(character),

@@ -10,21 +10,22 @@ use std::path::PathBuf;
 use supple::Method;
 use supple::deform::{CentersOfRotation, DirectDeltaMush, MushSource, MushVariant};
 
-/// Store what a method computes once per character in its file
+/// Bake the data of cor or direct delta mush into the file of a character
 #[derive(Args)]
 #[command(after_help = "\
--m cor stores centers of rotation as the vertex attribute _CENTER_OF_ROTATION: three floats in the
-space of POSITION, which any engine can read. All else stays as it was, so that every viewer shows
-the file as before. The extras of the mesh say how and from what the centers were computed: deform,
-render and compare use them as long as they fit, and tell when they are stale.
+Baking saves the computation at load time, and lets engines read its result.
 
--m ddm stores what direct delta mush computes, for all its variants, in the extension
-SUPPLE_direct_delta_mush of the mesh primitives, about 24 bytes per joint of a vertex. The ordinary
-skin becomes that of ddm-v5, at most 4 joints per vertex (or --max-influences), so that a program
-that does not know the extension shows an approximation. Any skin will do to start from, also one
-in which each vertex follows a single joint. Keep the original file: its weights are replaced.
--m ddm-v5 --as-skin stores the skin alone. --check also measures, in poses of the clips, how far
-the stored numbers and the ordinary skin are from the bake.
+-m cor stores centers of rotation in the vertex attribute _CENTER_OF_ROTATION: three floats in the
+space of POSITION. Everything else is kept, so every viewer shows the file as before. The extras of
+the mesh record how the centers were computed: deform, render and compare use them while they fit
+the surface and its weights, and say so when they are stale.
+
+-m ddm stores the data of direct delta mush for all variants in the mesh extension
+SUPPLE_direct_delta_mush, about 24 bytes per influence. The ordinary skin is replaced by that of
+ddm-v5 with at most 4 influences per vertex (--max-influences), so that other programs show an
+approximation. Start from any skin, even a rigid one, and keep the original file: its weights are
+replaced. -m ddm-v5 --as-skin stores the skin only. --check also measures, in poses of the clips, the
+error of the stored data and of the ordinary skin.
 
 Examples:
   supple bake hero.glb -m cor -o hero-cor.glb
@@ -40,31 +41,31 @@ pub(crate) struct BakeArguments {
     pub(crate) method: Bakeable,
     #[command(flatten)]
     pub(crate) centers: CenterArguments,
-    /// ddm-v5: store nothing but the weights, as the ordinary skin of the file
+    /// ddm-v5: store only its weights, as the ordinary skin of the file
     #[arg(long)]
     pub(crate) as_skin: bool,
-    /// ddm: measure how far the stored numbers and the ordinary skin are from the bake
+    /// ddm: measure the error of the stored data and of the ordinary skin
     #[arg(long)]
     pub(crate) check: bool,
-    /// Where to write: .glb or .gltf
+    /// The file to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) mush: MushArguments,
 }
 
-/// How centers of rotation are computed.
+/// Options of the bake of centers of rotation.
 #[derive(Args)]
 pub(crate) struct CenterArguments {
-    /// cor: how alike weights must be for a part of the surface to count; larger takes in more of
-    /// it (the paper's σ) [default: 0.1]
+    /// cor: how similar the weights of surface and vertex must be to count; larger includes more of
+    /// the surface (σ in the paper) [default: 0.1]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) sigma: Option<f64>,
-    /// cor: triangles whose corners' weights differ by this much are cut into smaller ones (the
-    /// paper's ε) [default: 0.1]
+    /// cor: triangles are subdivided where the weights of their corners differ by more (ε in the
+    /// paper) [default: 0.1]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<f64>,
-    /// cor: how far centers may be from the exact sum, as a share of the character's size
+    /// cor: largest distance of a center from the exact sum, as a share of the character's size
     /// [default: 0.00003]
     #[arg(long, value_name = "A", allow_negative_numbers = true)]
     pub(crate) accuracy: Option<f64>,
@@ -80,7 +81,7 @@ pub(crate) enum Bakeable {
 }
 
 impl Bakeable {
-    /// What a method has to bake: most have nothing that a file could hold.
+    /// What can be stored in a file for a method; nothing for most methods.
     pub(crate) fn of(method: &Method) -> Option<Bakeable> {
         match method {
             Method::CentersOfRotation(_) => Some(Bakeable::Centers),
@@ -89,7 +90,7 @@ impl Bakeable {
         }
     }
 
-    /// The method that it is for.
+    /// The method that uses the bake.
     pub(crate) fn method(self) -> Method {
         match self {
             Bakeable::Centers => Method::CentersOfRotation(CentersOfRotation::default()),
@@ -101,7 +102,7 @@ impl Bakeable {
     }
 }
 
-/// Names of methods that have something to bake.
+/// A parser for the names of methods that can be baked.
 #[derive(Clone)]
 pub(crate) struct BakeableParser;
 
@@ -127,14 +128,15 @@ impl TypedValueParser for BakeableParser {
             let names: Vec<_> = offered.map(Method::name).collect();
             let names = names.join(", ");
             let message =
-                format!("the method '{method}' has nothing to bake; those that have: {names}");
+                format!("the method '{method}' has nothing to bake; methods that do: {names}");
             return Err(wrong_method(command, &message));
         };
         match value.to_string_lossy().split_once(':') {
             None => Ok(bakeable),
             Some((name, option)) => {
                 let message = format!(
-                    "'{option}' says how signs are chosen when deforming, which is not stored; bake with -m {name}"
+                    "'{option}' affects deforming, which is not stored; \
+                     bake with -m {name}"
                 );
                 Err(wrong_method(command, &message))
             }

@@ -31,7 +31,14 @@ pub(crate) struct BenchArguments {
     only: Vec<Topic>,
     /// The methods whose frames are measured, separated by commas [default: all but delta-mush and
     /// arap, which solve for the whole surface in every frame]
-    #[arg(short, long = "methods", value_name = "METHODS", value_delimiter = ',', value_parser = MethodParser)]
+    #[arg(
+        short,
+        long = "method",
+        alias = "methods",
+        value_name = "METHOD",
+        value_delimiter = ',',
+        value_parser = MethodParser
+    )]
     pub(crate) methods: Vec<Method>,
     /// Also measure the exact sum of centers and the bake of direct delta mush without pruning
     /// (minutes), and how far the fast results are from them; without FILE, also bake 200,000
@@ -40,7 +47,7 @@ pub(crate) struct BenchArguments {
     pub(crate) exact: bool,
     #[command(flatten)]
     pub(crate) device: DeviceArgument,
-    /// One JSON array with an object per row, for programs
+    /// Print one JSON array with an object per measurement, for programs
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -57,7 +64,7 @@ impl BenchArguments {
                 Failure::usage(message).hint(format!("it is for --only {users}"))
             };
             if !self.methods.is_empty() && !wanted.contains(&Topic::Frames) {
-                return Err(unused("--methods", "frames"));
+                return Err(unused("--method", "frames"));
             }
             let is_exact = |topic: &Topic| matches!(topic, Topic::Centers | Topic::Mush);
             if self.exact && !wanted.iter().any(is_exact) {
@@ -79,7 +86,7 @@ impl BenchArguments {
     }
 }
 
-/// What can be timed.
+/// What can be measured.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Topic {
     /// A frame of every direct method, with and without normals, on one thread and on all

@@ -9,32 +9,49 @@ use supple_render::View;
 #[derive(Args)]
 pub(crate) struct MethodArgument {
     /// The skinning method; some take an option after a colon, as in dqs:per-joint or ldb:0.3
-    #[arg(short, long = "method", value_name = "METHOD", default_value = "linear", value_parser = MethodParser)]
+    #[arg(
+        short,
+        long = "method",
+        value_name = "METHOD",
+        default_value = "linear",
+        value_parser = MethodParser
+    )]
     pub(crate) method: Method,
 }
 
 /// A moment of a clip.
 #[derive(Args)]
 pub(crate) struct Moment {
-    /// Which clip, by name or number from 0; without one, the first if a time is given, else the
-    /// rest pose
+    /// The clip, by name or by number from 0 [default: the first one if --time or --frame is
+    /// given, else the rest pose]
     #[arg(long, value_name = "CLIP")]
     pub(crate) clip: Option<String>,
-    /// Seconds into the clip [default: 0]
-    #[arg(long, value_name = "S", conflicts_with = "frame", value_parser = parse_seconds, allow_hyphen_values = true)]
+    /// Time in the clip, in seconds [default: 0]
+    #[arg(
+        long,
+        value_name = "S",
+        conflicts_with = "frame",
+        value_parser = parse_seconds,
+        allow_hyphen_values = true
+    )]
     pub(crate) time: Option<f64>,
-    /// Frame of the clip, from 0, at --fps
+    /// Frame of the clip, counted from 0, at --fps frames per second
     #[arg(long, value_name = "N")]
     pub(crate) frame: Option<u32>,
-    /// Frames per second, for --frame and for GIFs [default: 30]
+    /// Frames per second, for --frame and GIFs [default: 30]
     #[arg(long, value_name = "F", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
 }
 
 #[derive(Args)]
 pub(crate) struct NormalsArgument {
-    /// How normals are made
-    #[arg(long, value_name = "KIND", default_value = "transported", value_parser = normals_parser())]
+    /// How normals are computed
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "transported",
+        value_parser = normals_parser()
+    )]
     pub(crate) normals: Normals,
 }
 
@@ -43,24 +60,24 @@ fn normals_parser() -> impl TypedValueParser<Value = Normals> {
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Normals>())
 }
 
-/// Where surfaces are deformed.
+/// The processor that deforms and draws.
 #[derive(Args)]
 pub(crate) struct DeviceArgument {
-    /// Where surfaces are deformed, and drawn
+    /// What deforms and draws
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = Device::Cpu)]
     pub(crate) device: Device,
 }
 
-/// A processor.
+/// What deforms and draws.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Device {
-    /// By the processor, on all of its threads
+    /// The processor, on all threads
     Cpu,
-    /// By shaders, on the fastest GPU that is there (Vulkan, Metal or Direct3D 12)
+    /// Shaders, on the fastest GPU of this machine (Vulkan, Metal or Direct3D 12)
     Gpu,
 }
 
-/// How many influences a vertex may have, if there is a limit.
+/// The largest number of influences per vertex; none for no limit.
 pub(crate) type Limit = Option<usize>;
 
 pub(super) fn parse_limit(text: &str) -> Result<Limit, String> {
@@ -87,7 +104,7 @@ fn parse_fps(text: &str) -> Result<f64, String> {
 
 pub(super) fn parse_influences(text: &str) -> Result<usize, String> {
     let count = text.parse::<usize>().ok().filter(|&count| count > 0);
-    count.ok_or_else(|| "expected a number of joints, such as 4".to_owned())
+    count.ok_or_else(|| "expected a number of joints above zero, such as 4".to_owned())
 }
 
 pub(super) fn parse_size(text: &str) -> Result<(usize, usize), String> {

@@ -9,12 +9,13 @@ use clap::Args;
 use std::path::PathBuf;
 use supple::Method;
 
-/// Show methods side by side on one page: pictures, plots, numbers, and which one holds up
-/// where
+/// Compare skinning methods on one page: pictures, plots, and measures of volume loss, bulging and
+/// stretch
 #[derive(Args)]
 #[command(after_help = "\
-DIR/index.html needs no other file. Without --clip the clips that tell most are chosen; a file
-without clips has its joints bent and twisted. With --reach or --move that one pose is compared.
+Writes DIR/index.html, a page that needs no other file. Without --clip, the clips with the largest
+differences are chosen; in a file without clips, joints are bent and twisted. With --reach or
+--move, that one pose is compared.
 
 Examples:
   supple compare hero.glb -o report
@@ -25,15 +26,22 @@ pub(crate) struct CompareArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
     /// The methods to compare, separated by commas [default: all that differ]
-    #[arg(short, long = "method", value_name = "METHOD", value_delimiter = ',', value_parser = MethodParser)]
+    #[arg(
+        short,
+        long = "method",
+        value_name = "METHOD",
+        value_delimiter = ',',
+        value_parser = MethodParser
+    )]
     pub(crate) method: Vec<Method>,
-    /// Which clips, by name or number from 0, separated by commas [default: those that tell most]
+    /// The clips, by name or by number from 0, separated by commas [default: those with the largest
+    /// differences]
     #[arg(long, value_name = "CLIP", conflicts_with_all = ["reach", "shift"])]
     pub(crate) clip: Vec<String>,
-    /// Pixels of one picture
+    /// Size of one picture in pixels
     #[arg(long, value_name = "WxH", default_value = "300x320", value_parser = parse_size)]
     pub(crate) size: (usize, usize),
-    /// The folder to write into; made if it is not there
+    /// The folder to write into, created if needed
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: PathBuf,
     #[command(flatten)]

@@ -10,6 +10,6 @@ Examples:
   supple completions zsh  > ~/.zfunc/_supple
   supple completions fish > ~/.config/fish/completions/supple.fish")]
 pub(crate) struct CompletionsArguments {
-    /// Which shell
+    /// The shell
     pub(crate) shell: clap_complete::Shell,
 }

@@ -4,11 +4,11 @@ use super::{file_help, file_summary};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Write a character with its weights cleaned, everything else as it was
+/// Write a character as glTF, with repaired weights
 #[derive(Args)]
 #[command(after_help = "\
-Weights are normalised, sorted and packed; materials, images, animations, extras and
-unknown extensions stay. Also the way to take a built-in character elsewhere.
+Weights are normalised, sorted and packed; materials, images, animations, extras and unknown
+extensions are kept. Also writes built-in characters, for use in other programs.
 
 Examples:
   supple convert @figure:20000 -o figure.glb
@@ -16,7 +16,7 @@ Examples:
 pub(crate) struct ConvertArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
-    /// Where to write: .glb or .gltf
+    /// The file to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
 }

@@ -7,13 +7,13 @@ use super::{file_help, file_summary};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Pose a character and write the deformed surface
+/// Pose a character and write its deformed surface
 #[derive(Args)]
 #[command(after_help = "\
-The ending of OUT chooses the format:
-  .npy          n×3 float32, the vertices in the file's own order, primitives one after another
+The extension of OUT chooses the format:
+  .npy          n×3 float32: vertices in the order of the file, one primitive after another
   .obj, .ply    positions, normals and triangles
-  .glb, .gltf   the same file frozen in the pose: materials, images and props stay
+  .glb, .gltf   the file with the posed surface in place of the skin; materials and images are kept
 
 Examples:
   supple deform hero.glb --clip Run --time 0.4 -o run.obj
@@ -27,18 +27,23 @@ pub(crate) struct DeformArguments {
     pub(crate) method: MethodArgument,
     #[command(flatten)]
     pub(crate) moment: Moment,
-    /// m×3×4 floats, posed_from_bind in the file's own joint order, instead of a clip
-    #[arg(long, value_name = "P.npy", conflicts_with_all = ["clip", "time", "frame", "reach", "shift"])]
+    /// Joint matrices instead of a clip: m×3×4 floats, posed from bind space, joints in the order
+    /// of the file
+    #[arg(
+        long,
+        value_name = "P.npy",
+        conflicts_with_all = ["clip", "time", "frame", "reach", "shift"]
+    )]
     pub(crate) palette: Option<PathBuf>,
-    /// n×m×4 floats for animation-space, n×m×12 for multi-weight: learned weights, joints in the
-    /// file's own order
+    /// Learned weights: n×m×4 floats for animation-space, n×m×12 for multi-weight, joints in the
+    /// order of the file
     #[arg(long, value_name = "W.npy")]
     pub(crate) weights: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) normals: NormalsArgument,
     #[command(flatten)]
     pub(crate) device: DeviceArgument,
-    /// Where to write; the ending chooses the format
+    /// The file to write; its extension chooses the format
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
     #[command(flatten)]

@@ -3,14 +3,14 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Compare the methods on built-in characters, ending in a page to open
+/// Write a comparison page about built-in characters, to try Supple without a file
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   supple demo                     writes supple-demo/index.html
-  supple demo -o /tmp/look        writes elsewhere")]
+  supple demo -o pages            writes pages/index.html")]
 pub(crate) struct DemoArguments {
-    /// The folder to write into; made if it is not there
+    /// The folder to write into, created if needed
     #[arg(short, long = "out", value_name = "DIR", default_value = "supple-demo")]
     pub(crate) out: PathBuf,
 }

@@ -1,11 +1,11 @@
-//! Names of methods on the command line.
+//! Skinning methods on the command line.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
 use supple::Method;
 use supple::deform::UnknownMethod;
 
-/// Names of methods, with their options after a colon.
+/// A parser for the name of a method, with its options after a colon.
 #[derive(Clone)]
 pub(crate) struct MethodParser;
 
@@ -26,7 +26,7 @@ impl TypedValueParser for MethodParser {
     }
 }
 
-/// Reads any method; the error of one that is not known names those that are offered.
+/// Reads any method; the error for an unknown name lists the offered ones.
 pub(super) fn parse_method(
     offered: impl Iterator<Item = &'static Method>,
     command: &clap::Command,

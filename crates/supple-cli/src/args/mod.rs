@@ -23,7 +23,7 @@ pub(crate) mod weights_edit;
 use clap::{Parser, Subcommand};
 use supple::characters::Character;
 
-/// Load a rigged character, pose it, deform it, look at it.
+/// Pose, deform, render and compare skinned characters; compute, bake and edit their weights.
 #[derive(Parser)]
 #[command(
     name = "supple",
@@ -31,13 +31,14 @@ use supple::characters::Character;
     arg_required_else_help = true,
     after_help = "\
 Start here:
-  supple demo                                a page of pictures to open in a browser
-  supple info hero.glb                       what is in a file, and what is odd about it
-  supple compare hero.glb -o report          every method on your character, side by side
+  supple demo                                a comparison page for a browser, without any file
+  supple info hero.glb                       what a file holds, and problems in it
+  supple compare hero.glb -o report          every skinning method on your character
   supple render hero.glb --clip Run -o run.gif
 
-Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 128 + N on signal N.
-Set NO_COLOR to do without colours."
+FILE is a .glb or .gltf file, or a built-in character such as @figure.
+Exit status: 0 success, 1 failure, 2 wrong command line, 128 + N ended by signal N.
+Set NO_COLOR to turn colours off."
 )]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
@@ -62,7 +63,7 @@ pub(crate) enum Command {
     Completions(completions::CompletionsArguments),
 }
 
-/// What FILE may be.
+/// The accepted values of FILE, on one line.
 pub(crate) fn file_summary() -> String {
     let names: Vec<String> = Character::ALL
         .iter()
@@ -74,7 +75,7 @@ pub(crate) fn file_summary() -> String {
     )
 }
 
-/// The same with all that there is to choose from.
+/// The accepted values of FILE, with all built-in characters.
 pub(crate) fn file_help() -> String {
     let mut help = "A .glb or .gltf file, or a built-in character:\n".to_owned();
     for character in Character::ALL {

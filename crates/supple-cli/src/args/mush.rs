@@ -1,4 +1,4 @@
-//! The options of delta mush and direct delta mush, which several commands have.
+//! Options of delta mush and direct delta mush, shared by several commands.
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
@@ -7,80 +7,78 @@ use supple::mush::MushOptions;
 use supple::mush::Steps;
 use supple::surface::EdgeWeights;
 
-/// Explicit steps of the default number that are stable on any mesh: a wide reach for rotations …
+/// λ of explicit smoothing: stable on any mesh with the default number of steps.
 const EXPLICIT_LAMBDA: f64 = 0.5;
-/// … and a third of it for translations, as among the implicit ones.
+/// κ of explicit smoothing: a third of λ, as for implicit smoothing.
 const EXPLICIT_KAPPA: f64 = EXPLICIT_LAMBDA / 3.0;
 
-/// How delta mush and direct delta mush smooth.
+/// Options of delta mush and direct delta mush.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Options of delta-mush and ddm")]
 pub(crate) struct MushArguments {
-    /// How many steps of smoothing: more spread every bend and twist over more of the limb
+    /// Number of smoothing steps: more of them spread bends and twists over more of the limb
     /// [default: 20]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u32>,
-    /// λ, how smoothly the skin turns: larger spreads a twist over more of the limb, smaller keeps
-    /// it at the joint [default: 3]
+    /// λ, smoothing of rotations: larger spreads a twist over more of the limb, smaller keeps it
+    /// at the joint [default: 3]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// κ, how smoothly the skin is carried along (ddm): smaller keeps a bend tight, with the bone
-    /// close under the skin, as on a knuckle; below λ. Twists do not change with it [default:
-    /// 1]
+    /// κ, smoothing of translations (ddm), below λ: smaller keeps a bend tight, with the bone close
+    /// under the skin, as in a knuckle; twists are not affected [default: 1]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     kappa: Option<f64>,
-    /// α, how much the bones carry the skin, as κ says, instead of the smoothed surface (ddm):
-    /// from 0, which is delta mush and cuts the corner of a bend, up to but not including 1,
-    /// where elbows stay pointed and the skin slides over them [default: 0.8]
+    /// α, share of the bones in carrying the skin (ddm), from 0 to below 1: 0 is delta mush, with
+    /// volume loss at bends; near 1, elbows stay pointed and the skin slides over them [default:
+    /// 0.8]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     alpha: Option<f64>,
-    /// A share of α around one joint, by its name or by its number in the file's own order, as in
-    /// Hips=0.3: less there smooths away the clefts of hips. May be given several times
+    /// Factor for α around one joint, by name or number: Hips=0.3 smooths away the creases at the
+    /// hips. May be given several times
     #[arg(long, value_name = "JOINT=SHARE", value_parser = parse_alpha_at)]
     pub(crate) alpha_at: Vec<AlphaAt>,
-    /// How neighbours count for each other [default: uniform]
+    /// Weights of neighbours in the Laplacian [default: uniform]
     #[arg(long, value_name = "KIND", value_enum)]
     laplacian: Option<Laplacian>,
-    /// How a step is taken [default: implicit]
+    /// Kind of smoothing step [default: implicit]
     #[arg(long, value_name = "KIND", value_enum)]
     smoothing: Option<Smoothing>,
-    /// Whether the distance to the bones scales λ and κ, so that smoothing reaches as far as a
-    /// limb is thick, however fine the mesh [default: on; off if --iterations, --lambda,
-    /// --kappa or --alpha is given]
+    /// Scale λ and κ by the distance to the bones, so that smoothing reaches as far as a limb is
+    /// thick, for meshes of any resolution [default: on; off if --iterations, --lambda, --kappa or
+    /// --alpha is given]
     #[arg(long, value_name = "WHETHER", value_enum)]
     radius_from_bones: Option<Switch>,
-    /// Bind each vertex to its heaviest joint alone first: painted weights are not needed, and
-    /// smoothing replaces them
+    /// Start from a rigid bind: each vertex follows only its heaviest joint, and smoothing replaces
+    /// painted weights
     #[arg(long)]
     rigid: bool,
-    /// At most this many joints per vertex (ddm): the lighter ones fade out without a crease
-    /// [default: all that matter]
+    /// Largest number of influences per vertex (ddm); lighter ones fade out without a crease
+    /// [default: no limit]
     #[arg(long, value_name = "K")]
     max_influences: Option<usize>,
-    /// How far leaving out light joints may move a vertex, as a share of the character's size
-    /// (ddm), while no joint carries a vertex farther than one such size from where another
-    /// does, and the patch of skin around it keeps its shape [default: 0.000004]
+    /// Largest error from dropping light influences (ddm), as a share of the character's size, in
+    /// poses in which the joints of a vertex stay within one such size [default: 0.000004]
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
     prune: Option<f64>,
 }
 
-/// How neighbours count for each other.
+/// Weights of neighbours in the Laplacian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Laplacian {
-    /// All alike: takes any mesh
+    /// All neighbours alike, for any mesh
     Uniform,
-    /// By the angles of the triangles: does not care how the surface is cut into them
+    /// By the angles of the triangles, independent of the triangulation
     Cotangent,
 }
 
-/// How a step of smoothing is taken.
+/// Kind of smoothing step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Smoothing {
-    /// Stable for steps of any size
+    /// Stable for any λ and κ
     Implicit,
-    /// As delta mush was first described: for steps up to 1; without --lambda and --kappa, and with
-    /// --radius-from-bones off, 0.5 and a third of it are taken. With --radius-from-bones on,
-    /// steps are cut to at most 1, so that 20 of them reach about 3 edges, however thick the limb
+    /// As in the paper on delta mush, for λ and κ up to 1. With --radius-from-bones off, the
+    /// defaults are λ 0.5 and κ a third of it; with it on, both are cut to at most 1, so that 20
+    /// steps reach about 3 edges
     Explicit,
 }
 
@@ -90,7 +88,7 @@ enum Switch {
     Off,
 }
 
-/// A share of `α` around a joint.
+/// A factor for `α` around a joint.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AlphaAt {
     pub(crate) joint: String,
@@ -111,7 +109,7 @@ fn parse_alpha_at(text: &str) -> Result<AlphaAt, String> {
 }
 
 impl MushArguments {
-    /// The options that were given, by their names, and which methods use them.
+    /// The names of the options that were given, and the methods that use them.
     pub(crate) fn given(&self) -> Vec<(&'static str, UsedBy)> {
         use UsedBy::{All, Direct};
         let options = [
@@ -131,8 +129,8 @@ impl MushArguments {
         given.map(|(name, used_by, _)| (name, used_by)).collect()
     }
 
-    /// Refuses values that are out of range, and options that none of the methods uses, before
-    /// anything is loaded.
+    /// Checks the ranges of values, and that some method uses each option, before anything is
+    /// loaded.
     pub(crate) fn check(&self, methods: &[Method]) -> Result<(), Failure> {
         for (option, used_by) in self.given() {
             if methods.iter().any(|method| used_by.is(method)) {
@@ -141,8 +139,8 @@ impl MushArguments {
             let methods: Vec<String> = methods.iter().map(|method| format!("'{method}'")).collect();
             let takers = Method::ALL.iter().filter(|method| used_by.is(method));
             let takers: Vec<&str> = takers.map(Method::name).collect();
-            let message = format!("{option} means nothing to {}", methods.join(", "));
-            let hint = format!("methods that take it: {}", takers.join(", "));
+            let message = format!("{option} has no effect on {}", methods.join(", "));
+            let hint = format!("methods with this option: {}", takers.join(", "));
             return Err(Failure::usage(message).hint(hint));
         }
         let by_joint = self.alpha_at.iter().map(|at| (0, at.share)).collect();
@@ -185,12 +183,12 @@ impl MushArguments {
     }
 }
 
-/// The methods that use an option.
+/// Which methods use an option.
 #[derive(Clone, Copy)]
 pub(crate) enum UsedBy {
     /// Delta mush and direct delta mush.
     All,
-    /// Direct delta mush alone: what is about carrying the skin by bones, or about what is stored.
+    /// Only direct delta mush, for its translations and its stored influences.
     Direct,
 }
 
@@ -203,7 +201,7 @@ impl UsedBy {
     }
 }
 
-/// True for methods that take some of these options.
+/// Whether a method uses any of these options.
 pub(crate) fn smooths(method: &Method) -> bool {
     matches!(method, Method::DeltaMush(_) | Method::DirectDeltaMush(_))
 }

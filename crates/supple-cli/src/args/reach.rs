@@ -1,49 +1,76 @@
-//! The options of inverse kinematics, which several commands have.
+//! Options of inverse kinematics, shared by several commands.
 
 use clap::Args;
 use glam::DVec3;
 use std::f64::consts::PI;
 
-const HEADING: &str = "Reaching for places";
+const HEADING: &str = "Inverse kinematics";
 
 #[derive(Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct ReachArguments {
-    /// Turn joints so that one gets to a place: JOINT=X,Y,Z in the world, or JOINT+=X,Y,Z from
-    /// where it is; may be given again
-    #[arg(long, value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true)]
+    /// Turn joints so that one reaches a position: JOINT=X,Y,Z in the world, or JOINT+=X,Y,Z
+    /// relative to where it is. May be given several times
+    #[arg(
+        long,
+        value_name = "JOINT=X,Y,Z",
+        value_parser = parse_placed,
+        allow_hyphen_values = true
+    )]
     pub(crate) reach: Vec<Placed>,
-    /// Shift a joint itself, with all that hangs on it, before others reach: pelvis+=0,-0.2,0 for
-    /// a squat. May be given again for others, one after another: a joint that is above another
-    /// carries it along, so it comes first
-    #[arg(long = "move", value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true)]
+    /// Move a joint and everything below it before others reach: pelvis+=0,-0.2,0 for a squat. May
+    /// be given several times, parents first
+    #[arg(
+        long = "move",
+        value_name = "JOINT=X,Y,Z",
+        value_parser = parse_placed,
+        allow_hyphen_values = true
+    )]
     pub(crate) shift: Vec<Placed>,
-    /// A place that the elbow or knee of a reaching joint bends toward [default: the side that it
-    /// is bent to]
-    #[arg(long, value_name = "JOINT=X,Y,Z", value_parser = parse_placed, allow_hyphen_values = true, requires = "reach")]
+    /// Pole target: a position that the elbow or knee of a reaching joint bends toward [default:
+    /// the side that it bends to now]
+    #[arg(
+        long,
+        value_name = "JOINT=X,Y,Z",
+        value_parser = parse_placed,
+        allow_hyphen_values = true,
+        requires = "reach"
+    )]
     pub(crate) pole: Vec<Placed>,
-    /// How a reaching joint is turned in the world: JOINT=keep as before, or JOINT=X,Y,Z degrees
-    /// about the axes, one after another, from how it rests [default: it follows its bone]
-    #[arg(long, value_name = "JOINT=TURN", value_parser = parse_oriented, allow_hyphen_values = true, requires = "reach")]
+    /// Orientation of a reaching joint in the world: JOINT=keep, or JOINT=X,Y,Z in degrees about
+    /// the world's axes, relative to the rest pose [default: it follows its bone]
+    #[arg(
+        long,
+        value_name = "JOINT=TURN",
+        value_parser = parse_oriented,
+        allow_hyphen_values = true,
+        requires = "reach"
+    )]
     pub(crate) orient: Vec<(String, Orientation)>,
-    /// How many joints above a reaching one turn; N alone is for all of them [default: those of
-    /// its limb]
+    /// Number of joints above a reaching one that turn; N without a joint is for all [default: the
+    /// joints of its limb]
     #[arg(long, value_name = "JOINT=N", value_parser = parse_chain, requires = "reach")]
     pub(crate) chain: Vec<(Option<String>, usize)>,
-    /// How far a joint turns, in degrees from rest: JOINT=hinge:0..150 or JOINT=cone:80,-45..45;
-    /// may be given again
-    #[arg(long, value_name = "JOINT=LIMIT", value_parser = parse_limited, allow_hyphen_values = true, requires = "reach")]
+    /// Limit of a joint, in degrees from rest: JOINT=hinge:0..150 or JOINT=cone:80,-45..45. May be
+    /// given several times
+    #[arg(
+        long,
+        value_name = "JOINT=LIMIT",
+        value_parser = parse_limited,
+        allow_hyphen_values = true,
+        requires = "reach"
+    )]
     pub(crate) limit: Vec<(String, LimitWish)>,
-    /// How reluctantly a joint turns, from 0 to 1, which is not at all; may be given again
+    /// Stiffness of a joint, from 0 to 1 (does not turn). May be given several times
     #[arg(long, value_name = "JOINT=SHARE", value_parser = parse_stiff, requires = "reach")]
     pub(crate) stiff: Vec<(String, f64)>,
 }
 
-/// A joint and a place.
+/// A joint and a position, absolute or relative.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed {
     pub(crate) joint: String,
-    /// Each number, and whether it counts from where the joint is.
+    /// Each coordinate, and whether it is relative to the joint.
     numbers: [(f64, bool); 3],
 }
 
@@ -81,7 +108,7 @@ fn number(text: &str) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// What stands before and behind the last equals sign.
+/// The texts before and after the last equals sign.
 fn halves(text: &str) -> Option<(&str, &str)> {
     let halves = text.rsplit_once('=');
     halves.filter(|(joint, _)| !joint.is_empty())
@@ -174,7 +201,9 @@ fn parse_limited(text: &str) -> Result<(String, LimitWish), String> {
         Some((joint.to_owned(), wish))
     });
     limited.ok_or_else(|| {
-        "expected a joint and a limit in degrees, such as forearm.L=hinge:0..150 or upper_arm.L=cone:80,-45..45".to_owned()
+        "expected a joint and a limit in degrees, such as forearm.L=hinge:0..150 \
+         or upper_arm.L=cone:80,-45..45"
+            .to_owned()
     })
 }
 

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use supple_render::View;
 
-/// Draw a character: a PNG of one moment, or a GIF of a clip
+/// Draw a character: a PNG of one pose, or a GIF of a clip
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -29,21 +29,27 @@ pub(crate) struct RenderArguments {
     pub(crate) normals: NormalsArgument,
     #[command(flatten)]
     pub(crate) moment: Moment,
-    /// Pixels
+    /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "800x800", value_parser = parse_size)]
     pub(crate) size: (usize, usize),
-    /// What to draw over the surface, separated by commas
+    /// Overlays to draw on the surface, separated by commas
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub(crate) overlay: Vec<Overlay>,
-    /// From where to look: front, side, back, three-quarter, or degrees as YAW,PITCH
-    #[arg(long, value_name = "VIEW", default_value = "three-quarter", value_parser = parse_view, allow_hyphen_values = true)]
+    /// Direction of view: front, side, back, three-quarter, or YAW,PITCH in degrees
+    #[arg(
+        long,
+        value_name = "VIEW",
+        default_value = "three-quarter",
+        value_parser = parse_view,
+        allow_hyphen_values = true
+    )]
     pub(crate) view: View,
-    /// What to show
+    /// What the picture is framed on
     #[arg(long, value_name = "WHAT", value_enum, default_value = "all")]
     pub(crate) focus: Focus,
     #[command(flatten)]
     pub(crate) device: DeviceArgument,
-    /// Where to write: .png for one moment, .gif for a clip
+    /// The file to write: .png for one pose, .gif for a clip
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
@@ -52,16 +58,16 @@ pub(crate) struct RenderArguments {
     pub(crate) mush: MushArguments,
 }
 
-/// What can be drawn over a surface.
+/// What is drawn on top of a surface.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Overlay {
-    /// The bones, seen through the surface
+    /// Bones, visible through the surface
     Skeleton,
-    /// Each vertex in the colours of its joints
+    /// Weights: each vertex in the colours of its joints
     Weights,
-    /// The edges of the triangles
+    /// Edges of the triangles
     Wireframe,
-    /// The centers of rotation of cor, red, in a body of glass, with joints and bones
+    /// Centers of rotation of cor in red, inside a transparent body with joints and bones
     Centers,
 }
 
@@ -70,6 +76,6 @@ pub(crate) enum Overlay {
 pub(crate) enum Focus {
     /// The whole character
     All,
-    /// What the clip moves
+    /// The part that the clip moves
     Moving,
 }

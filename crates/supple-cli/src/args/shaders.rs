@@ -5,45 +5,51 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use supple::Method;
 
-/// Write methods as shaders, to lift into an engine
+/// Write skinning methods as shaders, for your engine
 #[derive(Args)]
 #[command(after_help = "\
-For each method a file in each language, with all that it needs: METHOD.wgsl, and the same as .glsl
-(4.30), .hlsl and .metal. Each begins with what it reads and writes, binding by binding. What is
-computed once per pose stays on the CPU: Skin::stream_pose of the library gives the vectors of the
-joints, Skin::stream_vertex the numbers of the vertices. On wgpu, the crate supple-gpu does all of
-this.
+Writes each method in four languages: METHOD.wgsl, .glsl (4.30), .hlsl and .metal. Each file needs
+no other and starts with a description of its bindings. Two functions of the library fill the
+buffers: Skin::stream_pose the joint vectors of a pose, Skin::stream_vertex the data of a vertex. On
+wgpu, the crate supple-gpu does all of this.
 
 Examples:
   supple shaders -m linear -o shaders
   supple shaders -m cor,ddm --tangents -o shaders
-  supple shaders -o shaders                  all that there are")]
+  supple shaders -o shaders                  every method that has a shader")]
 pub(crate) struct ShadersArguments {
-    /// The methods, with commas; all that have a shader if none is named
-    #[arg(short, long = "methods", value_name = "METHODS", value_delimiter = ',', value_parser = MethodParser)]
+    /// The methods, separated by commas [default: all that have a shader]
+    #[arg(
+        short,
+        long = "method",
+        alias = "methods",
+        value_name = "METHOD",
+        value_delimiter = ',',
+        value_parser = MethodParser
+    )]
     pub(crate) methods: Vec<Method>,
-    /// Who deforms
+    /// The kind of shader
     #[arg(long, value_name = "STAGE", value_enum, default_value_t = ShaderStage::Compute)]
     pub(crate) stage: ShaderStage,
-    /// Deform positions alone
+    /// Deform positions only, without normals
     #[arg(long, conflicts_with = "tangents")]
     pub(crate) positions_only: bool,
-    /// Deform tangents, too
+    /// Deform tangents as well
     #[arg(long)]
     pub(crate) tangents: bool,
-    /// For weights, baked numbers and the rest surface in 16 bits
+    /// Read weights, baked data and the rest surface as 16-bit numbers
     #[arg(long)]
     pub(crate) short: bool,
-    /// The folder to write into; it is made if it is not there
+    /// The folder to write into, created if needed
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: PathBuf,
 }
 
-/// Who calls the frame of a vertex.
+/// The kind of shader that deforms.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ShaderStage {
-    /// A compute pass, into buffers
+    /// A compute pass that writes into buffers
     Compute,
-    /// A vertex shader, straight into a picture
+    /// A vertex shader that deforms while drawing
     Vertex,
 }

@@ -8,30 +8,35 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use supple::bind::BindMethod;
 
-/// Compute weights for a character from its mesh and skeleton, or edit those it has
+/// Compute automatic weights from the mesh and skeleton, or edit the weights of a file
 #[derive(Args)]
 #[command(after_help = "\
-What is printed in the end: how rough the weights are, with what one bone per vertex would have beside
-it; from how far vertices are held, 1 being the nearest bone; weight that lies apart from the rest of its
-joint; tops of a joint's weight beside the highest; how far both sides differ. Less is better.
+Replaces the weights of the file; everything else is kept. Any mesh works: several shells, holes,
+intersections, flipped faces. Parts that no bone holds, such as a button or a jacket over the body,
+follow the nearest surface; joints left without vertices are named. The part of a bone outside the
+body is ignored.
 
-Any mesh will do: several shells, holes, crossing and doubled faces, faces turned the wrong way, any
-unit. What no bone holds by itself (a button, a jacket over the body) follows the nearest surface that
-is held; joints that came to hold nothing are named. Weights of the file are replaced, all else
-stays. A bone runs from each joint to those below it; what of it is outside of the body does not count.
+Which method:
+  heat       fast and smooth; the usual choice for a closed body
+  geodesic   for holes and several shells; keeps weights from crossing gaps between limbs
+  bbw        bounded biharmonic weights, the smoothest deformation; takes seconds
+  envelope   capsules whose radius can be set joint by joint
+  rigid      one joint per vertex: for robots, or to start from in 'bake -m ddm'
 
-  heat       quick, smooth, the usual choice for a closed body
-  geodesic   does not mind holes and shells, keeps weights from crossing gaps between limbs
-  bbw        the smoothest deformation; takes seconds
-  envelope   capsules that can be set joint by joint; rigid for robots, or as a start for 'bake -m ddm'
+The report at the end measures the weights; smaller is better:
+  smoothness   roughness, beside that of a rigid bind
+  locality     distance from the joints that hold a vertex; 1 is the nearest bone
+  stray        weight that is not connected to the rest of its joint's
+  maxima       further peaks in the weights of a joint
+  symmetry     difference between the left and right side
 
 Examples:
   supple weights hero.glb -m heat -o hero-heat.glb
-  supple weights hero.glb -m bbw --limit none -o hero-bbw.glb
+  supple weights hero.glb -m bbw --max-influences none -o hero-bbw.glb
   supple weights hero.glb -m geodesic --without weapon_slot --without IK_foot.L -o bound.glb
   supple render hero-heat.glb --overlay weights -o weights.png
   supple weights edit hero-heat.glb --smooth 5 --mirror +x --limit 4 -o hero-even.glb
-  supple weights edit --help                 all that can be done to weights by hand")]
+  supple weights edit --help                 prune, smooth, mirror, transfer and paint")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct WeightsArguments {
     #[command(subcommand)]
@@ -49,43 +54,48 @@ pub(crate) enum WeightsCommand {
 pub(crate) struct BindArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
-    /// How to compute them
+    /// The method that computes the weights
     #[arg(short, long = "method", value_name = "METHOD")]
     pub(crate) method: BindKind,
-    /// Where to write: .glb or .gltf
+    /// The file to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
-    /// At most so many influences per vertex, faded out so that no crease appears; or 'none'. Four
-    /// is what every engine reads
-    #[arg(long, value_name = "N", default_value = "4", value_parser = parse_limit)]
-    pub(crate) limit: Limit,
-    /// A joint that shall hold nothing, such as a weapon's place or a control; may be given again
+    /// Largest number of influences per vertex, or 'none'; lighter ones fade out without a crease.
+    /// Every engine reads four
+    #[arg(
+        long,
+        visible_alias = "limit",
+        value_name = "N",
+        default_value = "4",
+        value_parser = parse_limit
+    )]
+    pub(crate) max_influences: Limit,
+    /// A joint to leave out, such as a weapon slot or a control. May be given several times
     #[arg(long, value_name = "JOINT")]
     pub(crate) without: Vec<String>,
-    /// Use only the joints that hold something in the file now
+    /// Use only the joints that have weights in the file now
     #[arg(long, conflicts_with = "all_joints")]
     pub(crate) used: bool,
-    /// Use also joints whose names say that they are controls (IK, ctrl, pole, target, slot,
-    /// socket)
+    /// Include joints that look like controls by their names (IK, ctrl, pole, target, slot, socket)
     #[arg(long)]
     pub(crate) all_joints: bool,
-    /// heat: how strongly bones heat what they see; more keeps weights nearer to their bones
+    /// heat: strength of the heat from the bones; larger keeps weights closer to their bones
     /// [default: 1]
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     pub(crate) strength: Option<f64>,
-    /// envelope, geodesic: how far weights reach beyond the nearest bone's, as a share of the
-    /// limb's radius
+    /// envelope, geodesic: width of the blend between neighbouring bones, as a share of the limb's
+    /// radius
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(crate) falloff: Option<f64>,
-    /// envelope: the radius of a joint's capsules, in the units of the file; may be given again
+    /// envelope: radius of a joint's capsules, in the unit of the file. May be given several times
     /// [default: fitted to the body]
     #[arg(long, value_name = "JOINT=RADIUS", value_parser = parse_radius)]
     pub(crate) radius: Vec<(String, f64)>,
-    /// geodesic, bbw: about how many voxels fill the body [default: so that short bones are a few
-    /// voxels long]
+    /// geodesic, bbw: approximate number of voxels inside the body [default: a few voxels along
+    /// short bones]
     #[arg(long, value_name = "N")]
     pub(crate) voxels: Option<usize>,
-    /// One JSON object about the result on standard output, for programs
+    /// Print one JSON object about the result, for programs
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -96,7 +106,7 @@ fn parse_radius(text: &str) -> Result<(String, f64), String> {
     parts.ok_or_else(|| "expected a joint and a number, such as spine=0.2".to_owned())
 }
 
-/// The ways of computing weights.
+/// A method that computes weights.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BindKind {
     Rigid,
@@ -107,7 +117,7 @@ pub(crate) enum BindKind {
 }
 
 impl BindKind {
-    /// The method, with its usual options.
+    /// The method with its default options.
     pub(crate) fn default_method(self) -> BindMethod {
         match self {
             BindKind::Rigid => BindMethod::Rigid,

@@ -8,15 +8,15 @@ use glam::Vec3;
 use std::path::PathBuf;
 use supple::edit::{Axis, Mirror, MirrorSource, Paint, Place};
 
-/// Prune, limit, smooth, mirror, transfer and paint weights; everything else stays as it was
+/// Prune, limit, smooth, mirror, transfer and paint weights
 #[derive(Args)]
 #[command(after_help = "\
-Every operation may be given several times. Whatever is done, weights sum to one, vertices of one
-place get the same weights, and a locked joint keeps what it has: what one joint gets is taken from
-the others in proportion. A vertex that would be left to no joint goes to the one above.
+Operations are done in the order given, and may be given several times. Weights always sum to 1,
+vertices at one position get equal weights, and locked joints keep theirs: what one joint gains, the
+others lose in proportion. A vertex that would be left without a joint follows the parent joint.
 
-Distances of a brush are measured along the surface, in the units of the file: a finger that is
-near, but not along the skin, is not touched.
+A brush measures distances along the surface, in the unit of the file, so a finger that is close but
+far along the skin is not painted.
 
 Examples:
   supple weights edit hero.glb --prune 0.01 --limit 4 -o hero-lean.glb
@@ -30,29 +30,33 @@ Examples:
 pub(crate) struct WeightsEditArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
-    /// Where to write: .glb or .gltf
+    /// The file to write: .glb or .gltf
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) operations: Operations,
-    /// transfer: how far the other surface may be to be trusted, as a share of the character's
-    /// size [default: 0.05]
+    /// --transfer: largest distance of a matching point of the other surface, as a share of the
+    /// character's size [default: 0.05]
     #[arg(long, value_name = "SHARE", help_heading = "Settings")]
     pub(crate) reach: Option<f64>,
-    /// transfer: how much the two surfaces may face different ways to be trusted, in degrees
-    /// [default: 30]
+    /// --transfer: largest angle between the normals of matching points, in degrees [default: 30]
     #[arg(long, value_name = "DEGREES", help_heading = "Settings")]
     pub(crate) angle: Option<f64>,
-    /// transfer: trust what faces the opposite way, too
+    /// --transfer: accept points whose normals are opposite as well
     #[arg(long, help_heading = "Settings")]
     pub(crate) either_side: bool,
-    /// brush: how paint fades to the border of the brush [default: smooth]
-    #[arg(long, value_name = "KIND", value_parser = ["smooth", "linear", "constant"], help_heading = "Settings")]
+    /// --brush: fall-off of the paint towards the border of the brush [default: smooth]
+    #[arg(
+        long,
+        value_name = "KIND",
+        value_parser = ["smooth", "linear", "constant"],
+        help_heading = "Settings"
+    )]
     pub(crate) falloff: Option<String>,
 }
 
 impl WeightsEditArguments {
-    /// Refuses settings of operations that are not asked for.
+    /// Refuses settings of operations that are not given.
     pub(crate) fn check_settings(&self) -> Result<(), Failure> {
         let Operations(operations) = &self.operations;
         let any = |wanted: fn(&Task) -> bool| operations.iter().any(|done| wanted(&done.task));
@@ -66,12 +70,12 @@ impl WeightsEditArguments {
                 "--falloff",
                 self.falloff.is_some(),
                 brushes,
-                "--brush and --brush-smooth",
+                "--brush or --brush-smooth",
             ),
         ];
         match settings.iter().find(|(_, given, used, _)| *given && !used) {
             Some((setting, _, _, user)) => {
-                let message = format!("{setting} is for {user}, and changes nothing here");
+                let message = format!("{setting} has no effect without {user}");
                 Err(Failure::usage(message))
             }
             None => Ok(()),
@@ -79,13 +83,13 @@ impl WeightsEditArguments {
     }
 }
 
-/// What to do, in order.
+/// The operations, in order.
 pub(crate) struct Operations(pub(crate) Vec<Operation>);
 
-/// One option of the command line.
+/// An operation of the command line.
 #[derive(Clone)]
 pub(crate) struct Operation {
-    /// As it was written, for what is told.
+    /// The text of the option, for messages.
     pub(crate) written: String,
     pub(crate) task: Task,
 }
@@ -116,7 +120,7 @@ pub(crate) enum Task {
     Within(String),
 }
 
-/// What is done to the weight of a joint that is known by its name.
+/// A change to the weight of a joint, given by name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JointPaint {
     pub(crate) joint: String,
@@ -148,14 +152,14 @@ pub(crate) enum Operator {
     Scale,
 }
 
-/// Where a brush touches, and how large it is.
+/// The positions and the radius of a brush.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Touches {
     pub(crate) places: Vec<Place>,
     pub(crate) radius: f64,
 }
 
-/// An option that makes a task of its value.
+/// An option whose value is a task.
 struct TaskOption {
     name: &'static str,
     value: &'static str,
@@ -167,13 +171,13 @@ const TASK_OPTIONS: [TaskOption; 11] = [
     TaskOption {
         name: "prune",
         value: "W",
-        help: "Drop influences that weigh less; a vertex keeps its heaviest",
+        help: "Drop influences below a weight; a vertex keeps its heaviest",
         parse: |text| Ok(Task::Prune(number(text)?)),
     },
     TaskOption {
         name: "limit",
         value: "N",
-        help: "At most N influences per vertex, faded out so that no crease appears",
+        help: "Keep at most N influences per vertex; lighter ones fade out without a crease",
         parse: |text| match text.parse() {
             Ok(most) => Ok(Task::Limit(most)),
             Err(_) => Err("expected a number of influences, such as 4".to_owned()),
@@ -182,31 +186,38 @@ const TASK_OPTIONS: [TaskOption; 11] = [
     TaskOption {
         name: "smooth",
         value: "STEPS[:STRENGTH][=JOINT,…]",
-        help: "Smooth along the surface: so many steps, each by STRENGTH from 0 to 1 (0.5 without); all joints, or those named",
+        help: "Smooth along the surface in a number of steps, each of STRENGTH from 0 to 1 \
+               [default: 0.5], all joints or those named",
         parse: parse_smooth,
     },
     TaskOption {
         name: "mirror",
         value: "SIDE[@PLANE]",
-        help: "Make one side the mirror image of the other: +x takes the weights of the side of larger x, -x those of the smaller, x the heavier of both for each joint; the same with y and z. The mirror stands where the character is most symmetric, or at PLANE",
+        help: "Make the weights symmetric: +x copies from the side of larger x, -x from the side \
+               of smaller x, x takes the heavier side of each joint; y and z alike. The mirror \
+               plane is found from the shape, or given as PLANE",
         parse: parse_mirror,
     },
     TaskOption {
         name: "transfer",
         value: "FILE",
-        help: "Take the weights of another character in the same place, joints by their names: of the closest point where that is near and faces the same way, filled in over the surface elsewhere",
+        help: "Transfer the weights of another character at the same place, joints by name: from \
+               the closest point if it is near and faces the same way, else filled in along the \
+               surface",
         parse: |text| Ok(Task::Transfer(PathBuf::from(text))),
     },
     TaskOption {
         name: "flood",
         value: "JOINT=W",
-        help: "Give a joint a weight everywhere; JOINT+=W adds, JOINT-=W takes away, JOINT*=F multiplies",
+        help: "Set the weight of a joint everywhere; JOINT+=W adds, JOINT-=W subtracts, JOINT*=F \
+               multiplies",
         parse: |text| Ok(Task::Flood(parse_paint(text)?)),
     },
     TaskOption {
         name: "brush",
         value: "JOINT+=W@X,Y,Z:RADIUS",
-        help: "The same around the point of the surface nearest to X,Y,Z (or around vertex N: @vN), as far as RADIUS along the surface; more @PLACEs make a stroke",
+        help: "The same with a brush at the point of the surface nearest to X,Y,Z, or at vertex N \
+               with @vN; more positions make a stroke",
         parse: |text| {
             let (paint, touches) = parse_touches(text)?;
             Ok(Task::Brush {
@@ -218,7 +229,7 @@ const TASK_OPTIONS: [TaskOption; 11] = [
     TaskOption {
         name: "brush-smooth",
         value: "STRENGTH@X,Y,Z:RADIUS",
-        help: "Smooth around a point of the surface",
+        help: "Smooth with a brush",
         parse: |text| {
             let (strength, touches) = parse_touches(text)?;
             Ok(Task::BrushSmooth {
@@ -230,19 +241,20 @@ const TASK_OPTIONS: [TaskOption; 11] = [
     TaskOption {
         name: "lock",
         value: "JOINT",
-        help: "From here on, keep the weights of a joint as they are",
+        help: "Lock the weights of a joint for the following operations",
         parse: |text| Ok(Task::Lock(text.to_owned())),
     },
     TaskOption {
         name: "unlock",
         value: "JOINT",
-        help: "From here on, let the weights of a joint change again",
+        help: "Unlock a joint",
         parse: |text| Ok(Task::Unlock(text.to_owned())),
     },
     TaskOption {
         name: "within",
         value: "REGION",
-        help: "From here on, change only the vertices that a joint holds: JOINT, or those of a mesh: mesh:NAME; or again all",
+        help: "Restrict the following operations to the vertices of a joint: JOINT, or of a mesh: \
+               mesh:NAME; all lifts the restriction",
         parse: |text| Ok(Task::Within(text.to_owned())),
     },
 ];
@@ -253,7 +265,10 @@ impl Args for Operations {
             Arg::new("normalise")
                 .long("normalise")
                 .visible_alias("normalize")
-                .help("Tell what was wrong with the weights of the file, and let vertices of one place agree; weights are always written normalised")
+                .help(
+                    "Report problems of the weights in the file, and give vertices at one position \
+                     equal weights; weights are always written normalised",
+                )
                 .help_heading(HEADING)
                 .action(ArgAction::SetTrue),
         );
@@ -277,7 +292,7 @@ impl Args for Operations {
     }
 }
 
-const HEADING: &str = "Operations, done in the order given";
+const HEADING: &str = "Operations, in the order given";
 
 fn operation_parser(option: &'static TaskOption) -> ValueParser {
     let text = clap::builder::StringValueParser::new();
@@ -372,7 +387,7 @@ fn parse_mirror(text: &str) -> Result<Task, String> {
 fn parse_paint(text: &str) -> Result<JointPaint, String> {
     let expected =
         || format!("expected JOINT=WEIGHT instead of '{text}', such as hand.L=0.5 or hand.L*=0.5");
-    // The last one, as names may have the sign in them.
+    // The last one, as names may contain the sign.
     let (left, value) = text.rsplit_once('=').ok_or_else(expected)?;
     let value = number(value)?;
     let (joint, operator, value) = match left.char_indices().last() {
@@ -391,14 +406,14 @@ fn parse_paint(text: &str) -> Result<JointPaint, String> {
     })
 }
 
-/// What comes before the first place, and the places with the radius at their end.
+/// The text before the first position, and the positions with the radius after them.
 fn parse_touches(text: &str) -> Result<(&str, Touches), String> {
     let expected = || format!("expected @X,Y,Z:RADIUS or @vN:RADIUS at the end of '{text}'");
     let (rest, radius) = text.rsplit_once(':').ok_or_else(expected)?;
     let radius = number(radius)?;
     let mut places = Vec::new();
     let mut paint = rest;
-    // From the end, as long as there are places: names may have the sign in them.
+    // From the end, as names may contain the sign.
     while let Some((before, place)) = paint.rsplit_once('@') {
         let Some(place) = parse_place(place) else {
             break;

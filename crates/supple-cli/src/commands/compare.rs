@@ -1,4 +1,4 @@
-//! `supple compare`: methods side by side on one page.
+//! `supple compare`: a page that compares methods.
 
 use crate::args::compare::CompareArguments;
 use crate::args::reach::ReachArguments;
@@ -13,10 +13,10 @@ use supple::{Asset, Clip, Method};
 use supple_io::whole_file::{make_folders, write_whole};
 use supple_report::{ReportError, ReportOptions, Subject, default_methods, report};
 
-/// The progress bar counts in these.
+/// The number of steps of the progress bar.
 const STEPS: usize = 200;
 
-/// The file that a report is.
+/// The name of the page.
 const INDEX: &str = "index.html";
 
 pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
@@ -30,7 +30,7 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
     let asset = &source.asset;
     let mut clips = Vec::new();
     for wish in &options.clip {
-        // A name may hold a comma itself.
+        // A name may contain a comma.
         let found = match posing::find_clip(asset, wish) {
             Ok(whole) => vec![whole],
             Err(_) => wish
@@ -57,7 +57,7 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
     source.prepare(&mut methods, &options.mush)?;
     for method in &methods {
         if let Method::Arap(options) = method {
-            // What no method can be played with is told on the page.
+            // Errors are shown on the page.
             let arap = Arap::new(&asset.rig, options).ok();
             posing::tell_of_handles(asset, method, arap.map(|arap| arap.report()).as_ref());
         }
@@ -70,7 +70,7 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
     write_report(&[subject], &wanted, &options.out)
 }
 
-/// The character with a single clip, of the pose that is asked for.
+/// The character with a single clip that holds the pose.
 fn in_pose(source: &Source, reach: &ReachArguments) -> Result<Asset, Failure> {
     let rest = source.asset.rest_pose();
     let mut pose = rest.clone();
@@ -83,7 +83,7 @@ fn in_pose(source: &Source, reach: &ReachArguments) -> Result<Asset, Failure> {
     })
 }
 
-/// Makes a report and writes it into a folder.
+/// Writes a comparison page into a folder.
 pub(crate) fn write_report(
     subjects: &[Subject<'_>],
     options: &ReportOptions,
@@ -103,7 +103,7 @@ pub(crate) fn write_report(
     console::print(&format!("open {}\n", printable(&index.to_string_lossy())))
 }
 
-/// Fails if no report can be written into a folder, before the long work of making it.
+/// Checks that a page can be written into a folder, before the long work.
 pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
     Failure::unless_writable_in(folder, INDEX)
 }
@@ -114,7 +114,7 @@ impl From<ReportError> for Failure {
     }
 }
 
-/// What a file is called on a page: its name without the ending, a built-in character as it is.
+/// The title for a file: its name without extension, or the name of a built-in character.
 fn title(file: &Path) -> String {
     let name = if file.to_string_lossy().starts_with('@') {
         file.to_str()

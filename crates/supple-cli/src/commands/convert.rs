@@ -1,4 +1,4 @@
-//! `supple convert`: the character with clean weights, all else as it was.
+//! `supple convert`: a character with repaired weights.
 
 use crate::args::convert::ConvertArguments;
 use crate::failure::Failure;

@@ -1,10 +1,10 @@
-//! `supple deform`: a posed surface as a file.
+//! `supple deform`: the surface of a pose as a file.
 
 use crate::args::deform::DeformArguments;
 use crate::console;
 use crate::device;
 use crate::failure::Failure;
-use crate::output::{DocumentKind, ending};
+use crate::output::{DocumentKind, extension};
 use crate::posing;
 use crate::source::Source;
 use crate::wording::many;
@@ -60,19 +60,20 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     if !source.asset.props.is_empty() {
         let props = many(source.asset.props.len(), "mesh");
         console::tell(&format!(
-            "note: without {props} that have no skin; .glb keeps them"
+            "note: {props} without a skin left out; .glb keeps them"
         ));
     }
     Ok(())
 }
 
-/// Tells which vertices 'ddm-v1' turns inside out in this pose.
+/// Prints a note about vertices that 'ddm-v1' turns inside out in this pose.
 fn tell_of_inverted(player: &mut Player<'_>) -> Result<(), Failure> {
     let inverted = player.inverted()?;
     if let Some(first) = inverted.first() {
         let count = many(inverted.len(), "vertex");
         console::tell(&format!(
-            "note: 'ddm-v1' turns {count} inside out in this pose, the first is vertex {first}; 'ddm' does not have this flaw"
+            "note: 'ddm-v1' turns {count} inside out in this pose (the first is vertex {first}); \
+             'ddm' does not"
         ));
     }
     Ok(())
@@ -87,7 +88,7 @@ enum OutputKind {
 
 impl OutputKind {
     fn of(path: &Path) -> Result<OutputKind, Failure> {
-        match ending(path).as_str() {
+        match extension(path).as_str() {
             "npy" => Ok(OutputKind::Npy),
             "obj" => Ok(OutputKind::Obj),
             "ply" => Ok(OutputKind::Ply),
@@ -98,7 +99,7 @@ impl OutputKind {
     }
 }
 
-/// A multi-linear method with weights from a file.
+/// A method with learned weights from a file.
 fn with_learned_weights(method: &Method, path: &Path, source: &Source) -> Result<Method, Failure> {
     let wanted = match method {
         Method::AnimationSpace(_) => 4,
@@ -127,7 +128,7 @@ fn with_learned_weights(method: &Method, path: &Path, source: &Source) -> Result
     })
 }
 
-/// What is not zero, by the skeleton's joints.
+/// The weights that are not zero, by joints of the skeleton.
 fn sparse<const N: usize>(dense: &npy::DenseWeights, order: &[usize]) -> MultiWeights<N> {
     let mut weights = MultiWeights::default();
     for row in dense.numbers.chunks(dense.joints * N) {
@@ -138,7 +139,7 @@ fn sparse<const N: usize>(dense: &npy::DenseWeights, order: &[usize]) -> MultiWe
     weights
 }
 
-/// A palette in the file's joint order, brought into the skeleton's.
+/// A palette read in the joint order of the file, in the order of the skeleton.
 fn read_palette(path: &Path, source: &Source) -> Result<Palette, Failure> {
     let in_file_order = npy::read_palette(path)?;
     let order = source.joints_in_file_order();

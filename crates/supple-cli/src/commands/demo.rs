@@ -1,4 +1,4 @@
-//! `supple demo`: methods compared on built-in characters, ending in a page to open.
+//! `supple demo`: a page that compares methods on built-in characters.
 
 use super::compare::{check_folder, write_report};
 use crate::args::demo::DemoArguments;
@@ -10,15 +10,15 @@ use supple_report::{ReportOptions, Subject};
 
 const FIGURE: &str = "@figure:8000";
 const TOY: &str = "@bar:2000";
-/// What the papers show on it; the figure's clips are chosen by what they tell.
+/// The motions of the papers. The clips of the figure are chosen by how much methods differ.
 const TOY_CLIPS: [&str; 3] = ["bend-120", "twist-150", "bend-and-shift"];
 
 const COMMANDS: &str = "\
-supple info    hero.glb                              # what is in it, and what is odd about it
+supple info    hero.glb                              # what it holds, and problems in it
 supple compare hero.glb -o hero-report               # this page, for your character
 supple render  hero.glb --clip Run -o run.gif
 supple deform  hero.glb --clip Run --time 0.4 -o run.obj
-supple convert @figure:20000 -o figure.glb           # take this figure with you";
+supple convert @figure:20000 -o figure.glb           # this figure as a file";
 
 pub(crate) fn run(options: &DemoArguments) -> Result<(), Failure> {
     check_folder(&options.out)?;
@@ -33,7 +33,7 @@ pub(crate) fn run(options: &DemoArguments) -> Result<(), Failure> {
             clips: Vec::new(),
         },
         Subject {
-            title: "A bar, to see it plainly".to_owned(),
+            title: "A bar".to_owned(),
             asset: &toy,
             weights_report: WeightsReport::default(),
             clips: toy_clips.into_iter().collect::<Result<_, _>>()?,
@@ -42,9 +42,9 @@ pub(crate) fn run(options: &DemoArguments) -> Result<(), Failure> {
     let wanted = ReportOptions {
         heading: Some("Supple moves skin with bones.".to_owned()),
         lead: Some(
-            "This figure was built, bound to its skeleton, posed, deformed, measured and drawn by the command \
-             that you just ran, without any other file. Below, the same motions by one method after the other: what each does to the \
-             skin, where it goes wrong, and what it costs."
+            "This figure was built, bound to its skeleton, posed, deformed, measured and drawn by \
+             the command that you just ran, without any other file. The page shows the same \
+             motions by one skinning method after another: the artifacts of each, and its cost."
                 .to_owned(),
         ),
         commands: Some(COMMANDS.to_owned()),

@@ -1,10 +1,10 @@
-//! `supple handles`: points inside of a character to pose it by, and its weights for them.
+//! `supple handles`: point handles inside a character, and weights for them.
 
 use crate::args::common::Limit;
 use crate::args::handles::{HandlesArguments, PointWeights};
 use crate::console;
 use crate::failure::Failure;
-use crate::output::{DocumentKind, ending};
+use crate::output::{DocumentKind, extension};
 use crate::progress;
 use crate::source::Source;
 use crate::wording::many;
@@ -17,7 +17,7 @@ use supple_io::text::quoted;
 use supple_io::whole_file::write_whole;
 use supple_render::{SegmentedBody, Settings, render};
 
-/// What the ending of the output asks for.
+/// What is written.
 enum Output {
     Bound(DocumentKind),
     List,
@@ -29,7 +29,7 @@ impl Output {
         if let Some(kind) = DocumentKind::of(&options.out) {
             return Ok(Output::Bound(kind));
         }
-        match ending(&options.out).as_str() {
+        match extension(&options.out).as_str() {
             "json" => Ok(Output::List),
             "png" => Ok(Output::Picture),
             _ => Err(Failure::wrong_ending(
@@ -39,11 +39,11 @@ impl Output {
         }
     }
 
-    /// Refuses options that say nothing about what is written.
+    /// Refuses options without effect on what is written.
     fn check(&self, options: &HandlesArguments) -> Result<(), Failure> {
         let for_weights = [
-            ("--weights", options.weights.is_some()),
-            ("--limit", options.limit.is_some()),
+            ("--method", options.method.is_some()),
+            ("--max-influences", options.max_influences.is_some()),
         ];
         let for_pictures = [
             ("--size", options.size.is_some()),
@@ -58,7 +58,7 @@ impl Output {
         for (given, is_heard, about) in kinds {
             let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
             if let Some((option, _)) = given.next().filter(|_| !is_heard) {
-                let message = format!("{option} is about {about}, and changes nothing here");
+                let message = format!("{option} is for {about}, and has no effect here");
                 return Err(Failure::about(&options.out, message).into_usage());
             }
         }
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &HandlesArguments) -> Result<(), Failure> {
     let mut told = told_of_handles(&handles);
     match output {
         Output::Bound(kind) => {
-            let weights = options.weights.unwrap_or(PointWeights::Bbw);
+            let weights = options.method.unwrap_or(PointWeights::Bbw);
             let method = weights.method();
             let bar = progress::bar(1000, "computing weights");
             let bound = handles.bind(&mesh, &method, &|share| {
@@ -90,7 +90,7 @@ pub(crate) fn run(options: &HandlesArguments) -> Result<(), Failure> {
             });
             bar.finish_and_clear();
             let bound = bound.map_err(|error| Failure::new(error.to_string()))?;
-            let weights = match options.limit.unwrap_or(USUAL_LIMIT) {
+            let weights = match options.max_influences.unwrap_or(USUAL_LIMIT) {
                 Some(most) if bound.weights.max_influences() > most => bound.weights.limited(most),
                 _ => bound.weights,
             };
@@ -143,12 +143,12 @@ fn explained(error: HandleError) -> Failure {
     let message = error.to_string();
     match error {
         HandleError::Outside { .. } => Failure::new(message)
-            .hint("handles hold a body from inside; a picture (-o out.png) shows where it is"),
+            .hint("handles must be inside the body; a picture (-o out.png) shows it"),
         HandleError::OffSheet { .. } => Failure::new(message)
-            .hint("handles of a sheet lie on it; a picture (-o out.png) shows where it is"),
+            .hint("handles of a sheet must lie on it; a picture (-o out.png) shows it"),
         HandleError::NoSurface => Failure::new(message),
         HandleError::Isolated(_) => Failure::usage(message)
-            .hint("every handle needs an --edge, or leave all of them out for a tree of edges"),
+            .hint("give every handle an --edge, or give none for an automatic tree"),
         _ => Failure::usage(message),
     }
 }
@@ -162,7 +162,7 @@ fn told_of_handles(handles: &PlacedHandles) -> Vec<String> {
             "between parts of different thickness",
         ),
         (of_kind(HandleKind::End), "at ends of limbs"),
-        (of_kind(HandleKind::Along), "along what is long"),
+        (of_kind(HandleKind::Along), "along long parts"),
     ];
     let kinds = kinds.iter().filter(|(count, _)| *count > 0);
     let kinds: Vec<String> = kinds
@@ -178,14 +178,12 @@ fn told_of_handles(handles: &PlacedHandles) -> Vec<String> {
     let report = &handles.report;
     if report.missing > 0 {
         let (placed, wanted) = (handles.places.len(), handles.places.len() + report.missing);
-        told.push(format!(
-            "note: {wanted} handles were asked for, but there is room for {placed} only"
-        ));
+        told.push(format!("note: only {placed} of {wanted} handles fit"));
     }
     if report.left_out > 0 {
         let left_out = many(report.left_out, "handle");
         told.push(format!(
-            "note: {left_out} left out that would have been outside of the body"
+            "note: {left_out} left out that would be outside the body"
         ));
     }
     if report.sheet {
@@ -195,7 +193,7 @@ fn told_of_handles(handles: &PlacedHandles) -> Vec<String> {
         let edges = report.across.iter().map(|[a, b]| format!("{a}-{b}"));
         let edges: Vec<String> = edges.collect();
         told.push(format!(
-            "note: the body has parts that are not connected inside; edges that lead across: {}",
+            "note: the body has parts that are not connected inside; edges between them: {}",
             edges.join(", ")
         ));
     }
@@ -214,22 +212,19 @@ fn told_of_binding(source: &Source, method: &BindMethod, report: &BindReport) ->
     }
     if !source.asset.clips.is_empty() {
         let clips = many(source.asset.clips.len(), "clip");
-        told.push(format!(
-            "note: of {clips} only morph targets are kept: nothing follows what else they move"
-        ));
+        told.push(format!("note: only the morph targets of {clips} are kept"));
     }
     if !source.asset.props.is_empty() {
         let props = many(source.asset.props.len(), "mesh");
-        told.push(format!(
-            "note: {props} that no skin held stay where they are"
-        ));
+        told.push(format!("note: {props} without a skin stay where they are"));
     }
     if !report.followers.is_empty() {
         let first = report.followers[0].vertex;
         let of_mesh = source.mesh_of(first);
         let of_mesh = of_mesh.map(|name| format!(" of mesh {}", quoted(name)));
         told.push(format!(
-            "note: no handle reaches {} of {}, which follow the nearest others (the first has vertex {first}{})",
+            "note: {} of {} without a handle follow the nearest others \
+             (the first has vertex {first}{})",
             report.followers.len(),
             many(report.pieces, "piece"),
             of_mesh.unwrap_or_default(),
@@ -241,7 +236,7 @@ fn told_of_binding(source: &Source, method: &BindMethod, report: &BindReport) ->
     };
     if !report.unreached.is_empty() {
         told.push(format!(
-            "warning: handles that hold no vertex: {}",
+            "warning: handles without vertices: {}",
             named(&report.unreached)
         ));
     }

@@ -1,4 +1,4 @@
-//! `supple info`: what is in a file, and what is odd about it.
+//! `supple info`: what a file holds, and problems in it.
 
 use crate::args::info::InfoArguments;
 use crate::console;
@@ -33,12 +33,12 @@ pub(crate) fn run(options: &InfoArguments) -> Result<(), Failure> {
     }
 }
 
-/// Something that a user should know about a file.
+/// A problem of a file.
 struct Oddity {
-    /// For programs.
+    /// An identifier for programs.
     kind: &'static str,
     count: usize,
-    /// For people.
+    /// A sentence for people.
     message: String,
 }
 
@@ -79,7 +79,7 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
     let mush = source.stored_mush.as_ref().map(|stored| &stored.state);
     for (kind, what, state) in [
         ("unusable_centers", "centers of rotation", centers),
-        ("unusable_mush", "numbers of direct delta mush", mush),
+        ("unusable_mush", "data of direct delta mush", mush),
     ] {
         if let Some((word, why)) = state.and_then(unusable) {
             note(kind, 1, format!("the stored {what} are {word}: {why}"));
@@ -92,7 +92,7 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
         note(
             "bad_pseudo_edges",
             edges.len(),
-            format!("left out: {count} between point handles; {first}"),
+            format!("ignored: {count} between point handles; {first}"),
         );
     }
     let ignored = notes.ignored_channels;
@@ -100,7 +100,7 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
         "ignored_channels",
         ignored,
         format!(
-            "not played: {} for something other than transforms and morphs",
+            "not played: {} other than transforms and morphs",
             many(ignored, "animation channel")
         ),
     );
@@ -115,7 +115,7 @@ fn oddities(source: &Source, findings: &Findings) -> Vec<Oddity> {
         "unknown_extensions",
         extensions.len(),
         format!(
-            "the file requires {}, which Supple does not know",
+            "the file requires {}, which Supple does not support",
             listed(extensions.iter().map(String::as_str))
         ),
     );
@@ -132,20 +132,20 @@ fn topology_oddities(
     note(
         "degenerate_triangles",
         flat,
-        format!("{} of no area", many(flat, "triangle")),
+        format!("{} without area", many(flat, "triangle")),
     );
     let degenerate = |prop: &Prop| prop.mesh.topology().degenerate_triangles;
     let flat = asset.props.iter().map(degenerate).sum();
     note(
         "degenerate_triangles_in_props",
         flat,
-        format!("{} of no area in props", many(flat, "triangle")),
+        format!("{} without area in props", many(flat, "triangle")),
     );
     if topology.components > 1 {
         note(
             "components",
             topology.components,
-            format!("the surface has {} unconnected pieces", topology.components),
+            format!("the surface has {} separate pieces", topology.components),
         );
     }
     let open = topology.open_edges;
@@ -161,20 +161,20 @@ fn topology_oddities(
     note(
         "non_manifold_edges",
         crowded,
-        format!("{} with three triangles or more", many(crowded, "edge")),
+        format!("{} with three or more triangles", many(crowded, "edge")),
     );
     let turned = topology.inconsistent_edges;
     note(
         "inconsistent_edges",
         turned,
         format!(
-            "{} between triangles that face opposite ways",
+            "{} between triangles of opposite orientation",
             many(turned, "edge")
         ),
     );
 }
 
-/// A few slivers have odd normals in every file: only what shows is worth telling.
+/// Normals that disagree with more than 1 % of the triangles; a few slivers are in every file.
 fn normal_oddities(
     asset: &Asset,
     findings: &Findings,
@@ -183,7 +183,7 @@ fn normal_oddities(
     let triangles = asset.rig.mesh().triangles().len();
     let fit = findings.normal_fit;
     let kinds = [
-        ("normals_askew", fit.askew, "are more than 60° off"),
+        ("normals_askew", fit.askew, "are off by more than 60°"),
         ("normals_inward", fit.inward, "point inwards"),
     ];
     for (kind, count, what) in kinds {
@@ -206,7 +206,7 @@ fn skeleton_oddities(
             .iter()
             .take(3)
             .map(|&node| match skeleton.nodes()[node].name.as_str() {
-                "" => "one without a name".to_owned(), // the skeleton's order is not the file's
+                "" => "one without a name".to_owned(), // its number in the file is not known
                 name => quoted(name),
             });
         let list = shown.collect::<Vec<_>>().join(", ");
@@ -218,14 +218,18 @@ fn skeleton_oddities(
     };
     let scale = &findings.rest_scale;
     let kinds = [
-        ("non_uniform_scale", &scale.non_uniform, "scaled unevenly"),
+        (
+            "non_uniform_scale",
+            &scale.non_uniform,
+            "scaled non-uniformly",
+        ),
         (
             "negative_scale",
             &scale.negative,
             "mirrored (negative scale)",
         ),
         ("shear", &scale.sheared, "sheared"),
-        ("zero_scale", &scale.collapsed, "scaled to nothing"),
+        ("zero_scale", &scale.collapsed, "scaled to zero"),
     ];
     for (kind, nodes, what) in kinds {
         let count = nodes.len();
@@ -239,19 +243,19 @@ fn skeleton_oddities(
             ),
         );
     }
-    // Point handles are beside each other.
+    // Point handles are all roots.
     if findings.root_joints > 1 && source.pseudo_edges().is_empty() {
         note(
             "several_roots",
             findings.root_joints,
-            format!("{} joints have no joint above them", findings.root_joints),
+            format!("the skeleton has {} roots", findings.root_joints),
         );
     }
     let idle = findings.joints_without_weights;
     note(
         "joints_without_weights",
         idle,
-        format!("{} without any vertex", many(idle, "joint")),
+        format!("{} without vertices", many(idle, "joint")),
     );
     let extent = asset
         .rig
@@ -267,7 +271,7 @@ fn skeleton_oddities(
         note(
             "rest_is_not_bind",
             1,
-            format!("the rest pose is not the bind pose: the surface is bent by up to {far}"),
+            format!("the rest pose differs from the bind pose: vertices move by up to {far}"),
         );
     }
 }
@@ -362,9 +366,9 @@ fn report_text(
     }
     if let Some(centers) = &source.stored_centers {
         let how = centers.options.as_ref().map(center_options);
-        let how = how.unwrap_or_else(|| "parameters unknown".to_owned());
+        let how = how.unwrap_or_else(|| "options unknown".to_owned());
         let state = match unusable(&centers.state) {
-            None => "they fit".to_owned(),
+            None => "fit".to_owned(),
             Some((word, _)) => format!("{word}, bake again"),
         };
         row("centers", format!("of rotation, stored ({how}): {state}"));
@@ -399,8 +403,8 @@ fn report_text(
         );
     }
     match oddities.len() {
-        0 => row("odd", "nothing".to_owned()),
-        _ => row("odd", many(oddities.len(), "thing")),
+        0 => row("problems", "none".to_owned()),
+        count => row("problems", count.to_string()),
     }
     for oddity in oddities {
         row("", oddity.message.clone());
@@ -422,7 +426,8 @@ fn report_json(
         json!({ "name": clip.name, "seconds": clip.duration(), "tracks": clip.tracks.len() })
     });
     let parts = asset.parts.iter().map(|part| {
-        json!({ "name": part.name, "vertices": part.vertices.len(), "triangles": part.triangles.len() })
+        let (vertices, triangles) = (part.vertices.len(), part.triangles.len());
+        json!({ "name": part.name, "vertices": vertices, "triangles": triangles })
     });
     let joints = (0..skeleton.joints().len()).map(|joint| {
         json!({ "name": skeleton.joint_name(joint), "parent": skeleton.joints()[joint].parent })
@@ -435,7 +440,10 @@ fn report_json(
         "vertices": mesh.vertex_count(),
         "triangles": mesh.triangles().len(),
         "points": topology.points,
-        "bounds": mesh.bounds().map(|bounds| json!({ "min": bounds.min.to_array(), "max": bounds.max.to_array() })),
+        "bounds": mesh.bounds().map(|bounds| json!({
+            "min": bounds.min.to_array(),
+            "max": bounds.max.to_array(),
+        })),
         "parts": parts.collect::<Vec<_>>(),
         "joint_count": skeleton.joints().len(),
         "joints": joints.collect::<Vec<_>>(),
@@ -475,9 +483,9 @@ fn centers_json(centers: &StoredCenters) -> Value {
 
 fn mush_text(stored: &StoredMush) -> String {
     let how = stored.options.as_ref().map(mush_options);
-    let how = how.unwrap_or_else(|| "parameters unknown".to_owned());
+    let how = how.unwrap_or_else(|| "options unknown".to_owned());
     let state = match unusable(&stored.state) {
-        None => "it fits".to_owned(),
+        None => "fits".to_owned(),
         Some((word, _)) => format!("{word}, bake again"),
     };
     let rows = stored.mush.as_ref();
@@ -516,7 +524,7 @@ fn mush_json(stored: &StoredMush) -> Value {
     })
 }
 
-/// The state of something stored, for programs.
+/// The state of a stored bake, for programs.
 fn state_word(state: &StoredState) -> &'static str {
     match state {
         StoredState::Fit => "fit",

@@ -1,4 +1,4 @@
-//! `supple pose`: a file that opens in a pose.
+//! `supple pose`: a file in another pose.
 
 use crate::args::pose::PoseArguments;
 use crate::console;
@@ -11,13 +11,13 @@ use crate::wording::printable;
 pub(crate) fn run(options: &PoseArguments) -> Result<(), Failure> {
     let Some(kind) = DocumentKind::of(&options.out) else {
         return Err(Failure::wrong_ending(&options.out, ".glb or .gltf")
-            .hint("'supple render' draws the same pose, 'supple deform' writes its surface"));
+            .hint("'supple render' draws the pose, 'supple deform' writes its surface"));
     };
     let moment = &options.moment;
     let timed = moment.clip.is_some() || moment.time.is_some() || moment.frame.is_some();
     if options.reach.is_empty() && !timed {
         return Err(Failure::usage("there is no pose to write")
-            .hint("--reach, --move, --clip or --time asks for one"));
+            .hint("give one with --reach, --move, --clip or --time"));
     }
     Failure::unless_writable(&options.out)?;
     let (source, mut document) = Source::open(&options.file)?.with_document()?;

@@ -1,10 +1,10 @@
-//! `supple render`: a PNG of one moment, or a GIF of a clip.
+//! `supple render`: a PNG of one pose, or a GIF of a clip.
 
 use crate::args::render::{Focus, Overlay, RenderArguments};
 use crate::console;
 use crate::device::{self, Gpu, Painter};
 use crate::failure::Failure;
-use crate::output::ending;
+use crate::output::extension;
 use crate::source::Source;
 use crate::{posing, progress, wording};
 use std::collections::BTreeMap;
@@ -20,23 +20,23 @@ use supple_render::{
     Camera, ColorTable, GifWriter, Image, Lamps, Look, Overlays, Settings, Silhouette, View, render,
 };
 
-/// A palette is chosen from this many frames, spread over the clip.
+/// The number of frames, spread over the clip, from which a palette is chosen.
 const PALETTE_FRAMES: usize = 6;
 
-/// A vertex that moves by more than this share of the character's size is worth looking at.
+/// A vertex moves if it leaves its place by more than this share of the character's size.
 const MOVING: f32 = 0.01;
 
-/// How much wider than what moves a close-up is.
+/// The size of a close-up, relative to the part that moves.
 const SURROUNDINGS: f32 = 1.25;
 
-/// In how many frames a clip is searched for what moves, when only one picture is made.
+/// The number of frames of a clip that are searched for moving parts, for a single picture.
 const FOCUS_FRAMES: usize = 20;
 
-/// Beyond this a GIF is of no use to anyone.
+/// The largest number of frames of a GIF.
 const MOST_FRAMES: usize = 10_000;
 
 pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
-    let animated = match ending(&options.out).as_str() {
+    let animated = match extension(&options.out).as_str() {
         "png" => false,
         "gif" => true,
         _ => return Err(Failure::wrong_ending(&options.out, ".png or .gif")),
@@ -69,25 +69,25 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
     if animated {
         if options.moment.time.is_some() || options.moment.frame.is_some() {
             return Err(Failure::usage(
-                "a .gif shows the whole clip; for one moment write a .png",
+                "a .gif shows the whole clip; write a .png for one pose",
             ));
         }
         if !options.reach.is_empty() {
             return Err(Failure::usage(
-                "--reach and --move pose one moment; write a .png",
+                "--reach and --move make one pose; write a .png",
             ));
         }
         let wished = posing::wanted_clip(asset, &options.moment)?;
-        let clip = wished
-            .or(asset.clips.first())
-            .ok_or_else(|| Failure::new("there is no clip to play").hint("write a .png instead"))?;
+        let clip = wished.or(asset.clips.first()).ok_or_else(|| {
+            Failure::new("the character has no clip").hint("write a .png instead")
+        })?;
         let fps = options.moment.fps.unwrap_or(posing::USUAL_FPS);
         return picture.write_gif(asset, clip, fps, &options.out);
     }
     let clip = posing::wanted_clip(asset, &options.moment)?;
     if options.focus == Focus::Moving && clip.is_none() {
-        let message = "--focus moving shows what a clip moves, but none is asked for";
-        return Err(Failure::usage(message).hint("--clip or --time asks for one"));
+        let message = "--focus moving needs a clip";
+        return Err(Failure::usage(message).hint("give one with --clip or --time"));
     }
     let mut pose = posing::wanted_pose(asset, &options.moment)?;
     options.reach.apply_and_tell_misses(&source, &mut pose)?;
@@ -102,11 +102,11 @@ fn overlays(wanted: &[Overlay]) -> Overlays {
     }
 }
 
-/// How pictures of an asset are made.
+/// The settings of pictures.
 pub(crate) struct Picture {
     pub(crate) method: Method,
     pub(crate) normals: Normals,
-    /// What deforms and draws, in place of the processor.
+    /// The GPU that deforms and draws, in place of the processor.
     pub(crate) gpu: Option<Gpu>,
     pub(crate) overlays: Overlays,
     /// The centers of rotation to draw, if any.
@@ -116,7 +116,7 @@ pub(crate) struct Picture {
     pub(crate) settings: Settings,
 }
 
-/// Who draws.
+/// The renderer on the processor or the GPU.
 enum Brush {
     Cpu(Settings),
     Gpu(Painter),
@@ -132,8 +132,7 @@ impl Brush {
     }
 }
 
-/// A clip cut into frames of equal length; the end, where a clip that loops is back at its start,
-/// is left out.
+/// Frames of equal length; the end of the clip, where a loop is back at its start, is left out.
 struct Frames<'a> {
     clip: &'a Clip,
     fps: f64,
@@ -158,7 +157,7 @@ impl<'a> Frames<'a> {
         })
     }
 
-    /// A clip of any length in a handful of frames, to see what moves.
+    /// A fixed number of frames of a clip, to find the parts that move.
     fn few(clip: &'a Clip) -> Frames<'a> {
         Frames {
             clip,
@@ -167,8 +166,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Poses a frame. Those of a clip are shown one after another, as methods may start from the
-    /// one before; the first starts afresh.
+    /// Poses a frame. Frames are played in order, as some methods start from the previous one.
     fn show(&self, frame: usize, player: &mut Player<'_>) -> Result<(), DeformError> {
         if frame == 0 {
             player.start_afresh();
@@ -179,16 +177,17 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// A camera and the ground under what it shows.
+/// A camera, and the height of the ground.
 struct Shot {
     camera: Camera,
     ground: Option<f32>,
 }
 
 impl Shot {
-    /// Frames what every frame shows, or the part of it that moves.
+    /// Frames all positions of a clip, or the part that moves.
     ///
-    /// Refuses frames in which the surface is carried to where no number reaches.
+    /// # Errors
+    /// A position is not finite.
     fn of(
         picture: &Picture,
         player: &mut Player<'_>,
@@ -218,7 +217,7 @@ impl Shot {
     }
 }
 
-/// Adds the vertices that leave their place at any time of the clip, wherever they go.
+/// Adds the vertices that move at any time of the clip, in all frames.
 fn add_moving(
     moving: &mut Silhouette,
     player: &mut Player<'_>,
@@ -260,9 +259,7 @@ impl Picture {
         let points = look.centers().map(Centers::points);
         if points.is_none_or(|points| points.iter().all(Option::is_none)) {
             let why = wording::why_no_centers(&asset.rig);
-            console::tell(&format!(
-                "note: no vertex has a center of rotation to show: {why}"
-            ));
+            console::tell(&format!("note: no vertex has a center of rotation: {why}"));
         }
         look
     }
@@ -274,7 +271,7 @@ impl Picture {
         })
     }
 
-    /// Draws one pose; `clip` tells what moves, for those who want to see only that.
+    /// Draws one pose; `clip` shows which part moves, for `--focus moving`.
     pub(crate) fn write_png(
         &self,
         asset: &Asset,
@@ -299,7 +296,7 @@ impl Picture {
             .map_err(|error| Failure::writing(path, error))
     }
 
-    /// Plays a clip into a GIF, under one camera.
+    /// Draws a clip as a GIF, with one camera.
     pub(crate) fn write_gif(
         &self,
         asset: &Asset,
@@ -334,7 +331,7 @@ impl Picture {
             }
         }
         let palette = ColorTable::of(samples.values());
-        // What went wrong beside the file.
+        // An error other than that of the file.
         let mut failed = None;
         let written = write_whole(path, |out| {
             let mut gif = GifWriter::new(out, settings.width, settings.height, palette, fps)

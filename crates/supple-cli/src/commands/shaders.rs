@@ -1,4 +1,4 @@
-//! `supple shaders`: methods as shaders, for other engines.
+//! `supple shaders`: methods as shaders for engines.
 
 use crate::args::shaders::{ShaderStage, ShadersArguments};
 use crate::console;
@@ -13,7 +13,7 @@ use supple_gpu::{
 };
 use supple_io::whole_file::{check_folder_writable, make_folders, write_whole};
 
-/// What a shader reads depends on the method alone, so any character will do.
+/// A character to bake; shaders depend on the method only.
 const ANY_CHARACTER: &str = "@bar:2000";
 
 pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
@@ -49,9 +49,9 @@ pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
             let message = format!("the method '{method}' has no shader");
             return Err(Failure::new(message).hint(match method {
                 Method::DeltaMush(_) => {
-                    "delta-mush with tangent frames has one, and ddm has best-fit frames baked"
+                    "delta-mush with tangent frames has one; ddm bakes best-fit frames"
                 }
-                _ => "without -m, all that have one are written",
+                _ => "without -m, all methods with a shader are written",
             }));
         };
         let name = method.to_string();
@@ -63,8 +63,7 @@ pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
             (name, before, pass.shader(&layout, format))
         }));
         for (name, before, wgsl) in shaders {
-            // A colon is not for file names, and entry points may not have what names are joined
-            // by.
+            // File names cannot have a colon, nor entry points a hyphen.
             let name = name.replace([':', '_'], "-");
             for language in Language::ALL {
                 let text =
@@ -86,7 +85,7 @@ pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
     console::print(&written)
 }
 
-/// A version must stay in the first line of GLSL.
+/// Adds a description to a shader; in GLSL the version stays on the first line.
 fn with_description(description: &str, text: &str) -> String {
     match text.split_once('\n') {
         Some((version, rest)) if version.starts_with("#version") => {

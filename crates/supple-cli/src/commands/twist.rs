@@ -1,4 +1,4 @@
-//! `supple twist`: bones split by one more joint each, which spreads a twist along them.
+//! `supple twist`: twist joints, which spread a twist along bones.
 
 use crate::args::twist::TwistArguments;
 use crate::console;
@@ -11,7 +11,7 @@ use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, 
 use supple::{Asset, Skeleton, Weights};
 use supple_io::text::quoted;
 
-/// As many influences as every engine knows.
+/// The number of influences that every engine reads.
 const COMMON_INFLUENCES: usize = 4;
 
 pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
@@ -22,7 +22,7 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     ];
     for (option, given) in single {
         if given && options.joints.len() > 1 {
-            let message = format!("{option} is for one --joint, but there are several");
+            let message = format!("{option} is for a single --joint");
             return Err(Failure::usage(message));
         }
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
             .map_err(|error| explained(error, &asset, nodes[place]))?;
         document.add_twist_joint(&twisted)?;
         told.push(summary(&twisted, document.joints_in_file_order()));
-        // Those behind the new node have moved up.
+        // Nodes after the new one have moved up.
         for node in &mut nodes {
             *node += usize::from(*node >= twisted.added.node);
         }
@@ -78,7 +78,7 @@ fn joint_on(skeleton: &Skeleton, node: usize) -> Option<usize> {
     joints.position(|joint| joint.node == node)
 }
 
-/// Adds what can be done about an error.
+/// Adds a hint to an error.
 fn explained(error: TwistError, asset: &Asset, node: usize) -> Failure {
     let message = error.to_string();
     match error {
@@ -92,20 +92,20 @@ fn explained(error: TwistError, asset: &Asset, node: usize) -> Failure {
             let below = (0..joints.len()).filter(is_below);
             let below: Vec<String> = below.map(|joint| skeleton.joint_label(joint)).collect();
             let below = listed(below.iter().map(String::as_str));
-            Failure::usage(message).hint(format!("right below it: {below}"))
+            Failure::usage(message).hint(format!("its children: {below}"))
         }
         TwistError::NameTaken(_) => Failure::usage(message),
         TwistError::LastOfChain { .. } => {
-            Failure::new(message).hint("name the joint at which the bone begins")
+            Failure::new(message).hint("name the joint at the start of the bone")
         }
         TwistError::NothingAbove { .. } => {
-            Failure::new(message).hint("--twist-of child spreads the twist of the joint below")
+            Failure::new(message).hint("--twist-of child spreads the twist of its child")
         }
         _ => Failure::new(message),
     }
 }
 
-/// What was added, and what it does; `order` is that of the joints in the file.
+/// A line about a twist joint; `order` is that of the joints in the file.
 fn summary(twisted: &Twisted, order: &[usize]) -> String {
     let Twisted { asset, added } = twisted;
     let TwistJoint {
@@ -132,12 +132,12 @@ fn summary(twisted: &Twisted, order: &[usize]) -> String {
             quoted(&asset.clips[*clip].name)
         ),
         None if asset.clips.is_empty() => {
-            "by what its extras tell, as there are no clips".to_owned()
+            "driven by its extras, as the file has no clips".to_owned()
         }
-        None => "but no clip has any".to_owned(),
+        None => "but no clip twists it".to_owned(),
     };
     format!(
-        "note: {} splits the bone from {} to {}; {} follow it; it {twist}, {farthest}",
+        "note: {} splits the bone from {} to {}, holds {}, and {twist}, {farthest}",
         name(*node),
         name(*split),
         name(*toward),
@@ -145,7 +145,7 @@ fn summary(twisted: &Twisted, order: &[usize]) -> String {
     )
 }
 
-/// Tells of vertices that have more influences than many engines take, and had not before.
+/// A note about vertices that now have more influences than some engines read.
 fn beyond_common(before: &Weights, after: &Weights) -> Option<String> {
     let beyond = |weights: &Weights, vertex: usize| weights.of(vertex).len() > COMMON_INFLUENCES;
     let grown = (0..after.vertex_count())
@@ -153,7 +153,8 @@ fn beyond_common(before: &Weights, after: &Weights) -> Option<String> {
         .count();
     (grown > 0).then(|| {
         format!(
-            "note: {} now have more than {COMMON_INFLUENCES} joints each; --max-influences {COMMON_INFLUENCES} is for engines that take no more",
+            "note: {} now have more than {COMMON_INFLUENCES} influences; \
+             --max-influences {COMMON_INFLUENCES} limits them, for engines that read no more",
             many(grown, "vertex")
         )
     })

@@ -1,4 +1,4 @@
-//! `supple weights`: weights for a character that has none, or not the right ones.
+//! `supple weights`: automatic weights.
 
 use crate::args::weights::{BindArguments, BindKind};
 use crate::console;
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     if !controls.is_empty() && !options.used {
         let joints = source.named(&controls);
         let note = format!(
-            "note: left out as controls by their names (--all-joints takes them in): {joints}"
+            "note: left out as controls by their names (--all-joints includes them): {joints}"
         );
         lines.insert(1, note);
     }
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
 }
 
 impl BindArguments {
-    /// Options that belong to other methods are mistakes.
+    /// Refuses options of other methods.
     fn check(&self) -> Result<(), Failure> {
         let kind = self.method;
         let voxels = matches!(kind, BindKind::Geodesic | BindKind::Bbw);
@@ -101,7 +101,7 @@ impl BindArguments {
         }
     }
 
-    /// Which joints are not to hold anything.
+    /// Which joints are left out.
     fn excluded(&self, source: &Source) -> Result<Vec<bool>, Failure> {
         let rig = &source.asset.rig;
         let skeleton = rig.skeleton();
@@ -115,7 +115,7 @@ impl BindArguments {
         }
         if self.used {
             if source.has_no_weights() {
-                let message = "--used needs weights to go by, and the file has none";
+                let message = "--used needs weights, and the file has none";
                 return Err(Failure::new(message).hint("--without leaves out joints by name"));
             }
             excluded.fill(true);
@@ -158,9 +158,9 @@ impl BindArguments {
         Ok(method)
     }
 
-    /// As few influences as engines want.
+    /// Limits the number of influences.
     fn finished(&self, weights: Weights) -> Weights {
-        match self.limit {
+        match self.max_influences {
             Some(most) if weights.max_influences() > most => weights.limited(most),
             _ => weights,
         }
@@ -169,13 +169,11 @@ impl BindArguments {
 
 fn no_joint_left(group: &BindGroup) -> Failure {
     let vertex = group.vertices.first().map_or(0, |vertices| vertices.start);
-    let message = format!("no joint is left to hold vertex {vertex} and those bound with it");
-    Failure::new(message)
-        .hint("exclude fewer joints; --used leaves out those that hold nothing in the file now")
+    let message = format!("no joint is left for vertex {vertex} and its skin");
+    Failure::new(message).hint("leave out fewer joints; --used keeps those that have weights now")
 }
 
-/// All joints were left that could be: where none of them can be bound to, it is for their
-/// matrices.
+/// The error for a skin whose joints cannot be bound, because of their bind matrices.
 fn without_handles(source: &Source, groups: &[BindGroup]) -> Failure {
     let mut singular = source.asset.rig.skeleton().singular_binds();
     singular.retain(|joint| groups.iter().any(|group| group.joints.contains(joint)));
@@ -197,7 +195,7 @@ pub(crate) fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
     }
 }
 
-/// What became of it, for people.
+/// A report about computed weights.
 fn summary(
     source: &Source,
     rig: &Rig,
@@ -221,13 +219,13 @@ fn summary(
             measure(report.voxel_size)
         );
         if patches > 0 {
-            line += &format!(", and {patches} patches of surface too thin for one");
+            line += &format!(", and {patches} surface patches too thin for voxels");
         }
         lines.push(line);
     }
     if let Some(convergence) = &report.convergence {
         lines.push(format!(
-            "energy {:.4} after {}, about {:.2} % above the least",
+            "energy {:.4} after {}, about {:.2} % above the minimum",
             convergence.energy,
             many(convergence.sweeps, "sweep"),
             100.0 * convergence.left,
@@ -238,7 +236,8 @@ fn summary(
         let of_mesh = source.mesh_of(first);
         let of_mesh = of_mesh.map(|name| format!(" of mesh {}", quoted(name)));
         lines.push(format!(
-            "note: {} of {} that no bone holds by itself follow the nearest others (the first has vertex {first}{})",
+            "note: {} of {} without a bone follow the nearest others \
+             (the first has vertex {first}{})",
             report.followers.len(),
             many(report.pieces, "piece"),
             of_mesh.unwrap_or_default(),
@@ -261,13 +260,13 @@ fn summary(
     if !idle.is_empty() {
         let joints = source.named(&idle);
         lines.push(format!(
-            "note: outside of the body, holding no vertex: {joints}"
+            "note: joints outside the body without vertices: {joints}"
         ));
     }
     if !holding.is_empty() {
         let joints = source.named(&holding);
         lines.push(format!(
-            "note: outside of the body, holding what is nearest: {joints}"
+            "note: joints outside the body, which hold the nearest vertices: {joints}"
         ));
     }
     if !lost.is_empty() {
@@ -282,7 +281,7 @@ fn summary(
     lines
 }
 
-/// How many joints hold a vertex.
+/// The number of joints that hold a vertex.
 fn holding(weights: &Weights) -> usize {
     let mut holds = vec![false; weights.max_joint().map_or(0, |joint| joint + 1)];
     for vertex in 0..weights.vertex_count() {

@@ -71,8 +71,7 @@ pub(crate) fn run(options: &WeightsEditArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// In a file without weights, the first thing to do is to get some: whatever else is done would be
-/// done to weights that nobody gave.
+/// Checks that the first operation on a file without weights transfers some.
 fn check_first(operations: &[Operation]) -> Result<(), Failure> {
     let mut needy = operations.iter().filter(|operation| {
         let task = &operation.task;
@@ -80,9 +79,9 @@ fn check_first(operations: &[Operation]) -> Result<(), Failure> {
     });
     match needy.next() {
         Some(Operation { task, written }) if !matches!(task, Task::Transfer(_)) => {
-            let message = format!("the file has no weights yet that --{written} could work on");
+            let message = format!("the file has no weights for --{written}");
             let hint =
-                "'supple weights' computes some, and --transfer takes those of another character";
+                "'supple weights' computes some, --transfer takes those of another character";
             Err(Failure::new(message).hint(hint))
         }
         _ => Ok(()),
@@ -93,12 +92,12 @@ fn check_first(operations: &[Operation]) -> Result<(), Failure> {
 struct Session<'a> {
     options: &'a WeightsEditArguments,
     source: &'a Source,
-    /// What skins bind to which joints.
+    /// The vertices of each skin, and its joints.
     groups: Vec<BindGroup>,
     editor: Editor,
     weights: Weights,
     region: Region,
-    /// A line per operation.
+    /// Notes about the operations.
     told: Vec<String>,
 }
 
@@ -157,21 +156,21 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Says where locked joints, which are never dropped, are more than a limit allows.
+    /// Adds a note about vertices with more locked joints than a limit allows.
     fn tell_of_more_than(&mut self, written: &str, most: usize, vertices: &[usize]) {
         let beyond = |vertex: &&usize| self.weights.of(**vertex).len() > most;
         let count = vertices.iter().filter(beyond).count();
         if count > 0 {
             let keep = if count == 1 { "keeps" } else { "keep" };
             self.told.push(format!(
-                "note: {written}: {} {keep} more than that, as locked joints are not dropped",
+                "note: {written}: {} {keep} more, as locked joints are not dropped",
                 many(count, "vertex")
             ));
         }
     }
 
-    /// Says where a brush found the surface no nearer than it reaches: such a place is rather a
-    /// mistake, of the unit or of the axis that is up.
+    /// Adds a note about brush positions farther from the surface than the radius, which are often
+    /// mistakes of the unit or of the up axis.
     fn tell_of_far_touches(&mut self, written: &str, touches: &Touches) {
         for place in &touches.places {
             let Place::Near(place) = *place else {
@@ -181,7 +180,8 @@ impl Session<'_> {
             if let Some(distance) = distance.filter(|distance| *distance > touches.radius) {
                 let Vec3 { x, y, z } = place;
                 self.told.push(format!(
-                    "note: {written}: the surface is {} away from {x},{y},{z}, farther than the radius; painted where it is nearest",
+                    "note: {written}: {x},{y},{z} is {} from the surface, more than the radius; \
+                     painted at the nearest point",
                     measure(distance)
                 ));
             }
@@ -195,12 +195,12 @@ impl Session<'_> {
             .collect()
     }
 
-    /// An edit of what may be changed now.
+    /// An edit in the current region.
     fn in_region(&self, edit: Edit) -> Vec<(Edit, Region)> {
         vec![(edit, self.region.clone())]
     }
 
-    /// Says what an operation changed, all of it in different places.
+    /// Adds a note about what an operation changed; the changes are of different vertices.
     fn tell_of(&mut self, written: &str, changes: &[Change]) {
         let all = many(self.weights.vertex_count(), "vertex");
         let count: usize = changes.iter().map(|change| change.vertices().len()).sum();
@@ -232,7 +232,7 @@ impl Session<'_> {
         self.told.extend(transfer_notes(&report));
         if without_weights > 0 {
             self.told.push(format!(
-                "note: {} of {} had no weights to take, and counted as held by the root of their skin",
+                "note: {} of {} had no weights and counted as bound to the root of their skin",
                 many(without_weights, "vertex"),
                 file.display()
             ));
@@ -254,8 +254,8 @@ impl Session<'_> {
         Edit::Stroke(brush, touches.places.clone())
     }
 
-    /// Paints a joint that is known by its name. Where several are meant, as skins may bind a node
-    /// in several ways, every vertex follows the one that its own skin knows.
+    /// Paints a joint, given by name. If several joints have the name, as skins may bind one node
+    /// in several ways, every vertex takes the joint of its own skin.
     fn painted(
         &self,
         paint: &JointPaint,
@@ -310,7 +310,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The vertices of all parts of a name, rising.
+    /// The vertices of all parts with a name, in ascending order.
     fn vertices_of_part(&self, name: &str) -> Result<Vec<u32>, Failure> {
         let parts = &self.source.asset.parts;
         let named = parts.iter().filter(|part| part.name == name);
@@ -327,7 +327,7 @@ impl Session<'_> {
     }
 }
 
-/// What reading the file mended.
+/// The repairs made when the file was read.
 fn mended(report: &WeightsReport) -> String {
     let mut words = Vec::new();
     let mut word_if = |count: usize, word: &dyn Display| {
@@ -348,14 +348,14 @@ fn mended(report: &WeightsReport) -> String {
     }
     match words.is_empty() {
         true => "all weights of the file sum to one".to_owned(),
-        false => format!("mended on reading: {}", words.join(", ")),
+        false => format!("repaired when read: {}", words.join(", ")),
     }
 }
 
-/// What a transfer could trust, and what it could not.
+/// Notes about the points that matched in a transfer, and those that did not.
 fn transfer_notes(report: &TransferReport) -> Vec<String> {
     let mut notes = vec![format!(
-        "note: {} took the weights of the closest one, {} filled in over the surface",
+        "note: {} took the weights of the closest point, {} filled in along the surface",
         many(report.matched, "point"),
         match report.filled {
             1 => "1 was".to_owned(),
@@ -364,13 +364,13 @@ fn transfer_notes(report: &TransferReport) -> Vec<String> {
     )];
     if report.regardless > 0 {
         notes.push(format!(
-            "note: {} lie on pieces that are nowhere near the other surface, and took the closest one all the same",
+            "note: {} on pieces that are not near the other surface took the closest point as well",
             many(report.regardless, "point")
         ));
     }
     if !report.unmatched.is_empty() {
         notes.push(format!(
-            "note: no joint here has the name of {}; the joints above took their weights",
+            "note: no joint here is named {}; their parents took their weights",
             listed(report.unmatched.iter().map(String::as_str))
         ));
     }
@@ -386,12 +386,15 @@ impl From<EditError> for Failure {
             _ => Failure::new(error.to_string()),
         };
         match error {
-            EditError::Locked { .. } => failure.hint("--unlock it before painting it"),
+            EditError::Locked { .. } => failure.hint("--unlock it before painting"),
             EditError::NoCounterpart { .. } => {
-                failure.hint("is left and right another axis, as in --mirror +y? Else name the sides alike (.L and .R, Left and Right), or give the plane: --mirror +x@PLANE")
+                failure.hint(
+                "is another axis left and right, as in --mirror +y? Otherwise name the joints of \
+                 both sides alike (.L and .R, Left and Right), or give the plane: --mirror +x@PLANE",
+            )
             }
             EditError::NoCommonJoint { .. } => {
-                failure.hint("weights go to joints of the same name; 'supple info' lists them")
+                failure.hint("weights go to joints of one name; 'supple info --json' lists them")
             }
             _ => failure,
         }

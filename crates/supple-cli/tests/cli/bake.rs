@@ -26,20 +26,17 @@ fn baked_centers_are_used_as_long_as_they_fit() {
     let (said, expected) = deform("@bar:2000", "cor");
     assert_eq!(said, "");
     let (said, found) = deform("bar.gltf", "cor");
-    assert_eq!(
-        said,
-        "note: using the centers of rotation stored in the file\n"
-    );
+    assert_eq!(said, "note: using the centers of rotation in the file\n");
     let pairs = found.iter().flatten().zip(expected.iter().flatten());
     assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-6));
     let (said, wide) = deform("wide.glb", "cor");
     assert_eq!(
         said,
-        "note: using the centers of rotation stored in the file (sigma 0.3, epsilon 0.1, accuracy 0.00003)\n"
+        "note: using the centers of rotation in the file (sigma 0.3, epsilon 0.1, accuracy 0.00003)\n"
     );
     assert_ne!(wide, expected);
     let (said, _) = deform("moved.gltf", "cor");
-    assert_eq!(said, stale("computed anew"));
+    assert_eq!(said, stale("computing new ones"));
     assert_eq!(deform("bar.gltf", "linear").0, "", "of no interest here");
     let options = "(sigma 0.3, epsilon 0.1, accuracy 0.00003)\n";
     let (said, wide) = deform("wide.glb", "cor-procrustes");
@@ -48,7 +45,7 @@ fn baked_centers_are_used_as_long_as_they_fit() {
     assert_eq!(said, "", "the options are the usual ones");
     assert_ne!(wide, narrow);
 
-    let using = "note: using the centers of rotation stored in the file\n";
+    let using = "note: using the centers of rotation in the file\n";
     let render = [
         "render", "bar.gltf", "-m", "cor", "--size", "16x16", "-o", "bar.png",
     ];
@@ -82,7 +79,7 @@ fn baked_centers_are_used_as_long_as_they_fit() {
         (&"fit".into(), &0.3.into())
     );
     assert!(
-        text.contains("they fit") && text.contains("sigma 0.3"),
+        text.contains(": fit") && text.contains("sigma 0.3"),
         "{text}"
     );
     let (json, text) = info("moved.gltf");
@@ -94,7 +91,7 @@ fn baked_centers_are_used_as_long_as_they_fit() {
 /// What is said of centers that do not fit any more.
 fn stale(done: &str) -> String {
     format!(
-        "note: the centers of rotation stored in the file are stale \
+        "note: the centers of rotation in the file are stale \
          (the surface or the weights have changed since they were computed); {done}; 'supple bake -m cor' stores new ones\n"
     )
 }
@@ -130,7 +127,7 @@ fn pictures_show_the_centers_that_are_stored() {
         let (said, narrow) = draw("narrow.gltf", method);
         assert!(said.starts_with("note: using the centers"), "{said}");
         assert_ne!(draw("wide.glb", method).1, narrow, "{method}");
-        assert_eq!(draw("moved.gltf", method).0, stale("computed anew"));
+        assert_eq!(draw("moved.gltf", method).0, stale("computing new ones"));
     }
     assert_eq!(draw("@arm:2000", "linear").0, "");
 
@@ -170,7 +167,7 @@ fn broken_centers_do_not_make_a_file_unreadable() {
     let deform = ["deform", "bar.gltf", "-m", "cor", "-o", "o.npy"];
     let said = told(&deform, folder.path());
     assert!(
-        said.contains("are broken (accessors[") && said.contains("computed anew"),
+        said.contains("are broken (accessors[") && said.contains("computing new ones"),
         "{said}"
     );
     told(
@@ -178,7 +175,7 @@ fn broken_centers_do_not_make_a_file_unreadable() {
         folder.path(),
     );
     let info = succeeds(&["info", "mended.glb"], folder.path());
-    assert!(info.contains("they fit"), "{info}");
+    assert!(info.contains(": fit"), "{info}");
 }
 
 /// Makes all numbers of an attribute zero, which they are without a view.
@@ -199,7 +196,10 @@ fn where_there_is_no_center_the_reason_is_told() {
             |json| zero(json, "POSITION"),
             "no area to compute centers from",
         ),
-        (|json| zero(json, "JOINTS_0"), "each follows a single joint"),
+        (
+            |json| zero(json, "JOINTS_0"),
+            "each vertex follows a single joint",
+        ),
     ];
     for (change, reason) in changes {
         let folder = folder();
@@ -219,7 +219,7 @@ fn where_there_is_no_center_the_reason_is_told() {
             "o.png",
         ];
         let said = told(&render, folder.path());
-        let expected = "no vertex has a center of rotation to show: ";
+        let expected = "no vertex has a center of rotation: ";
         assert!(said.contains(expected) && said.contains(reason), "{said}");
     }
 }
@@ -232,7 +232,7 @@ fn what_cannot_be_baked_is_explained() {
         (
             2,
             &["@bar", "-m", "linear", "-o", "o.glb"],
-            "'linear' has nothing to bake; those that have: cor, ddm, ddm-v1, ddm-v2, ddm-v3, ddm-v4, ddm-v5",
+            "'linear' has nothing to bake; methods that do: cor, ddm, ddm-v1, ddm-v2, ddm-v3, ddm-v4, ddm-v5",
         ),
         (
             2,
@@ -242,7 +242,7 @@ fn what_cannot_be_baked_is_explained() {
         (
             2,
             &["@bar", "-m", "cor", "-o", "o.npy"],
-            "the ending must be .glb or .gltf",
+            "the extension must be .glb or .gltf",
         ),
         (
             2,
@@ -258,7 +258,7 @@ fn what_cannot_be_baked_is_explained() {
         (
             2,
             &["@bar", "-m", "cor:per-joint", "-o", "o.glb"],
-            "signs are chosen when deforming, which is not stored; bake with -m cor",
+            "affects deforming, which is not stored; bake with -m cor",
         ),
         (
             1,
@@ -283,7 +283,7 @@ fn what_cannot_be_baked_is_explained() {
         (
             2,
             &["@bar", "-m", "cor", "--rigid", "-o", "o.glb"],
-            "--rigid means nothing to 'cor'",
+            "--rigid has no effect on 'cor'",
         ),
         (
             2,
@@ -330,7 +330,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
         (notes, npy_rows(&folder.path().join(out)))
     };
     let how = "20 iterations, lambda 3, kappa 1, alpha 0.8, radius from bones, from a rigid bind";
-    let using = format!("note: using the bake of direct delta mush stored in the file ({how})\n");
+    let using = format!("note: using the bake of direct delta mush in the file ({how})\n");
     for variant in ["ddm", "ddm-v1", "ddm-v2", "ddm-v3", "ddm-v4", "ddm-v5"] {
         let (before, expected) = deform("@bar:2000", &["-m", variant, "--rigid"], "a.npy");
         let (notes, found) = deform("bar.gltf", &["-m", variant], "b.npy");
@@ -348,7 +348,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     assert_eq!(notes, using);
     let (notes, _) = deform("bar.gltf", &["-m", "ddm", "--alpha", "0.5"], "b.npy");
     let other =
-        format!("stored in the file is by other options ({how}); baked anew by those given\n");
+        format!("in the file has other options ({how}); baking again with the given ones\n");
     assert!(notes.ends_with(&other), "{notes}");
     // The ordinary skin is what any program shows.
     let (_, v5) = deform("bar.gltf", &["-m", "ddm-v5"], "v5.npy");
@@ -368,11 +368,11 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     );
     let stale = |done: &str| {
         format!(
-            "note: the numbers of direct delta mush stored in the file are stale (the surface or the weights have changed since they were computed); {done}; 'supple bake -m ddm' stores new ones\n"
+            "note: the bake of direct delta mush in the file is stale (the surface or the weights have changed since they were computed); {done}; 'supple bake -m ddm' stores new ones\n"
         )
     };
     let (notes, _) = deform("moved.gltf", &["-m", "ddm-v2"], "b.npy");
-    assert_eq!(notes, stale(&format!("baked anew ({how})")));
+    assert_eq!(notes, stale(&format!("baking again ({how})")));
     let convert = ["convert", "moved.gltf", "-o", "converted.glb"];
     assert_eq!(told(&convert, folder.path()), stale("kept as they are"));
 
@@ -389,7 +389,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     assert_eq!(mush["state"], "stale");
     assert!(odd.to_string().contains("unusable_mush"), "{odd}");
     let text = succeeds(&["info", "bar.gltf"], folder.path());
-    let row = format!("direct delta mush, baked ({how}): it fits; ");
+    let row = format!("direct delta mush, baked ({how}): fits; ");
     assert!(text.contains(&row), "{text}");
 }
 

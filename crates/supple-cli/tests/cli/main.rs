@@ -146,9 +146,9 @@ fn info_judges_the_weights() {
     let text = succeeds(&["info", "@bar:2000"], folder.path());
     for line in [
         "  weights      smoothness: smooth, roughness ",
-        "               locality: held from 1.01 times as far as the nearest bone",
-        "               maxima: none beside the top of each joint\n",
-        "               symmetry: the same on both sides of Z\n",
+        "               locality: joints on average 1.01 times as far as the nearest bone",
+        "               maxima: one for each joint\n",
+        "               symmetry: equal on both sides of Z\n",
         "               sums: 1\n",
     ] {
         assert!(text.contains(line), "{line} in {text}");
@@ -177,7 +177,7 @@ fn wrong_command_lines_end_with_2_and_failures_with_1() {
         (
             2,
             &["deform", "@bar", "-o", "out.xyz"],
-            "the ending must be",
+            "the extension must be",
         ),
         (
             2,
@@ -205,7 +205,7 @@ fn wrong_command_lines_end_with_2_and_failures_with_1() {
         (
             2,
             &["render", "@bar", "-o", "out.jpg"],
-            "the ending must be .png or .gif",
+            "the extension must be .png or .gif",
         ),
         (
             1,

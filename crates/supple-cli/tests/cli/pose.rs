@@ -32,7 +32,10 @@ fn a_posed_file_opens_with_the_hand_at_its_place_and_all_else_kept() {
     ];
     let pose = [&["pose", "@figure:2000"], &reach[..], &["-o", "posed.glb"]].concat();
     let told = succeeds(&pose, folder.path());
-    assert_eq!(told, "'hand.L' is at its place\n'hand.R' is at its place\n");
+    assert_eq!(
+        told,
+        "'hand.L' is at its target\n'hand.R' is at its target\n"
+    );
     let posed = supple_io::gltf::load(&folder.path().join("posed.glb"))
         .unwrap()
         .asset;
@@ -116,7 +119,7 @@ fn what_is_missed_is_told_and_limits_are_kept() {
         folder.path(),
     );
     assert!(told.starts_with("'hand.L' is 1.0"), "{told}");
-    assert!(told.contains("short of its place"), "{told}");
+    assert!(told.contains("short of its target"), "{told}");
     assert!(
         told.contains("from 'upper_arm.L'; the chain is 0.531 long"),
         "{told}"
@@ -174,7 +177,7 @@ fn wishes_about_joints_that_nothing_turns_are_told() {
     };
     let idle = |option: &str, joint: &str| {
         format!(
-            "note: {option} of '{joint}' changes nothing: no reaching joint turns it; --chain makes more joints turn\n"
+            "note: {option} of '{joint}' has no effect: no reaching joint turns it; --chain makes more joints turn\n"
         )
     };
     let far = ["--limit", "spine1=cone:20", "--stiff", "pelvis=0.5"];
@@ -210,7 +213,7 @@ fn wishes_that_fit_nothing_are_explained() {
     );
     assert!(refused(&["--pole", "second=1,2,3"]).contains("--reach"));
     let pole = ["--reach", "second=0,1,0", "--pole", "first=0,0,1"];
-    assert!(refused(&pole).contains("'first', which reaches for nothing"));
+    assert!(refused(&pole).contains("'first', which has no target"));
     let limit = [
         "--reach",
         "second=0,1,0",
@@ -259,7 +262,7 @@ fn a_joint_is_told_once_what_to_do() {
     );
     let error = twice("--chain", ["2", "3"]);
     assert!(
-        error.contains("--chain is given twice for all joints"),
+        error.contains("--chain is given twice for all reaching joints"),
         "{error}"
     );
 }
@@ -283,7 +286,7 @@ fn a_pole_in_line_with_the_limb_is_told() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).expect("UTF-8")
     };
-    let note = "note: --pole of 'hand.L' changes nothing: it is in line with the limb";
+    let note = "note: --pole of 'hand.L' has no effect: it is in line with the limb";
     assert!(
         pole("0.2,1.2,0.4").starts_with(note),
         "{}",

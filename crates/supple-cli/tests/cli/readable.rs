@@ -227,7 +227,7 @@ fn badly_weighted(path: &Path) {
 fn commands_that_keep_the_weights_of_a_file_warn_of_what_convert_repairs() {
     let folder = folder();
     badly_weighted(&folder.path().join("bad.glb"));
-    let expected = "warning: the weights of the file are kept as they are: weights of 1 of ";
+    let expected = "warning: faulty weights are kept as they are: weights of 1 of ";
     let also =
         "1 influence of weight zero name joints that do not exist; 'supple convert' repairs them\n";
     let keeping: [&[&str]; 2] = [

@@ -68,7 +68,7 @@ fn passes_that_go_before_are_written_beside_the_method() {
         &["shaders", "-m", "delta-mush:best-fit", "-o", "none"],
         folder.path(),
     );
-    assert!(error.contains("ddm has best-fit frames baked"), "{error}");
+    assert!(error.contains("ddm bakes best-fit frames"), "{error}");
 }
 
 #[test]

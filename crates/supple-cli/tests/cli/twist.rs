@@ -80,7 +80,7 @@ fn what_cannot_be_twisted_is_explained() {
             2,
             "@arm:2000",
             &["-j", "forearm", "-j", "hand", "--name", "x"],
-            &["--name is for one --joint"],
+            &["--name is for a single --joint"],
         ),
         (
             2,
@@ -92,7 +92,7 @@ fn what_cannot_be_twisted_is_explained() {
             2,
             "@arm:2000",
             &["-j", "forearm", "--toward", "hand"],
-            &["cannot end at 'hand'", "right below it: forearm_twist"],
+            &["cannot end at 'hand'", "its children: forearm_twist"],
         ),
         (
             2,
@@ -107,7 +107,7 @@ fn what_cannot_be_twisted_is_explained() {
             &["-j", "second"],
             &[
                 "'second' is the last of its chain",
-                "at which the bone begins",
+                "at the start of the bone",
             ],
         ),
         (

@@ -1,4 +1,4 @@
-//! `supple bake`: what a method computes once per character, stored in the character's file.
+//! `supple bake`: baked data of a method, stored in the file of a character.
 
 mod mush;
 
@@ -20,8 +20,7 @@ pub(crate) fn run(options: &BakeArguments) -> Result<(), Failure> {
     let centers = center_options(&options.centers, &method)?;
     options.mush.check(std::slice::from_ref(&method))?;
     if options.as_skin && !matches!(options.method, Bakeable::Mush(MushVariant::V5)) {
-        let message =
-            format!("--as-skin is for 'ddm-v5': '{method}' is not what an ordinary skin can do");
+        let message = format!("--as-skin is for 'ddm-v5': an ordinary skin cannot hold '{method}'");
         return Err(Failure::usage(message));
     }
     if options.check && (options.as_skin || !matches!(options.method, Bakeable::Mush(_))) {
@@ -55,8 +54,8 @@ fn center_options(wanted: &CenterArguments, method: &Method) -> Result<CenterOpt
     ];
     let given = given.iter().find(|(_, value)| value.is_some());
     if let (Some((option, _)), Some(Bakeable::Mush(_))) = (given, Bakeable::of(method)) {
-        let message = format!("{option} means nothing to '{method}'");
-        return Err(Failure::usage(message).hint("methods that take it: cor"));
+        let message = format!("{option} has no effect on '{method}'");
+        return Err(Failure::usage(message).hint("methods with this option: cor"));
     }
     let usual = CenterOptions::PAPER;
     let options = CenterOptions {
@@ -70,7 +69,7 @@ fn center_options(wanted: &CenterArguments, method: &Method) -> Result<CenterOpt
     Ok(options)
 }
 
-/// Stores the centers of rotation; returns what to tell about it.
+/// Stores centers of rotation; returns notes about them.
 fn bake_centers(
     document: &mut Document,
     rig: &Rig,
@@ -84,8 +83,7 @@ fn bake_centers(
     Ok(summary(rig, &centers))
 }
 
-/// One line on the vertices that have a center, and one on those that have none, or on what that
-/// means if these are all.
+/// A line about vertices with a center, and one about those without.
 fn summary(rig: &Rig, centers: &Centers) -> String {
     let all = rig.mesh().vertex_count();
     let found = centers.points().iter().flatten().count();
@@ -95,26 +93,20 @@ fn summary(rig: &Rig, centers: &Centers) -> String {
     );
     if found == 0 {
         let why = why_no_centers(rig);
-        return text + &format!("\nnote: {why}; 'cor' moves this character about as 'linear' does");
+        return text + &format!("\nnote: {why}; 'cor' moves this character as 'linear' does");
     }
     let follows_one = |&vertex: &usize| rig.weights().of(vertex).len() == 1;
     let simple = (0..all).filter(follows_one).count();
     let reasons = [
         (simple, "follow one joint and need none"),
-        (
-            all - found - simple,
-            "have weights unlike those of any triangle",
-        ),
+        (all - found - simple, "have weights unlike any triangle's"),
     ];
     let reasons = reasons.iter().filter(|(count, _)| *count > 0);
     let reasons: Vec<String> = reasons
         .map(|(count, why)| format!("{count} {why}"))
         .collect();
     if !reasons.is_empty() {
-        text += &format!(
-            "\nnote: the others hold their own place: {}",
-            reasons.join(", ")
-        );
+        text += &format!("\nnote: the others have none: {}", reasons.join(", "));
     }
     text
 }
