@@ -18,12 +18,12 @@ pub(crate) fn bake(rig: &Rig, options: &MushOptions) -> Result<Mush, Failure> {
     let baked = Mush::bake(rig, options);
     spinner.finish_and_clear();
     let Baked { mush, connections } = baked?;
-    tell_of(&connections);
+    report_connections(&connections);
     Ok(mush)
 }
 
 /// Prints a note about the pieces of a surface, unless there is only one.
-fn tell_of(connections: &Connections) {
+fn report_connections(connections: &Connections) {
     let Connections {
         pieces,
         pieces_left,
@@ -61,8 +61,8 @@ impl Source {
             false => None,
         };
         if !direct {
-            self.tell_of_mush_options(&options);
-            tell_of(&Connections::of(&self.asset.rig, &options)?);
+            self.report_mush_options(&options);
+            report_connections(&Connections::of(&self.asset.rig, &options)?);
         }
         for method in methods {
             match (method, &mush) {
@@ -124,15 +124,15 @@ impl Source {
                         .map(mush_options)
                         .unwrap_or_default()
                 )),
-                None => self.tell_of_unusable_mush(&format!("baking again{}", unusual(options))),
+                None => self.report_unusable_mush(&format!("baking again{}", unusual(options))),
             }
-            self.tell_of_smoothed_weights(options);
+            self.report_smoothed_weights(options);
         }
         Ok(Arc::new(bake(&self.asset.rig, options)?))
     }
 
     /// Prints why the bake of the file cannot be used, what is done instead, and how to renew it.
-    pub(crate) fn tell_of_unusable_mush(&self, done: &str) {
+    pub(crate) fn report_unusable_mush(&self, done: &str) {
         let stored = self.stored_mush.as_ref();
         let unusable = stored.and_then(|stored| unusable(&stored.state));
         if let Some((word, why)) = unusable {
@@ -144,7 +144,7 @@ impl Source {
     }
 
     /// Prints the options of delta mush if they come from the bake of the file.
-    fn tell_of_mush_options(&self, options: &MushOptions) {
+    fn report_mush_options(&self, options: &MushOptions) {
         let stored = self.stored_mush.as_ref();
         if stored.is_some_and(|stored| stored.is_by(options)) && *options != MushOptions::DEFAULT {
             console::tell(&format!(
@@ -156,7 +156,7 @@ impl Source {
 
     /// Warns that the weights of the file were replaced by an earlier bake, which smooths them
     /// twice.
-    pub(crate) fn tell_of_smoothed_weights(&self, options: &MushOptions) {
+    pub(crate) fn report_smoothed_weights(&self, options: &MushOptions) {
         if self.stored_mush.is_some() && !options.rigid {
             console::tell(
                 "note: the weights of the file come from an earlier bake and are smoothed twice; \

@@ -15,33 +15,34 @@ pub(crate) fn wanted_clip<'a>(
     asset: &'a Asset,
     moment: &Moment,
 ) -> Result<Option<&'a Clip>, Failure> {
-    let Some(wish) = &moment.clip else {
+    let Some(wanted) = &moment.clip else {
         let timed = moment.time.is_some() || moment.frame.is_some();
         if timed && asset.clips.is_empty() {
             return Err(Failure::new("the character has no clip for the given time"));
         }
         return Ok(asset.clips.first().filter(|_| timed));
     };
-    let found = find_clip(asset, wish)?;
+    let found = find_clip(asset, wanted)?;
     Ok(asset.clips.get(found))
 }
 
 /// Finds a clip by name, ignoring case and separators, else by number.
-pub(crate) fn find_clip(asset: &Asset, wish: &str) -> Result<usize, Failure> {
+pub(crate) fn find_clip(asset: &Asset, wanted: &str) -> Result<usize, Failure> {
     let clips = &asset.clips;
-    let exact = clips.iter().position(|clip| clip.name == *wish);
+    let exact = clips.iter().position(|clip| clip.name == *wanted);
     let alike = || {
         clips
             .iter()
-            .position(|clip| plain(&clip.name) == plain(wish))
+            .position(|clip| plain(&clip.name) == plain(wanted))
     };
     let by_number = || {
-        wish.parse::<usize>()
+        wanted
+            .parse::<usize>()
             .ok()
             .filter(|&index| index < clips.len())
     };
     let found = exact.or_else(alike).or_else(by_number);
-    found.ok_or_else(|| no_such_clip(asset, wish))
+    found.ok_or_else(|| no_such_clip(asset, wanted))
 }
 
 /// A name in lower case, with its words joined by underscores.
@@ -49,8 +50,8 @@ fn plain(name: &str) -> String {
     name.to_lowercase().replace([' ', '-'], "_")
 }
 
-fn no_such_clip(asset: &Asset, wish: &str) -> Failure {
-    let failure = Failure::new(format!("there is no clip '{wish}'"));
+fn no_such_clip(asset: &Asset, wanted: &str) -> Failure {
+    let failure = Failure::new(format!("there is no clip '{wanted}'"));
     if asset.clips.is_empty() {
         return failure.hint("the character has no clips");
     }
@@ -83,7 +84,7 @@ pub(crate) fn player<'a>(
     gpu: Option<&Gpu>,
 ) -> Result<Player<'a>, Failure> {
     let player = Player::new(asset, method, normals)?;
-    tell_of_handles(asset, method, player.arap_report());
+    report_handles(asset, method, player.arap_report());
     match gpu {
         Some(gpu) => on_gpu(player, method, gpu),
         None => Ok(player),
@@ -92,7 +93,7 @@ pub(crate) fn player<'a>(
 
 /// Prints notes about pieces that as-rigid-as-possible skinning cannot hold, and joints that hold
 /// nothing.
-pub(crate) fn tell_of_handles(asset: &Asset, method: &Method, report: Option<&ArapReport>) {
+pub(crate) fn report_handles(asset: &Asset, method: &Method, report: Option<&ArapReport>) {
     let Some(report) = report else {
         return;
     };

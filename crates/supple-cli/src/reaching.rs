@@ -1,6 +1,6 @@
 //! Poses by inverse kinematics, for `pose`, `render`, `deform` and `compare`.
 
-use crate::args::reach::{LimitWish, Orientation, Placed, ReachArguments};
+use crate::args::reach::{LimitSetting, Orientation, Placed, ReachArguments};
 use crate::console;
 use crate::failure::Failure;
 use crate::joints::find_node;
@@ -22,7 +22,7 @@ const THERE: f64 = 1e-6;
 const TURNED: f64 = 0.01 * PI / 180.0;
 
 /// A line about the outcome for one joint.
-pub(crate) struct Told {
+pub(crate) struct Outcome {
     pub(crate) text: String,
     is_missed: bool,
 }
@@ -34,20 +34,20 @@ impl ReachArguments {
     }
 
     /// Poses a character, and prints the targets that were missed.
-    pub(crate) fn apply_and_tell_misses(
+    pub(crate) fn apply_and_report_misses(
         &self,
         source: &Source,
         pose: &mut Pose,
     ) -> Result<(), Failure> {
-        let told = self.apply(source, pose)?;
-        for line in told.iter().filter(|line| line.is_missed) {
+        let notes = self.apply(source, pose)?;
+        for line in notes.iter().filter(|line| line.is_missed) {
             console::tell(&format!("note: {}", line.text));
         }
         Ok(())
     }
 
     /// Poses a character; returns a line for each reaching joint.
-    pub(crate) fn apply(&self, source: &Source, pose: &mut Pose) -> Result<Vec<Told>, Failure> {
+    pub(crate) fn apply(&self, source: &Source, pose: &mut Pose) -> Result<Vec<Outcome>, Failure> {
         let skeleton = source.asset.rig.skeleton();
         self.check_said_once(source)?;
         // Relative targets refer to the pose before anything moves.
@@ -63,11 +63,11 @@ impl ReachArguments {
             turn_handles(source, pose)?;
         }
         let reached = reach(skeleton, pose, &goals, &options)?;
-        self.tell_idle_wishes(source, &goals, &reached)?;
-        tell_idle_poles(skeleton, pose, &goals, &reached)?;
-        let told = goals.iter().zip(&reached);
-        Ok(told
-            .map(|(goal, reached)| told_of(skeleton, goal, reached))
+        self.report_unused_settings(source, &goals, &reached)?;
+        report_unused_poles(skeleton, pose, &goals, &reached)?;
+        let outcomes = goals.iter().zip(&reached);
+        Ok(outcomes
+            .map(|(goal, reached)| outcome_of(skeleton, goal, reached))
             .collect())
     }
 
@@ -153,7 +153,7 @@ impl ReachArguments {
     }
 
     /// Prints notes about limits and stiffness of joints that do not turn.
-    fn tell_idle_wishes(
+    fn report_unused_settings(
         &self,
         source: &Source,
         goals: &[Goal],
@@ -184,11 +184,11 @@ impl ReachArguments {
     fn options(&self, source: &Source, goals: &[Goal]) -> Result<ReachOptions, Failure> {
         let skeleton = source.asset.rig.skeleton();
         let mut options = ReachOptions::default();
-        for (joint, wish) in &self.limit {
+        for (joint, setting) in &self.limit {
             let node = find_node(source, joint)?;
             options
                 .limits
-                .insert(node, limit(skeleton, goals, joint, node, wish)?);
+                .insert(node, limit(skeleton, goals, joint, node, setting)?);
         }
         for (joint, share) in &self.stiff {
             options.stiffness.insert(find_node(source, joint)?, *share);
@@ -199,7 +199,7 @@ impl ReachArguments {
 
 /// Prints notes about poles without effect: those on the line from shoulder to hand, which give the
 /// elbow no side, and those of single joints.
-fn tell_idle_poles(
+fn report_unused_poles(
     skeleton: &Skeleton,
     pose: &Pose,
     goals: &[Goal],
@@ -291,7 +291,7 @@ fn limit(
     goals: &[Goal],
     joint: &str,
     node: usize,
-    wish: &LimitWish,
+    setting: &LimitSetting,
 ) -> Result<Limit, Failure> {
     let parent = |node: &usize| skeleton.nodes()[*node].parent;
     let is_above =
@@ -308,22 +308,22 @@ fn limit(
             "give an axis in the frame of the joint: --limit '{joint}=hinge:0..150@1,0,0'"
         ))
     };
-    match *wish {
-        LimitWish::Hinge {
+    match *setting {
+        LimitSetting::Hinge {
             range,
             axis: Some(axis),
         } => Ok(Limit::Hinge { axis, range }),
-        LimitWish::Hinge { range, axis: None } => {
+        LimitSetting::Hinge { range, axis: None } => {
             Limit::elbow(skeleton, node, goal.node, range).ok_or_else(straight)
         }
-        LimitWish::Cone { swing, twist } => {
+        LimitSetting::Cone { swing, twist } => {
             Limit::shoulder(skeleton, node, goal.node, swing, twist)
                 .ok_or_else(|| Failure::usage(format!("'{joint}' has no bone for a cone")))
         }
     }
 }
 
-fn told_of(skeleton: &Skeleton, goal: &Goal, reached: &Reached) -> Told {
+fn outcome_of(skeleton: &Skeleton, goal: &Goal, reached: &Reached) -> Outcome {
     let name = |node: usize| node_label(skeleton, node);
     let joint = name(goal.node);
     let is_missed = reached.distance > THERE * reached.span;
@@ -349,7 +349,7 @@ fn told_of(skeleton: &Skeleton, goal: &Goal, reached: &Reached) -> Told {
         let degrees = reached.angle.to_degrees();
         text += &format!("; its limit keeps it {degrees:.1}° away from its orientation");
     }
-    Told {
+    Outcome {
         text,
         is_missed: is_missed || reached.angle > TURNED,
     }

@@ -7,8 +7,10 @@ use crate::wording::{self, weight_flaws};
 use std::borrow::Cow;
 use std::path::Path;
 use supple::Asset;
+use supple::bind::BindReport;
 use supple::characters::{self, CharacterSpec};
 use supple_io::gltf::{self, BadEdge, Document, Loaded, Notes, StoredCenters, StoredMush};
+use supple_io::text::quoted;
 
 /// A character, and its file if it has one.
 pub(crate) struct Source {
@@ -127,6 +129,20 @@ impl Source {
         let mut parts = parts.iter().filter(|_| several);
         let part = parts.find(|part| part.vertices.contains(&vertex));
         part.map(|part| part.name.as_str())
+    }
+
+    /// A note about pieces that follow others, as they have no bone or handle of their own.
+    pub(crate) fn note_on_followers(&self, report: &BindReport, holder: &str) -> Option<String> {
+        let first = report.followers.first()?.vertex;
+        let of_mesh = self.mesh_of(first);
+        let of_mesh = of_mesh.map(|name| format!(" of mesh {}", quoted(name)));
+        Some(format!(
+            "note: {} of {} without a {holder} follow the nearest others \
+             (the first has vertex {first}{})",
+            report.followers.len(),
+            wording::many(report.pieces, "piece"),
+            of_mesh.unwrap_or_default(),
+        ))
     }
 
     /// Whether the file has no weights, so that every vertex is bound to the root of its skin or to

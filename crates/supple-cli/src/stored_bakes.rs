@@ -17,13 +17,13 @@ impl Source {
         methods: &mut [Method],
         mush: &MushArguments,
     ) -> Result<(), Failure> {
-        self.tell_of_binds();
+        self.report_bind_faults();
         self.prepare_centers(methods);
         self.prepare_mush(methods, mush)
     }
 
     /// Warns about faulty bind matrices: the first one, and the number of others.
-    fn tell_of_binds(&self) {
+    fn report_bind_faults(&self) {
         let skeleton = self.asset.rig.skeleton();
         let joints = 0..skeleton.joints().len();
         let mut faults = joints.filter_map(|joint| Some((joint, skeleton.bind_fault(joint)?)));
@@ -49,9 +49,9 @@ impl Source {
         let takes = |method: &Method| matches!(method, Method::CentersOfRotation(_));
         let computes = |method: &Method| matches!(method, Method::CorProcrustes(_));
         if methods.iter().any(takes) {
-            self.tell_of_centers();
+            self.report_centers();
         } else if methods.iter().any(computes) {
-            self.tell_of_center_options();
+            self.report_center_options();
         }
         for method in methods {
             *method = stored.prepare(method);
@@ -63,7 +63,7 @@ impl Source {
         match method {
             Method::CentersOfRotation(options) => options.centers.clone(),
             _ => {
-                self.tell_of_centers();
+                self.report_centers();
                 let stored = self.stored_centers.as_ref();
                 stored.map(StoredCenters::source).unwrap_or_default()
             }
@@ -71,7 +71,7 @@ impl Source {
     }
 
     /// Prints whether the centers of the file are used, and why not.
-    fn tell_of_centers(&self) {
+    fn report_centers(&self) {
         let Some(stored) = &self.stored_centers else {
             return;
         };
@@ -80,13 +80,13 @@ impl Source {
             StoredState::Fit => console::tell(&format!(
                 "note: using the centers of rotation in the file{by}"
             )),
-            _ => self.tell_of_unusable_centers(&format!("computing new ones{by}")),
+            _ => self.report_unusable_centers(&format!("computing new ones{by}")),
         }
     }
 
     /// Prints why the centers of the file cannot be used, what is done instead, and how to renew
     /// them.
-    pub(crate) fn tell_of_unusable_centers(&self, done: &str) {
+    pub(crate) fn report_unusable_centers(&self, done: &str) {
         let stored = self.stored_centers.as_ref();
         let unusable = stored.and_then(|stored| wording::unusable(&stored.state));
         if let Some((word, why)) = unusable {
@@ -98,7 +98,7 @@ impl Source {
     }
 
     /// Prints the options with which a method computes its centers, unless they are the defaults.
-    fn tell_of_center_options(&self) {
+    fn report_center_options(&self) {
         let by = self.stored_centers.as_ref().map(unusual_options);
         if let Some(by) = by.filter(|by| !by.is_empty()) {
             console::tell(&format!(

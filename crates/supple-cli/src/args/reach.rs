@@ -60,7 +60,7 @@ pub(crate) struct ReachArguments {
         allow_hyphen_values = true,
         requires = "reach"
     )]
-    pub(crate) limit: Vec<(String, LimitWish)>,
+    pub(crate) limit: Vec<(String, LimitSetting)>,
     /// Stiffness of a joint, from 0 to 1 (does not turn). May be given several times
     #[arg(long, value_name = "JOINT=SHARE", value_parser = parse_stiff, requires = "reach")]
     pub(crate) stiff: Vec<(String, f64)>,
@@ -92,7 +92,7 @@ pub(crate) enum Orientation {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum LimitWish {
+pub(crate) enum LimitSetting {
     Hinge {
         range: [f64; 2],
         axis: Option<DVec3>,
@@ -172,16 +172,16 @@ fn range(text: &str) -> Option<[f64; 2]> {
     Some([number(least)?.to_radians(), number(most)?.to_radians()])
 }
 
-fn parse_limited(text: &str) -> Result<(String, LimitWish), String> {
+fn parse_limited(text: &str) -> Result<(String, LimitSetting), String> {
     let limited = halves(text).and_then(|(joint, limit)| {
         let (kind, angles) = limit.split_once(':')?;
-        let wish = match kind {
+        let setting = match kind {
             "hinge" => {
                 let (angles, axis) = match angles.split_once('@') {
                     Some((angles, axis)) => (angles, Some(DVec3::from(three(axis, number)?))),
                     None => (angles, None),
                 };
-                LimitWish::Hinge {
+                LimitSetting::Hinge {
                     range: range(angles)?,
                     axis,
                 }
@@ -191,14 +191,14 @@ fn parse_limited(text: &str) -> Result<(String, LimitWish), String> {
                     Some((swing, twist)) => (swing, range(twist)?),
                     None => (angles, [-PI, PI]),
                 };
-                LimitWish::Cone {
+                LimitSetting::Cone {
                     swing: number(swing)?.to_radians(),
                     twist,
                 }
             }
             _ => return None,
         };
-        Some((joint.to_owned(), wish))
+        Some((joint.to_owned(), setting))
     });
     limited.ok_or_else(|| {
         "expected a joint and a limit in degrees, such as forearm.L=hinge:0..150 \
@@ -241,19 +241,19 @@ mod tests {
 
     #[test]
     fn limits_chains_and_turns_are_read_or_explained() {
-        let (joint, wish) = parse_limited("elbow=hinge:0..180@1,0,0").unwrap();
+        let (joint, setting) = parse_limited("elbow=hinge:0..180@1,0,0").unwrap();
         assert_eq!(joint, "elbow");
-        let hinge = LimitWish::Hinge {
+        let hinge = LimitSetting::Hinge {
             range: [0.0, PI],
             axis: Some(DVec3::X),
         };
-        assert_eq!(wish, hinge);
-        let (_, wish) = parse_limited("neck=cone:90").unwrap();
-        let cone = LimitWish::Cone {
+        assert_eq!(setting, hinge);
+        let (_, setting) = parse_limited("neck=cone:90").unwrap();
+        let cone = LimitSetting::Cone {
             swing: PI / 2.0,
             twist: [-PI, PI],
         };
-        assert_eq!(wish, cone);
+        assert_eq!(setting, cone);
         for bad in [
             "neck",
             "neck=cone",

@@ -29,13 +29,13 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let asset = &source.asset;
     let mut clips = Vec::new();
-    for wish in &options.clip {
+    for wanted in &options.clip {
         // A name may contain a comma.
-        let found = match posing::find_clip(asset, wish) {
+        let found = match posing::find_clip(asset, wanted) {
             Ok(whole) => vec![whole],
-            Err(_) => wish
+            Err(_) => wanted
                 .split(',')
-                .map(|wish| posing::find_clip(asset, wish))
+                .map(|wanted| posing::find_clip(asset, wanted))
                 .collect::<Result<_, _>>()?,
         };
         for clip in found {
@@ -59,7 +59,7 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
         if let Method::Arap(options) = method {
             // Errors are shown on the page.
             let arap = Arap::new(&asset.rig, options).ok();
-            posing::tell_of_handles(asset, method, arap.map(|arap| arap.report()).as_ref());
+            posing::report_handles(asset, method, arap.map(|arap| arap.report()).as_ref());
         }
     }
     let wanted = ReportOptions {
@@ -74,7 +74,7 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
 fn in_pose(source: &Source, reach: &ReachArguments) -> Result<Asset, Failure> {
     let rest = source.asset.rest_pose();
     let mut pose = rest.clone();
-    reach.apply_and_tell_misses(source, &mut pose)?;
+    reach.apply_and_report_misses(source, &mut pose)?;
     let clip = Clip::of_pose("pose", &pose, &rest);
     let clip = clip.map_err(|error| Failure::new(error.to_string()))?;
     Ok(Asset {

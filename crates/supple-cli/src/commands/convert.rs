@@ -9,8 +9,8 @@ pub(crate) fn run(options: &ConvertArguments) -> Result<(), Failure> {
     let kind = DocumentKind::wanted(&options.out)?;
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
-    source.tell_of_unusable_centers("kept as they are");
-    source.tell_of_unusable_mush("kept as they are");
+    source.report_unusable_centers("kept as they are");
+    source.report_unusable_mush("kept as they are");
     let mut document = source.into_document()?;
     kind.write(&mut document, &options.out)
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     let gpu = device::open(options.device.device)?;
     let source = Source::open(&options.file)?;
     let mut pose = posing::wanted_pose(&source.asset, &options.moment)?;
-    options.reach.apply_and_tell_misses(&source, &mut pose)?;
+    options.reach.apply_and_report_misses(&source, &mut pose)?;
     let mut method = match &options.weights {
         Some(path) => with_learned_weights(&options.method.method, path, &source)?,
         None => options.method.method.clone(),
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
         ..
     }) = method
     {
-        tell_of_inverted(&mut player)?;
+        report_inverted(&mut player)?;
     }
     let (positions, normals, triangles) =
         (player.positions(), player.normals(), player.triangles());
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
 }
 
 /// Prints a note about vertices that 'ddm-v1' turns inside out in this pose.
-fn tell_of_inverted(player: &mut Player<'_>) -> Result<(), Failure> {
+fn report_inverted(player: &mut Player<'_>) -> Result<(), Failure> {
     let inverted = player.inverted()?;
     if let Some(first) = inverted.first() {
         let count = many(inverted.len(), "vertex");

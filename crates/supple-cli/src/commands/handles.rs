@@ -13,7 +13,6 @@ use std::io;
 use supple::Mesh;
 use supple::bind::{BindMethod, BindReport};
 use supple::point_handles::{HandleError, HandleKind, HandleOptions, PlacedHandles, place_handles};
-use supple_io::text::quoted;
 use supple_io::whole_file::write_whole;
 use supple_render::{SegmentedBody, Settings, render};
 
@@ -79,7 +78,7 @@ pub(crate) fn run(options: &HandlesArguments) -> Result<(), Failure> {
     let placed = place_handles(&mesh, &options.wanted());
     spinner.finish_and_clear();
     let handles = placed.map_err(explained)?;
-    let mut told = told_of_handles(&handles);
+    let mut notes = notes_on_handles(&handles);
     match output {
         Output::Bound(kind) => {
             let weights = options.method.unwrap_or(PointWeights::Bbw);
@@ -99,7 +98,7 @@ pub(crate) fn run(options: &HandlesArguments) -> Result<(), Failure> {
                 .with_point_handles(rig, &handles, &weights)?
                 .document;
             kind.write(&mut bound_document, &options.out)?;
-            told.extend(told_of_binding(&source, &method, &bound.report));
+            notes.extend(notes_on_binding(&source, &method, &bound.report));
         }
         Output::List => {
             let list = format!("{:#}\n", listed(&handles));
@@ -108,7 +107,7 @@ pub(crate) fn run(options: &HandlesArguments) -> Result<(), Failure> {
         }
         Output::Picture => draw(options, &mesh, &handles)?,
     }
-    told.iter().for_each(|line| console::tell(line));
+    notes.iter().for_each(|line| console::tell(line));
     Ok(())
 }
 
@@ -153,7 +152,7 @@ fn explained(error: HandleError) -> Failure {
     }
 }
 
-fn told_of_handles(handles: &PlacedHandles) -> Vec<String> {
+fn notes_on_handles(handles: &PlacedHandles) -> Vec<String> {
     let of_kind = |wanted: HandleKind| handles.kinds.iter().filter(|kind| **kind == wanted).count();
     let kinds = [
         (of_kind(HandleKind::Given), "given"),
@@ -168,7 +167,7 @@ fn told_of_handles(handles: &PlacedHandles) -> Vec<String> {
     let kinds: Vec<String> = kinds
         .map(|(count, where_)| format!("{count} {where_}"))
         .collect();
-    let mut told = vec![format!(
+    let mut notes = vec![format!(
         "{}: {}; {}; {}",
         many(handles.places.len(), "handle"),
         kinds.join(", "),
@@ -178,69 +177,58 @@ fn told_of_handles(handles: &PlacedHandles) -> Vec<String> {
     let report = &handles.report;
     if report.missing > 0 {
         let (placed, wanted) = (handles.places.len(), handles.places.len() + report.missing);
-        told.push(format!("note: only {placed} of {wanted} handles fit"));
+        notes.push(format!("note: only {placed} of {wanted} handles fit"));
     }
     if report.left_out > 0 {
         let left_out = many(report.left_out, "handle");
-        told.push(format!(
+        notes.push(format!(
             "note: {left_out} left out that would be outside the body"
         ));
     }
     if report.sheet {
-        told.push("note: the surface has no inside, so handles lie on it".to_owned());
+        notes.push("note: the surface has no inside, so handles lie on it".to_owned());
     }
     if !report.across.is_empty() {
         let edges = report.across.iter().map(|[a, b]| format!("{a}-{b}"));
         let edges: Vec<String> = edges.collect();
-        told.push(format!(
+        notes.push(format!(
             "note: the body has parts that are not connected inside; edges between them: {}",
             edges.join(", ")
         ));
     }
-    told
+    notes
 }
 
-fn told_of_binding(source: &Source, method: &BindMethod, report: &BindReport) -> Vec<String> {
-    let mut told = vec![format!(
+fn notes_on_binding(source: &Source, method: &BindMethod, report: &BindReport) -> Vec<String> {
+    let mut notes = vec![format!(
         "{} bound by '{}'",
         many(source.asset.rig.mesh().vertex_count(), "vertex"),
         method.name()
     )];
     if !source.notes.unskinned {
         let joints = many(source.asset.rig.skeleton().joints().len(), "joint");
-        told.push(format!("note: the handles replace the skin of {joints}"));
+        notes.push(format!("note: the handles replace the skin of {joints}"));
     }
     if !source.asset.clips.is_empty() {
         let clips = many(source.asset.clips.len(), "clip");
-        told.push(format!("note: only the morph targets of {clips} are kept"));
+        notes.push(format!("note: only the morph targets of {clips} are kept"));
     }
     if !source.asset.props.is_empty() {
         let props = many(source.asset.props.len(), "mesh");
-        told.push(format!("note: {props} without a skin stay where they are"));
+        notes.push(format!("note: {props} without a skin stay where they are"));
     }
-    if !report.followers.is_empty() {
-        let first = report.followers[0].vertex;
-        let of_mesh = source.mesh_of(first);
-        let of_mesh = of_mesh.map(|name| format!(" of mesh {}", quoted(name)));
-        told.push(format!(
-            "note: {} of {} without a handle follow the nearest others \
-             (the first has vertex {first}{})",
-            report.followers.len(),
-            many(report.pieces, "piece"),
-            of_mesh.unwrap_or_default(),
-        ));
-    }
+    notes.extend(source.note_on_followers(report, "handle"));
     let named = |handles: &[usize]| {
         let names = handles.iter().map(|handle| handle.to_string());
         names.collect::<Vec<_>>().join(", ")
     };
     if !report.unreached.is_empty() {
-        told.push(format!(
+        notes.push(format!(
             "warning: handles without vertices: {}",
             named(&report.unreached)
         ));
     }
-    told
+    notes
 }
 
 fn listed(handles: &PlacedHandles) -> serde_json::Value {

@@ -23,10 +23,10 @@ pub(crate) fn run(options: &PoseArguments) -> Result<(), Failure> {
     let (source, mut document) = Source::open(&options.file)?.with_document()?;
     source.warn_of_kept_weights();
     let mut pose = posing::wanted_pose(&source.asset, moment)?;
-    let told = options.reach.apply(&source, &mut pose)?;
+    let notes = options.reach.apply(&source, &mut pose)?;
     document.set_pose(&source.asset, &pose)?;
     kind.write(&mut document, &options.out)?;
-    let lines = told.iter().map(|line| printable(&line.text) + "\n");
+    let lines = notes.iter().map(|line| printable(&line.text) + "\n");
     let lines: String = lines.collect();
     console::print(&lines)
 }

@@ -90,7 +90,7 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
         return Err(Failure::usage(message).hint("give one with --clip or --time"));
     }
     let mut pose = posing::wanted_pose(asset, &options.moment)?;
-    options.reach.apply_and_tell_misses(&source, &mut pose)?;
+    options.reach.apply_and_report_misses(&source, &mut pose)?;
     picture.write_png(asset, clip, &pose, &options.out)
 }
 

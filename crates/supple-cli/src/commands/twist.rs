@@ -29,16 +29,20 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     Failure::unless_writable(&options.out)?;
     let (source, mut document) = Source::open(&options.file)?.with_document()?;
     let mut nodes = Vec::new();
-    for wish in &options.joints {
-        let node = find_node(&source, wish)?;
+    for wanted in &options.joints {
+        let node = find_node(&source, wanted)?;
         if nodes.contains(&node) {
-            return Err(Failure::usage(format!("the joint '{wish}' is named twice")));
+            return Err(Failure::usage(format!(
+                "the joint '{wanted}' is named twice"
+            )));
         }
         nodes.push(node);
     }
     let toward = options.toward.as_deref();
-    let toward = toward.map(|wish| find_node(&source, wish)).transpose()?;
-    let mut told = Vec::new();
+    let toward = toward
+        .map(|wanted| find_node(&source, wanted))
+        .transpose()?;
+    let mut notes = Vec::new();
     let mut asset = source.asset.clone();
     for place in 0..nodes.len() {
         let wanted = TwistOptions {
@@ -50,7 +54,7 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
         let twisted = split(&asset, joint, &wanted)
             .map_err(|error| explained(error, &asset, nodes[place]))?;
         document.add_twist_joint(&twisted)?;
-        told.push(summary(&twisted, document.joints_in_file_order()));
+        notes.push(summary(&twisted, document.joints_in_file_order()));
         // Nodes after the new one have moved up.
         for node in &mut nodes {
             *node += usize::from(*node >= twisted.added.node);
@@ -66,10 +70,10 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
         }
         None => weights.clone(),
     };
-    told.extend(beyond_common(source.asset.rig.weights(), &weights));
-    told.extend(source.notes_on_stale_bakes());
+    notes.extend(beyond_common(source.asset.rig.weights(), &weights));
+    notes.extend(source.notes_on_stale_bakes());
     kind.write(&mut document, &options.out)?;
-    told.iter().for_each(|line| console::tell(line));
+    notes.iter().for_each(|line| console::tell(line));
     Ok(())
 }
 

@@ -38,8 +38,8 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     }
     let method = options.method(&source)?;
     let bar = progress::bar(1000, "computing weights");
-    let told = |share: f64| bar.set_position((share * 1000.0) as u64);
-    let bound = bind_groups(mesh, skeleton, &groups, &method, &told);
+    let report_progress = |share: f64| bar.set_position((share * 1000.0) as u64);
+    let bound = bind_groups(mesh, skeleton, &groups, &method, &report_progress);
     bar.finish_and_clear();
     let bound = bound.map_err(|error| match error {
         BindError::NoHandles => without_handles(&source, &groups),
@@ -125,8 +125,8 @@ impl BindArguments {
                 }
             }
         }
-        for wish in &self.without {
-            for joint in find_joints(source, wish)? {
+        for wanted in &self.without {
+            for joint in find_joints(source, wanted)? {
                 excluded[joint] = true;
             }
         }
@@ -139,8 +139,8 @@ impl BindArguments {
             BindMethod::Rigid => {}
             BindMethod::Envelope(EnvelopeOptions { falloff, radii }) => {
                 *falloff = self.falloff.unwrap_or(*falloff);
-                for (wish, radius) in &self.radius {
-                    let joints = find_joints(source, wish)?;
+                for (wanted, radius) in &self.radius {
+                    let joints = find_joints(source, wanted)?;
                     radii.extend(joints.into_iter().map(|joint| (joint, *radius)));
                 }
             }
@@ -231,18 +231,7 @@ fn summary(
             100.0 * convergence.left,
         ));
     }
-    if !report.followers.is_empty() {
-        let first = report.followers[0].vertex;
-        let of_mesh = source.mesh_of(first);
-        let of_mesh = of_mesh.map(|name| format!(" of mesh {}", quoted(name)));
-        lines.push(format!(
-            "note: {} of {} without a bone follow the nearest others \
-             (the first has vertex {first}{})",
-            report.followers.len(),
-            many(report.pieces, "piece"),
-            of_mesh.unwrap_or_default(),
-        ));
-    }
+    lines.extend(source.note_on_followers(report, "bone"));
     let singular = rig.skeleton().singular_binds();
     if !singular.is_empty() {
         lines.push(format!("warning: {}", source.bound_flat(&singular)));

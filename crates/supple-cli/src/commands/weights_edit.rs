@@ -48,7 +48,7 @@ pub(crate) fn run(options: &WeightsEditArguments) -> Result<(), Failure> {
         editor: Editor::new(rig),
         weights: rig.weights().clone(),
         region: Region::All,
-        told: Vec::new(),
+        notes: Vec::new(),
     };
     for operation in operations {
         let spinner = progress::spinner(&operation.written);
@@ -57,15 +57,15 @@ pub(crate) fn run(options: &WeightsEditArguments) -> Result<(), Failure> {
         done?;
     }
     let Session {
-        weights, mut told, ..
+        weights, mut notes, ..
     } = session;
     if weights != *rig.weights() {
-        told.extend(source.notes_on_stale_bakes());
+        notes.extend(source.notes_on_stale_bakes());
     }
     let edited = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), weights)?;
     document.set_binding(&edited)?;
     kind.write(&mut document, &options.out)?;
-    for line in told {
+    for line in notes {
         console::tell(&line);
     }
     Ok(())
@@ -98,7 +98,7 @@ struct Session<'a> {
     weights: Weights,
     region: Region,
     /// Notes about the operations.
-    told: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Session<'_> {
@@ -107,7 +107,7 @@ impl Session<'_> {
         let edits = match task {
             Task::Normalise => {
                 let mended = mended(&self.source.notes.weights);
-                self.told.push(format!("note: normalise: {mended}"));
+                self.notes.push(format!("note: normalise: {mended}"));
                 self.in_region(Edit::CloseSeams)
             }
             Task::Prune(below) => self.in_region(Edit::Prune { below: *below }),
@@ -146,23 +146,23 @@ impl Session<'_> {
             self.weights = change.redo(&self.weights)?;
             changes.push(change);
         }
-        self.tell_of(written, &changes);
+        self.note_changes(written, &changes);
         if let Some((most, vertices)) = limited {
-            self.tell_of_more_than(written, most, &vertices);
+            self.note_excess(written, most, &vertices);
         }
         if let Task::Brush { touches, .. } | Task::BrushSmooth { touches, .. } = task {
-            self.tell_of_far_touches(written, touches);
+            self.note_far_positions(written, touches);
         }
         Ok(())
     }
 
     /// Adds a note about vertices with more locked joints than a limit allows.
-    fn tell_of_more_than(&mut self, written: &str, most: usize, vertices: &[usize]) {
+    fn note_excess(&mut self, written: &str, most: usize, vertices: &[usize]) {
         let beyond = |vertex: &&usize| self.weights.of(**vertex).len() > most;
         let count = vertices.iter().filter(beyond).count();
         if count > 0 {
             let keep = if count == 1 { "keeps" } else { "keep" };
-            self.told.push(format!(
+            self.notes.push(format!(
                 "note: {written}: {} {keep} more, as locked joints are not dropped",
                 many(count, "vertex")
             ));
@@ -171,7 +171,7 @@ impl Session<'_> {
 
     /// Adds a note about brush positions farther from the surface than the radius, which are often
     /// mistakes of the unit or of the up axis.
-    fn tell_of_far_touches(&mut self, written: &str, touches: &Touches) {
+    fn note_far_positions(&mut self, written: &str, touches: &Touches) {
         for place in &touches.places {
             let Place::Near(place) = *place else {
                 continue;
@@ -179,7 +179,7 @@ impl Session<'_> {
             let distance = self.editor.distance_from(place);
             if let Some(distance) = distance.filter(|distance| *distance > touches.radius) {
                 let Vec3 { x, y, z } = place;
-                self.told.push(format!(
+                self.notes.push(format!(
                     "note: {written}: {x},{y},{z} is {} from the surface, more than the radius; \
                      painted at the nearest point",
                     measure(distance)
@@ -201,12 +201,12 @@ impl Session<'_> {
     }
 
     /// Adds a note about what an operation changed; the changes are of different vertices.
-    fn tell_of(&mut self, written: &str, changes: &[Change]) {
+    fn note_changes(&mut self, written: &str, changes: &[Change]) {
         let all = many(self.weights.vertex_count(), "vertex");
         let count: usize = changes.iter().map(|change| change.vertices().len()).sum();
         let differences = changes.iter().map(Change::largest_difference);
         let largest = differences.fold(0.0, f32::max);
-        self.told.push(match count {
+        self.notes.push(match count {
             0 => format!("note: {written}: nothing changed"),
             _ => format!("note: {written}: {count} of {all} changed, by at most {largest:.4}"),
         });
@@ -228,10 +228,10 @@ impl Session<'_> {
         let done = self.editor.transfer(&self.weights, &transfer, &self.region);
         let (change, report) = done?;
         self.weights = change.redo(&self.weights)?;
-        self.tell_of(written, &[change]);
-        self.told.extend(transfer_notes(&report));
+        self.note_changes(written, &[change]);
+        self.notes.extend(transfer_notes(&report));
         if without_weights > 0 {
-            self.told.push(format!(
+            self.notes.push(format!(
                 "note: {} of {} had no weights and counted as bound to the root of their skin",
                 many(without_weights, "vertex"),
                 file.display()
@@ -301,11 +301,11 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn set_region(&mut self, wish: &str) -> Result<(), Failure> {
-        self.region = match wish.strip_prefix("mesh:") {
-            _ if wish == "all" => Region::All,
+    fn set_region(&mut self, wanted: &str) -> Result<(), Failure> {
+        self.region = match wanted.strip_prefix("mesh:") {
+            _ if wanted == "all" => Region::All,
             Some(name) => Region::Vertices(self.vertices_of_part(name)?),
-            None => Region::HeldBy(find_joints(self.source, wish)?),
+            None => Region::HeldBy(find_joints(self.source, wanted)?),
         };
         Ok(())
     }

@@ -118,7 +118,7 @@ fn bake(source: &Source, wanted: &MushArguments) -> Result<(MushOptions, Mush), 
         console::tell("note: the file holds this bake already; it is stored again as it is");
         return Ok((options, Mush::clone(mush)));
     }
-    source.tell_of_smoothed_weights(&options);
+    source.report_smoothed_weights(&options);
     let mush = mush::bake(rig, &options)?;
     Ok((options, mush))
 }
