@@ -368,7 +368,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     );
     let stale = |done: &str| {
         format!(
-            "note: the bake of direct delta mush in the file is stale (the surface or the weights have changed since they were computed); {done}; 'supple bake -m ddm' stores new ones\n"
+            "note: the bake of direct delta mush in the file is stale (the surface or the weights have changed since they were computed); {done}; 'supple bake -m ddm' stores a new one\n"
         )
     };
     let (notes, _) = deform("moved.gltf", &["-m", "ddm-v2"], "b.npy");

@@ -165,7 +165,8 @@ fn what_no_joint_holds_is_told() {
     // No weight of a tentacle is above the threshold, so that all of it is blended linearly.
     let tentacle = ["deform", "@tentacle:2000", "-m", "arap:l=0.9999999:strict"];
     let tentacle = told(&[&tentacle[..], &["-o", "out.npy"]].concat(), folder.path());
-    let loose = "no joint holds 1 piece of the surface; 'arap' uses linear blending there (the first piece has vertex 0 of 'tentacle')\n";
+    let loose = "no joint holds 1 piece of the surface; 'arap:l=0.9999999:strict' uses linear \
+                 blending there (the first piece has vertex 0 of 'tentacle')\n";
     assert!(tentacle.contains(loose), "{tentacle}");
     assert!(
         tentacle.ends_with("; the first is 'tentacle.1'\n"),
@@ -521,13 +522,13 @@ fn pieces_that_are_connected_are_counted() {
     };
     assert_eq!(notes("delta-mush"), notes("ddm"));
     let notes = notes("ddm");
-    let words = " pieces, ";
+    let words = " pieces; ";
     assert!(
         notes.starts_with("note: ") && notes.contains(words),
         "{notes}"
     );
     assert!(
-        notes.contains(" pairs of close points connected; "),
+        notes.contains(" pairs of close points connected, which leaves "),
         "{notes}"
     );
 }

@@ -386,7 +386,7 @@ fn options_without_effect_are_refused() {
     ] {
         let arguments = ["handles", "@bar:2000", option, value, "-o", out];
         let (status, error) = fails(&arguments, folder.path());
-        let phrase = format!("{out}: {option} is about ");
+        let phrase = format!("{out}: {option} is for ");
         assert!(status == 2 && error.contains(&phrase), "{error}");
     }
 }

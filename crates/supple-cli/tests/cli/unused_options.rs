@@ -145,7 +145,7 @@ fn options_that_the_mode_does_not_use_are_errors() {
                 "-o",
                 "o.glb",
             ],
-            "--reach is for --transfer",
+            "--reach has no effect without --transfer",
         ),
         (
             &[
