@@ -15,6 +15,7 @@ const TOLERANCE: f64 = 1e-3;
 
 /// The findings about a rig.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Findings {
     /// The surface, welded.
     pub topology: Topology,
@@ -39,6 +40,7 @@ pub struct Findings {
 /// Nodes (indices into the skeleton's nodes) whose rest transform is more than a rotation and an
 /// even scale.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RestScale {
     /// Different along its axes.
     pub non_uniform: Vec<usize>,

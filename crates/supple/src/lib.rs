@@ -59,6 +59,7 @@
 //! | `characters` | built-in characters | yes |
 //! | `ik` | inverse kinematics | yes |
 //! | `metrics` | measures of deformations and weights, findings about rigs | yes |
+//! | `serde` | `Serialize` for options, reports and measures, `Deserialize` for options | no |
 //! | `bytemuck` | `Pod` for [`Affine`]: palettes as bytes for GPU buffers | no |
 
 // Some helpers serve only one feature; dead code is found with all of them on.

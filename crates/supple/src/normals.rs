@@ -121,6 +121,7 @@ impl SmoothGroups {
 
 /// How well given normals fit the triangles, by the mean of a triangle's corner normals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NormalFit {
     /// Triangles whose normals are more than 60° off their plane's, whichever way they face.
     pub askew: usize,

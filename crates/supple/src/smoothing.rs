@@ -16,6 +16,7 @@ use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f64x2, f64x4};
 
 /// How a step is taken (eq. 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Steps {
     /// `(I + A)⁻¹`: stable for steps of any size.
     #[default]

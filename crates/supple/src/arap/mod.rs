@@ -31,6 +31,7 @@ use thiserror::Error;
 
 /// How a surface is kept rigid.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArapOptions {
     /// Rounds of rotations and positions, at most; the paper's experiments have three. With a
     /// tolerance, [`ArapOptions::MOST_BY_TOLERANCE`] lets it decide.
@@ -214,6 +215,7 @@ const MOST_ITERATIONS: usize = 10_000;
 /// What happens to the points near handles, which were given, so that the surface may have a crease
 /// around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum HandleSmoothing {
     /// Nothing.
     None,
@@ -322,6 +324,7 @@ impl ArapState {
 
 /// A piece of the surface that no handle holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LoosePiece {
     /// A vertex of it.
     pub vertex: usize,
@@ -331,6 +334,7 @@ pub struct LoosePiece {
 
 /// What is worth knowing about the handles of a surface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ArapReport {
     /// How many points each handle holds.
     pub held: Vec<usize>,

@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 
 /// How bounded biharmonic weights are computed.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoundedBiharmonicOptions {
     /// About how many voxels fill the body; `None` chooses by the length of the bones.
     pub voxels: Option<usize>,
@@ -45,6 +46,7 @@ impl BoundedBiharmonicOptions {
 
 /// What the solver did.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Convergence {
     /// Sweeps over the finest level.
     pub sweeps: usize,

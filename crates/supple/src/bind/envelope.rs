@@ -9,6 +9,7 @@ use glam::DVec3;
 
 /// How envelopes bind.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EnvelopeOptions {
     /// How far weight reaches beyond a capsule, as a share of its radius.
     pub falloff: f64,

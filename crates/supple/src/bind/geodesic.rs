@@ -18,6 +18,7 @@ use std::collections::{BinaryHeap, HashSet};
 
 /// How geodesic binding works.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GeodesicOptions {
     /// About how many voxels fill the body; `None` chooses by the length of the bones.
     pub voxels: Option<usize>,

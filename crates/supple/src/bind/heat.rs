@@ -17,6 +17,7 @@ use glam::DVec3;
 
 /// How bone heat binds.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HeatOptions {
     /// `c` in `H = c / d²`: more keeps weights nearer to their bones, less smooths them farther.
     pub strength: f64,

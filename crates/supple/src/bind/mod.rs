@@ -37,6 +37,7 @@ use thiserror::Error;
 
 /// A way of computing weights.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BindMethod {
     /// Every vertex follows the nearest bone alone.
     Rigid,
@@ -174,6 +175,7 @@ pub struct Bound {
 
 /// What is worth knowing about a binding.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BindReport {
     /// Joints that hold no vertex at all.
     pub unreached: Vec<usize>,
@@ -199,6 +201,7 @@ pub struct BindReport {
 
 /// A piece of the surface that follows others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Follower {
     /// Its first vertex.
     pub vertex: usize,

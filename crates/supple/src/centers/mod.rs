@@ -38,6 +38,7 @@ use thiserror::Error;
 /// How centers are computed. The defaults are the paper's parameters, and an accuracy that nobody
 /// can see.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CenterOptions {
     /// σ of eq. (1): how alike weights must be to count as similar.
     pub sigma: f64,

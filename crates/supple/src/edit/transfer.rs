@@ -54,6 +54,7 @@ impl Transfer {
 
 /// What a transfer came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TransferReport {
     /// Points that took the weights of the closest one.
     pub matched: usize,

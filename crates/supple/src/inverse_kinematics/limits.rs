@@ -9,6 +9,7 @@ use std::f64::consts::{PI, TAU};
 /// What a joint may do, measured from how it rests. Angles in radians, axes in the joint's own
 /// frame at rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Limit {
     /// Turns about one axis only, as an elbow or a knee.
     Hinge {

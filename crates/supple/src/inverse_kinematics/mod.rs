@@ -83,6 +83,7 @@ impl Goal {
 
 /// How joints may turn, and when to stop.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ReachOptions {
     /// How far nodes may turn. Those of a chain are kept within it, whatever the pose was before;
     /// others are left alone.
@@ -108,6 +109,7 @@ impl Default for ReachOptions {
 
 /// What came of a goal.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Reached {
     /// How far the node is from its target.
     pub distance: f64,

@@ -19,6 +19,7 @@ pub struct RmsDistance {
 
 /// Where two results differ most.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FarthestVertex {
     /// In which frame, counted from 0 in the order of adding.
     pub frame: usize,

@@ -6,6 +6,7 @@ use glam::DVec3;
 /// Relative change of the lengths of edges, each edge of the welded surface counted once; 0.1 is
 /// ten per cent longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct EdgeChange {
     /// Root of the mean square.
     pub rms: f64,

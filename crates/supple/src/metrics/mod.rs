@@ -73,6 +73,7 @@ pub struct Gauge {
 
 /// The measures of one frame; all changes are zero for a rigid motion.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FrameMetrics {
     /// Change of volume, `posed / rest − 1`; `None` where there is no volume, as in a sheet.
     pub volume_change: Option<f64>,
@@ -92,6 +93,7 @@ pub struct FrameMetrics {
 
 /// The measures of one frame around one joint.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RegionMetrics {
     /// The joint.
     pub joint: usize,

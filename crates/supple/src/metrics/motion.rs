@@ -9,6 +9,7 @@ use glam::{DQuat, DVec3};
 
 /// The motion of a joint against another one, compared with how they were bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct JointMotion {
     /// Rotation across the bone, in radians.
     pub bend: f64,

@@ -9,6 +9,7 @@ use glam::Vec3;
 
 /// The angle between given normals and those recomputed from the posed triangles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NormalError {
     /// Mean by rest area, in degrees.
     pub mean_degrees: f64,

@@ -25,6 +25,7 @@ const NEAR_JOINT: f64 = 1.5;
 /// The thickness around one joint in one pose, as ratios posed / rest: 1 is as at rest, below it
 /// thinner, above it thicker.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct JointRadius {
     /// The joint.
     pub joint: usize,
@@ -49,6 +50,7 @@ pub struct JointRadius {
 /// rings of vertices turned by `α` against each other the flat triangles lie inside, by a factor of
 /// down to `cos(α/2)`, also where every vertex has kept its distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Station {
     /// Where the cut is: the distance from the joint along its axis (the middle direction of the
     /// two bones) in the rig's units at rest; negative on the parent's side.

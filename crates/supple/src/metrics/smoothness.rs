@@ -28,6 +28,7 @@ pub struct TimeSmoothness {
 
 /// A vertex that jumps from one frame to the next, out of line with how it moves before and after.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Pop {
     /// The frame in which it has jumped, counted from 0: it was still in place one frame earlier.
     pub frame: usize,

@@ -11,6 +11,7 @@ const MOST_DOUBLINGS: f64 = 4.0;
 ///
 /// A triangle of no rest area has (1, 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Stretch {
     /// In the direction that is stretched most; 1 is unchanged.
     pub largest: f64,
@@ -61,6 +62,7 @@ impl Stretch {
 /// Summary of the stretch of a whole surface. All shares and means are by rest area, so that they do
 /// not depend on how finely the surface is cut into triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StretchSummary {
     /// Mean of [`Stretch::distortion`].
     pub mean_distortion: f64,
@@ -74,6 +76,7 @@ pub struct StretchSummary {
 
 /// The most distorted triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WorstTriangle {
     /// Its index in the mesh.
     pub triangle: usize,

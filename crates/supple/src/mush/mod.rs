@@ -34,6 +34,7 @@ pub use strengths::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE};
 
 /// How direct delta mush is baked, and delta mush smoothed.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MushOptions {
     /// `p`: how many steps of smoothing.
     pub iterations: u32,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// What was connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Connections {
     /// How many pieces the surface has.
     pub pieces: usize,

@@ -37,6 +37,7 @@ use tree::Node;
 
 /// How handles are placed.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HandleOptions {
     /// Whether places are looked for, or only the given ones used.
     pub automatic: bool,
@@ -161,6 +162,7 @@ pub struct PlacedHandles {
 
 /// What is worth knowing about placed handles.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct HandleReport {
     /// How many connected pieces the surface has.
     pub pieces: usize,

@@ -20,6 +20,7 @@ const MOST_DISTANCES: usize = 100_000_000;
 
 /// How local weights are.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Locality {
     /// How far the bones are that hold the skin, against the nearest ones: `∫ Σ_j w_j d_j dA / ∫
     /// min_j d_j dA`, with `d_j` the distance to the bone of joint `j` and the least one taken
@@ -41,6 +42,7 @@ pub struct Locality {
 
 /// A joint that holds skin far from its bone.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FarJoint {
     /// Which joint.
     pub joint: usize,
@@ -52,6 +54,7 @@ pub struct FarJoint {
 
 /// A joint that holds skin apart from its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StrayJoint {
     /// Which joint.
     pub joint: usize,

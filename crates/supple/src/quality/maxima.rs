@@ -16,6 +16,7 @@ const LEAST_PERSISTENCE: f64 = 0.02;
 /// down by at least 0.02. Skin that the joint does not hold has the weight 0, so that an island of
 /// influence is a maximum as high as it is heavy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Monotonicity {
     /// The number of spurious maxima of all joints.
     pub spurious: usize,
@@ -27,6 +28,7 @@ pub struct Monotonicity {
 
 /// A maximum of a joint's weight beside its top.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SpuriousMaximum {
     /// The vertex at the maximum.
     pub vertex: usize,

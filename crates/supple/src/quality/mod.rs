@@ -25,6 +25,7 @@ use point_graph::PointGraph;
 
 /// The quality of weights.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WeightQuality {
     /// How evenly weights pass from joint to joint.
     pub smoothness: Smoothness,
@@ -45,6 +46,7 @@ pub struct WeightQuality {
 /// |w_j(p) − w_σ(j)(q)|`: the share of the weight that is held by other joints than on the other
 /// side, from 0 to 1. A joint without partner counts as its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Asymmetry {
     /// The mean over the area of all points that have a partner.
     pub mean: f64,
@@ -60,6 +62,7 @@ pub struct Asymmetry {
 
 /// How far weights are from summing to one before they were normalised.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PartitionError {
     /// The largest `|Σ_j w_j − 1|` of a vertex with weights, beyond what rounding to `f32` leaves.
     /// Negative weights count as zero.

@@ -11,6 +11,7 @@ use super::point_graph::PointGraph;
 /// from point to point at a distance `h`, by `2 g/h`. At open edges the weight counts as going on
 /// unchanged beyond.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Smoothness {
     /// The mean of `b_j` over the joints, each by the area `∫ w_j dA` that it holds. 0 where
     /// weights are the same everywhere; 5 to 20 is smooth.
@@ -25,6 +26,7 @@ pub struct Smoothness {
 
 /// A weight that is unlike those around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Kink {
     /// Which vertex.
     pub vertex: usize,

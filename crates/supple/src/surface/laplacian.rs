@@ -12,6 +12,7 @@ use glam::{DVec3, Vec3};
 
 /// The weight of an edge in smoothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum EdgeWeights {
     /// The same for all edges: depends on connectivity only, and suits any mesh.
     #[default]

@@ -7,6 +7,7 @@ use glam::{DVec3, Vec3};
 
 /// Counts that describe how a welded surface hangs together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Topology {
     /// Distinct points that some triangle uses.
     pub points: usize,

@@ -32,6 +32,7 @@ const SAMPLE: usize = 1000;
 
 /// A plane of points `p` with `normal · p = offset`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MirrorPlane {
     /// Of unit length.
     pub normal: DVec3,

@@ -49,6 +49,7 @@ const LEAST_TURN: f64 = 0.1 * std::f64::consts::PI / 180.0;
 
 /// Which twist a split bone spreads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistOf {
     /// That of the joint at the bone's end, as of a wrist over the forearm.
     Child,
@@ -59,6 +60,7 @@ pub enum TwistOf {
 
 /// How to split a bone. By default all is found out.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TwistOptions {
     /// The joint at which the bone ends, one right below the split one. By default the bone is the
     /// one that runs nearest to the skin that the joint holds.

@@ -92,6 +92,7 @@ pub enum WeightsError {
 
 /// What had to be mended on the way in.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WeightsReport {
     /// Vertices whose weights did not sum to one.
     pub unnormalised: usize,
