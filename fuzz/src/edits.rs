@@ -5,7 +5,7 @@ use crate::methods::check_row;
 use crate::rigs;
 use std::sync::Arc;
 use supple::edit::{
-    Axis, Brush, Change, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, Place, Region,
+    Axis, Brush, Change, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, StrokePoint, Region,
     Transfer,
 };
 use supple::{Rig, Weights};
@@ -156,8 +156,8 @@ fn edit(input: &mut Input, rig: &Rig, range: Range) -> Edit {
                 falloff: *input.pick(&[Falloff::Smooth, Falloff::Linear, Falloff::Constant]),
             };
             let places = (0..1 + input.below(3)).map(|_| match input.flag() {
-                true => Place::Vertex(input.below(vertices)),
-                false => Place::Near(input.vector(range)),
+                true => StrokePoint::Vertex(input.below(vertices)),
+                false => StrokePoint::Near(input.vector(range)),
             });
             Edit::Stroke(brush, places.collect())
         }

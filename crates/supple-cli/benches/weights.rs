@@ -21,7 +21,7 @@ use supple::bind::{
     BindGroup, BindMethod, BoundedBiharmonicOptions, GeodesicOptions, Handle, HeatOptions,
     bind_groups,
 };
-use supple::edit::{Brush, Edit, Editor, Falloff, Paint, Place, Region};
+use supple::edit::{Brush, Edit, Editor, Falloff, Paint, Region, StrokePoint};
 use supple::{Mesh, Rig};
 
 /// Weights that are computed.
@@ -153,7 +153,7 @@ fn edits(criterion: &mut Criterion) {
             || editor.stroke(&weights).unwrap(),
             |mut stroke| {
                 next = (next + vertices / 40) % vertices;
-                stroke.dab(&brush, Place::Vertex(next)).unwrap()
+                stroke.dab(&brush, StrokePoint::Vertex(next)).unwrap()
             },
             BatchSize::PerIteration,
         );

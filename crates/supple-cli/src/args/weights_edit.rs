@@ -6,7 +6,7 @@ use clap::builder::{TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use glam::Vec3;
 use std::path::PathBuf;
-use supple::edit::{Axis, Mirror, MirrorSource, Paint, Place};
+use supple::edit::{Axis, Mirror, MirrorSource, Paint, StrokePoint};
 
 /// Prune, limit, smooth, mirror, transfer and paint weights
 #[derive(Args)]
@@ -155,7 +155,7 @@ pub(crate) enum Operator {
 /// The positions and the radius of a brush.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Touches {
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<StrokePoint>,
     pub(crate) radius: f64,
 }
 
@@ -428,14 +428,14 @@ fn parse_touches(text: &str) -> Result<(&str, Touches), String> {
     Ok((paint, Touches { places, radius }))
 }
 
-fn parse_place(text: &str) -> Option<Place> {
+fn parse_place(text: &str) -> Option<StrokePoint> {
     if let Some(vertex) = text.strip_prefix('v') {
-        return vertex.parse().ok().map(Place::Vertex);
+        return vertex.parse().ok().map(StrokePoint::Vertex);
     }
     let coordinates = text.split(',').map(|part| part.trim().parse::<f32>().ok());
     let coordinates: Vec<f32> = coordinates.collect::<Option<_>>()?;
     let place: [f32; 3] = coordinates.try_into().ok()?;
-    Some(Place::Near(Vec3::from_array(place)))
+    Some(StrokePoint::Near(Vec3::from_array(place)))
 }
 
 #[cfg(test)]
@@ -464,7 +464,10 @@ mod tests {
         assert_eq!(rest, "a@b+=1");
         assert_eq!(
             touches.places,
-            [Place::Near(Vec3::new(1.0, 2.0, -3.0)), Place::Vertex(12)]
+            [
+                StrokePoint::Near(Vec3::new(1.0, 2.0, -3.0)),
+                StrokePoint::Vertex(12)
+            ]
         );
         assert_eq!(touches.radius, 0.5);
         for bad in [

@@ -16,7 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 use supple::bind::BindGroup;
 use supple::edit::{
-    Brush, Change, Edit, EditError, Editor, Falloff, Paint, Place, Region, Transfer, TransferReport,
+    Brush, Change, Edit, EditError, Editor, Falloff, Paint, Region, StrokePoint, Transfer,
+    TransferReport,
 };
 use supple::weights::WeightsReport;
 use supple::{Rig, Weights};
@@ -173,7 +174,7 @@ impl Session<'_> {
     /// mistakes of the unit or of the up axis.
     fn note_far_positions(&mut self, written: &str, touches: &Touches) {
         for place in &touches.places {
-            let Place::Near(place) = *place else {
+            let StrokePoint::Near(place) = *place else {
                 continue;
             };
             let distance = self.editor.distance_from(place);

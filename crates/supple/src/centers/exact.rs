@@ -5,7 +5,7 @@
 //! vertices of different weights times triangles: for tests, for tables, for very small surfaces,
 //! for parameters too fine for the grid, and for the few vertices that would drown in its errors.
 
-use super::holdings::weight_distances;
+use super::joint_support::weight_distances;
 use super::pieces::{Cutter, TriangleCorners};
 use super::surface::BoundSurface;
 use super::{CenterError, CenterOptions, PLACES, check, mean_of};
@@ -108,7 +108,7 @@ fn each_block<const C: usize>(
     let mut cutter = Cutter::new(surface.options.epsilon);
     let mut sources = Sources::new();
     let mut count = 0;
-    for &triangle in &surface.holdings.triangles[joint] {
+    for &triangle in &surface.support.triangles[joint] {
         let place = TriangleCorners::of(&surface.mesh, triangle as usize);
         let row = surface.rows.of_triangle(triangle as usize);
         let (mut own, mut partners) = (DVec3::ZERO, Vec::new());

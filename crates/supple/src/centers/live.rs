@@ -12,7 +12,7 @@
 use super::fast::grid_for;
 use super::fields::{self, JointFields, PairField};
 use super::grid::WeightGrid;
-use super::holdings::Held;
+use super::joint_support::CornerWeights;
 use super::spread::{Change, PairSpread, Spreader, widen_sums};
 use super::surface::{BoundSurface, Repainted};
 use super::{CenterError, CenterOptions, Centers, PLACES, check, exact, mean_of};
@@ -203,8 +203,9 @@ impl JointPairs {
         repainted: &Repainted,
     ) {
         let triangles = || repainted.triangles.iter().copied();
-        let has_joint =
-            |(_, row): &(u32, &[Held])| row.iter().any(|held| usize::from(held.joint) == joint);
+        let has_joint = |(_, row): &(u32, &[CornerWeights])| {
+            row.iter().any(|held| usize::from(held.joint) == joint)
+        };
         let before = repainted.before.iter().map(Vec::as_slice);
         let now = triangles().map(|triangle| surface.rows.of_triangle(triangle as usize));
         let spreads = std::mem::take(&mut self.spreads);
@@ -230,7 +231,7 @@ impl JointPairs {
         let (known, new) = self.spreads.split_at_mut(first_new);
         widen_sums(surface, joint, known, changed);
         if !new.is_empty() {
-            widen_sums(surface, joint, new, &surface.holdings.vertices[joint]);
+            widen_sums(surface, joint, new, &surface.support.vertices[joint]);
         }
     }
 }
@@ -290,7 +291,7 @@ impl TouchedPairs {
             reads[vertex as usize] = true;
         }
         let mut is_partner = vec![false; surface.joint_count];
-        for (partners, held) in self.partners.iter().zip(&surface.holdings.vertices) {
+        for (partners, held) in self.partners.iter().zip(&surface.support.vertices) {
             if partners.is_empty() {
                 continue;
             }

@@ -19,7 +19,7 @@ mod exact;
 mod fast;
 mod fields;
 mod grid;
-mod holdings;
+mod joint_support;
 mod live;
 mod pieces;
 mod spread;

@@ -1,7 +1,7 @@
 //! Triangles spread over the nodes of the grid, for the pairs of one joint at a time.
 
 use super::grid::WeightGrid;
-use super::holdings::{Held, weight_distances};
+use super::joint_support::{CornerWeights, weight_distances};
 use super::pieces::{Cutter, Piece, TriangleCorners};
 use super::surface::BoundSurface;
 use fearless_simd::{Simd, SimdBase, SimdFloat, dispatch, f64x8};
@@ -108,7 +108,7 @@ impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
     /// Adds some triangles, each with its row of weights, or takes them away.
     pub(super) fn spread<'r>(
         &mut self,
-        rows: impl Iterator<Item = (u32, &'r [Held])>,
+        rows: impl Iterator<Item = (u32, &'r [CornerWeights])>,
         change: Change,
     ) {
         dispatch!(self.grid.level(), simd => self.spread_each(simd, rows, change));
@@ -118,7 +118,7 @@ impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
     fn spread_each<'r, S: Simd>(
         &mut self,
         simd: S,
-        rows: impl Iterator<Item = (u32, &'r [Held])>,
+        rows: impl Iterator<Item = (u32, &'r [CornerWeights])>,
         change: Change,
     ) {
         for (triangle, row) in rows {
@@ -291,12 +291,12 @@ impl BoundSurface<'_> {
         joint: usize,
         wanted: impl Fn(u16) -> bool,
     ) -> Vec<PairSpread<C>> {
-        let triangles = self.holdings.triangles[joint].iter();
+        let triangles = self.support.triangles[joint].iter();
         let rows = triangles.map(|&triangle| (triangle, self.rows.of_triangle(triangle as usize)));
         let mut spreader = Spreader::new(self, grid, joint, Vec::new(), wanted);
         spreader.spread(rows, Change::Added);
         let mut spreads = spreader.finish();
-        widen_sums(self, joint, &mut spreads, &self.holdings.vertices[joint]);
+        widen_sums(self, joint, &mut spreads, &self.support.vertices[joint]);
         spreads
     }
 }

@@ -1,6 +1,6 @@
 //! A bound surface, indexed by joint.
 
-use super::holdings::{Held, Holdings, TriangleRows};
+use super::joint_support::{CornerWeights, JointSupport, TriangleRows};
 use super::pieces::TriangleCorners;
 use super::{CenterOptions, PLACES, SPREADS, SQUARES};
 use crate::mesh::Mesh;
@@ -15,7 +15,7 @@ pub(super) struct BoundSurface<'a> {
     pub(super) weights: Cow<'a, Weights>,
     pub(super) joint_count: usize,
     pub(super) rows: TriangleRows,
-    pub(super) holdings: Holdings,
+    pub(super) support: JointSupport,
     pub(super) options: CenterOptions,
     pub(super) units: Units,
 }
@@ -99,7 +99,7 @@ fn moved_by<const C: usize>(moments: &[f64; C], shift: DVec3) -> [f64; C] {
 /// Triangles whose rows changed, rising, and what those rows were.
 pub(super) struct Repainted {
     pub(super) triangles: Vec<u32>,
-    pub(super) before: Vec<Vec<Held>>,
+    pub(super) before: Vec<Vec<CornerWeights>>,
 }
 
 impl<'a> BoundSurface<'a> {
@@ -112,7 +112,7 @@ impl<'a> BoundSurface<'a> {
         let rows = TriangleRows::of(&weights, mesh.triangles());
         BoundSurface {
             units: Units::of(&mesh),
-            holdings: Holdings::of(joint_count, &weights, &rows),
+            support: JointSupport::of(joint_count, &weights, &rows),
             mesh,
             weights,
             joint_count,
@@ -134,8 +134,8 @@ impl<'a> BoundSurface<'a> {
         triangles: Vec<u32>,
     ) -> Repainted {
         self.joint_count = self.joint_count.max(joints_in(weights));
-        self.holdings.make_room(self.joint_count);
-        self.holdings
+        self.support.make_room(self.joint_count);
+        self.support
             .rebind_vertices(&self.weights, weights, vertices);
         self.weights = Cow::Owned(self.weights.with_rows_of(weights, vertices));
         let mut before = Vec::with_capacity(triangles.len());
@@ -145,7 +145,7 @@ impl<'a> BoundSurface<'a> {
             let corners = &self.mesh.triangles()[triangle];
             self.rows.replace(triangle, &self.weights, corners);
         }
-        self.holdings
+        self.support
             .rebind_triangles(&before, &self.rows, &triangles);
         Repainted { triangles, before }
     }

@@ -73,12 +73,12 @@ pub struct Brush {
     pub falloff: Falloff,
 }
 
-/// Where a brush touches the surface.
+/// A point at which a brush touches the surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum StrokePoint {
     /// At a vertex.
     Vertex(usize),
-    /// Where the surface is nearest to a place in space.
+    /// The point of the surface nearest to a position in space.
     Near(Vec3),
 }
 
@@ -122,7 +122,7 @@ impl Editor {
         weights: &Weights,
         points: &[u32],
         brush: &Brush,
-        places: &[Place],
+        places: &[StrokePoint],
     ) -> Result<Change, EditError> {
         let mut stroke = self.stroke(weights)?;
         let inside = |point: u32| points.binary_search(&point).is_ok();
@@ -222,10 +222,10 @@ impl Editor {
     }
 
     /// The points from which distances to a place are known at once.
-    fn starts_at(&self, place: Place) -> Result<Vec<(usize, f64)>, EditError> {
+    fn starts_at(&self, place: StrokePoint) -> Result<Vec<(usize, f64)>, EditError> {
         match place {
-            Place::Vertex(vertex) => Ok(vec![(self.point_of(vertex)?, 0.0)]),
-            Place::Near(place) => {
+            StrokePoint::Vertex(vertex) => Ok(vec![(self.point_of(vertex)?, 0.0)]),
+            StrokePoint::Near(place) => {
                 let coordinates = place.to_array().map(f64::from);
                 for found in coordinates {
                     check_number("place of a brush", found, f64::MIN..=f64::MAX, "finite")?;
@@ -251,14 +251,14 @@ impl Stroke<'_> {
     /// # Errors
     ///
     /// If a number of the brush is out of its range, or its joint does not exist or is locked.
-    pub fn dab(&mut self, brush: &Brush, at: Place) -> Result<Vec<u32>, EditError> {
+    pub fn dab(&mut self, brush: &Brush, at: StrokePoint) -> Result<Vec<u32>, EditError> {
         self.dab_where(brush, at, |_| true)
     }
 
     fn dab_where(
         &mut self,
         brush: &Brush,
-        at: Place,
+        at: StrokePoint,
         inside: impl Fn(u32) -> bool,
     ) -> Result<Vec<u32>, EditError> {
         let editor = self.editor;

@@ -36,7 +36,7 @@ mod smooth;
 mod surface_distance;
 mod transfer;
 
-pub use brush::{Brush, Falloff, Paint, Place, Stroke};
+pub use brush::{Brush, Falloff, Paint, Stroke, StrokePoint};
 pub use change::Change;
 pub use mirror::{Axis, Mirror, MirrorSource};
 pub use transfer::{Transfer, TransferReport};
@@ -88,7 +88,7 @@ pub enum Edit {
     /// Paints everything alike.
     Flood(Paint),
     /// Paints with a brush, at one place after the other.
-    Stroke(Brush, Vec<Place>),
+    Stroke(Brush, Vec<StrokePoint>),
 }
 
 /// Which vertices an edit may change. A point of the surface is in it if any of its vertices is.

@@ -3,7 +3,7 @@
 use super::sheet::{self, dense};
 use glam::Vec3;
 use supple::characters::{self, Character};
-use supple::edit::{Brush, Edit, Editor, Falloff, Paint, Place, Region};
+use supple::edit::{Brush, Edit, Editor, Falloff, Paint, Region, StrokePoint};
 use supple::{Mesh, Rig, Weights};
 
 fn blank() -> Weights {
@@ -36,7 +36,10 @@ fn paint_fades_with_the_distance_and_crosses_seams() {
         (Falloff::Linear, |t: f64| 1.0 - t),
         (Falloff::Constant, |_| 1.0),
     ] {
-        let stroke = Edit::Stroke(add(2.5, falloff), vec![Place::Near(center + Vec3::Z * 0.3)]);
+        let stroke = Edit::Stroke(
+            add(2.5, falloff),
+            vec![StrokePoint::Near(center + Vec3::Z * 0.3)],
+        );
         let change = editor.apply(&weights, &stroke, &Region::All).unwrap();
         let painted = change.redo(&weights).unwrap();
         for (vertex, place) in sheet::mesh().positions().iter().enumerate() {
@@ -57,9 +60,9 @@ fn a_stroke_in_the_making_is_the_same_stroke() {
     let weights = blank();
     let editor = Editor::new(&sheet::rig(weights.clone()));
     let places = [
-        Place::Vertex(12),
-        Place::Near(Vec3::new(3.2, 1.1, 0.0)),
-        Place::Vertex(30),
+        StrokePoint::Vertex(12),
+        StrokePoint::Near(Vec3::new(3.2, 1.1, 0.0)),
+        StrokePoint::Vertex(30),
     ];
     for brush in [
         add(1.7, Falloff::Smooth),
@@ -70,7 +73,7 @@ fn a_stroke_in_the_making_is_the_same_stroke() {
     ] {
         let mut stroke = editor.stroke(&weights).unwrap();
         stroke
-            .dab(&add(1.0, Falloff::Constant), Place::Vertex(12))
+            .dab(&add(1.0, Falloff::Constant), StrokePoint::Vertex(12))
             .unwrap();
         let first = stroke.change().unwrap().redo(&weights).unwrap();
         let mut covered = Vec::new();
@@ -120,7 +123,7 @@ fn a_brush_stays_on_the_finger_that_it_touches() {
         falloff: Falloff::Constant,
     };
     let editor = Editor::new(&rig);
-    let stroke = Edit::Stroke(brush, vec![Place::Near(index)]);
+    let stroke = Edit::Stroke(brush, vec![StrokePoint::Near(index)]);
     let change = editor.apply(rig.weights(), &stroke, &Region::All).unwrap();
     assert!(change.vertices().len() > 20);
     let of_middle = [joint("middle_2.L"), joint("middle_3.L")];
@@ -160,7 +163,7 @@ fn a_piece_apart_is_not_reached() {
     }
     let weights = weights.finish().0;
     let editor = Editor::new(&Rig::new(both, sheet::skeleton(), weights.clone()).unwrap());
-    let stroke = Edit::Stroke(add(100.0, Falloff::Constant), vec![Place::Vertex(3)]);
+    let stroke = Edit::Stroke(add(100.0, Falloff::Constant), vec![StrokePoint::Vertex(3)]);
     let change = editor.apply(&weights, &stroke, &Region::All).unwrap();
     assert!(change.vertices().iter().copied().eq(0..count));
     // Nor does smoothing pass.
@@ -189,9 +192,9 @@ fn a_surface_without_triangles_cannot_be_touched() {
     let mut stroke = editor.stroke(&weights).unwrap();
     let brush = add(10.0, Falloff::Constant);
     assert_eq!(
-        stroke.dab(&brush, Place::Near(Vec3::ZERO)).unwrap(),
+        stroke.dab(&brush, StrokePoint::Near(Vec3::ZERO)).unwrap(),
         [0u32; 0]
     );
-    assert_eq!(stroke.dab(&brush, Place::Vertex(1)).unwrap(), [1]);
+    assert_eq!(stroke.dab(&brush, StrokePoint::Vertex(1)).unwrap(), [1]);
     assert_eq!(stroke.change().unwrap().vertices(), [1]);
 }

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use supple::Weights;
 use supple::edit::{
-    Axis, Brush, Edit, EditError, Editor, Falloff, Mirror, MirrorSource, Paint, Place, Region,
-    Transfer,
+    Axis, Brush, Edit, EditError, Editor, Falloff, Mirror, MirrorSource, Paint, Region,
+    StrokePoint, Transfer,
 };
 
 fn paint() -> impl Strategy<Value = Paint> {
@@ -22,8 +22,8 @@ fn paint() -> impl Strategy<Value = Paint> {
 
 fn stroke() -> impl Strategy<Value = Edit> {
     let place = prop_oneof![
-        (0..sheet::places().len()).prop_map(Place::Vertex),
-        prop::array::uniform3(-1.0f32..6.0).prop_map(|at| Place::Near(Vec3::from_array(at))),
+        (0..sheet::places().len()).prop_map(StrokePoint::Vertex),
+        prop::array::uniform3(-1.0f32..6.0).prop_map(|at| StrokePoint::Near(Vec3::from_array(at))),
     ];
     let falloff = prop_oneof![
         Just(Falloff::Smooth),

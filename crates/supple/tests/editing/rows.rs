@@ -4,7 +4,7 @@ use super::plain;
 use super::sheet::{self, JOINTS, dense};
 use glam::Vec3;
 use proptest::prelude::*;
-use supple::edit::{Brush, Edit, EditError, Editor, Falloff, Paint, Place, Region};
+use supple::edit::{Brush, Edit, EditError, Editor, Falloff, Paint, Region, StrokePoint};
 use supple::weights::WeightsBuilder;
 use supple::{Mesh, Rig, Weights};
 
@@ -208,9 +208,9 @@ fn what_makes_no_sense_is_refused() {
             factor: f64::INFINITY,
         }),
         Edit::Flood(Paint::Smooth { strength: f64::NAN }),
-        Edit::Stroke(brush(f64::NAN), vec![Place::Vertex(0)]),
-        Edit::Stroke(brush(0.0), vec![Place::Vertex(0)]),
-        Edit::Stroke(brush(1.0), vec![Place::Near(Vec3::NAN)]),
+        Edit::Stroke(brush(f64::NAN), vec![StrokePoint::Vertex(0)]),
+        Edit::Stroke(brush(0.0), vec![StrokePoint::Vertex(0)]),
+        Edit::Stroke(brush(1.0), vec![StrokePoint::Near(Vec3::NAN)]),
     ] {
         let error = refused(edit.clone());
         assert!(
@@ -228,7 +228,7 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(error.to_string(), "there is no joint 5; the skeleton has 5");
     let error = refused(Edit::Flood(set(4, 0.5)));
     assert_eq!(error.to_string(), "'joint4' is locked");
-    let error = refused(Edit::Stroke(brush(1.0), vec![Place::Vertex(99)]));
+    let error = refused(Edit::Stroke(brush(1.0), vec![StrokePoint::Vertex(99)]));
     assert_eq!(error.to_string(), "there is no vertex 99; the mesh has 45");
     let few = WeightsBuilder::new(1).unwrap().finish().0;
     let error = editor

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use supple::bind::{BindGroup, BindMethod, bind_groups};
 use supple::characters::{self, Character};
 use supple::edit::{
-    Axis, Brush, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, Place, Region, Transfer,
+    Axis, Brush, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, Region, StrokePoint, Transfer,
 };
 use supple::{Rig, Weights};
 use supple_pins::{Numbers, Pins};
@@ -104,9 +104,9 @@ fn edits(subject: &Subject) -> Vec<(String, Edit)> {
     ];
     let bounds = subject.rig().mesh().bounds().unwrap();
     let places = vec![
-        Place::Vertex(17),
-        Place::Near(bounds.center()),
-        Place::Near(bounds.max + Vec3::splat(0.1)),
+        StrokePoint::Vertex(17),
+        StrokePoint::Near(bounds.center()),
+        StrokePoint::Near(bounds.max + Vec3::splat(0.1)),
     ];
     for (name, paint) in paints {
         edits.push((format!("flood/{name}"), Edit::Flood(paint)));

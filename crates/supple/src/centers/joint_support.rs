@@ -1,43 +1,44 @@
-//! Which vertices and triangles each joint has a hold on, and the weights of triangles.
+//! The vertices and triangles that each joint influences, and the weights of triangles.
 
 use crate::exec;
 use crate::weights::Weights;
 use glam::DVec3;
 use std::collections::BTreeMap;
 
-/// Per joint, in rising order: the vertices that it moves, and the triangles with such a corner.
+/// Per joint, in rising order: the vertices that it influences, and the triangles with such a
+/// corner.
 #[derive(Clone, Debug)]
-pub(super) struct Holdings {
+pub(super) struct JointSupport {
     pub(super) vertices: Vec<Vec<u32>>,
     pub(super) triangles: Vec<Vec<u32>>,
 }
 
-impl Holdings {
-    pub(super) fn of(joint_count: usize, weights: &Weights, rows: &TriangleRows) -> Holdings {
-        let mut holdings = Holdings {
+impl JointSupport {
+    pub(super) fn of(joint_count: usize, weights: &Weights, rows: &TriangleRows) -> JointSupport {
+        let mut support = JointSupport {
             vertices: vec![Vec::new(); joint_count],
             triangles: vec![Vec::new(); joint_count],
         };
         for vertex in 0..weights.vertex_count() {
             for &joint in weights.row(vertex).0 {
-                holdings.vertices[usize::from(joint)].push(vertex as u32);
+                support.vertices[usize::from(joint)].push(vertex as u32);
             }
         }
         for triangle in 0..rows.spans.len() {
             for held in rows.of_triangle(triangle) {
-                holdings.triangles[usize::from(held.joint)].push(triangle as u32);
+                support.triangles[usize::from(held.joint)].push(triangle as u32);
             }
         }
-        holdings
+        support
     }
 
-    /// Room for joints that held nothing before.
+    /// Adds joints that influence nothing yet.
     pub(super) fn make_room(&mut self, joint_count: usize) {
         self.vertices.resize(joint_count, Vec::new());
         self.triangles.resize(joint_count, Vec::new());
     }
 
-    /// Follows a change of weights at some vertices, which rise.
+    /// Updates the vertices after a change of weights at some of them, in rising order.
     pub(super) fn rebind_vertices(&mut self, old: &Weights, new: &Weights, vertices: &[u32]) {
         let of = |weights: &Weights, vertex: u32| weights.row(vertex as usize).0.to_vec();
         let changes = vertices.iter();
@@ -45,14 +46,15 @@ impl Holdings {
         rebind(&mut self.vertices, changes);
     }
 
-    /// Follows a change of triangles' rows; both lists are of the same triangles, which rise.
+    /// Updates the triangles after a change of their rows. `before` are the old rows of `triangles`,
+    /// in rising order.
     pub(super) fn rebind_triangles(
         &mut self,
-        before: &[Vec<Held>],
+        before: &[Vec<CornerWeights>],
         rows: &TriangleRows,
         triangles: &[u32],
     ) {
-        let joints = |row: &[Held]| row.iter().map(|held| held.joint).collect();
+        let joints = |row: &[CornerWeights]| row.iter().map(|held| held.joint).collect();
         let changes = triangles.iter().zip(before);
         let changes = changes.map(|(&triangle, before)| {
             let now = rows.of_triangle(triangle as usize);
@@ -62,8 +64,7 @@ impl Holdings {
     }
 }
 
-/// Moves items, which rise, from the lists of the joints that held them to the lists of those that
-/// do now.
+/// Moves items, in rising order, from the lists of their old joints to those of their new joints.
 fn rebind(lists: &mut [Vec<u32>], changes: impl Iterator<Item = (u32, Vec<u16>, Vec<u16>)>) {
     let mut lost: BTreeMap<u16, Vec<u32>> = BTreeMap::new();
     let mut gained: BTreeMap<u16, Vec<u32>> = BTreeMap::new();
@@ -88,12 +89,12 @@ fn rebind(lists: &mut [Vec<u32>], changes: impl Iterator<Item = (u32, Vec<u16>, 
 
 /// A joint's weights at the corners of a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Held {
+pub(super) struct CornerWeights {
     pub(super) joint: u16,
     weights: [f32; 3],
 }
 
-impl Held {
+impl CornerWeights {
     #[inline(always)]
     pub(super) fn weights(&self) -> DVec3 {
         let [a, b, c] = self.weights;
@@ -106,8 +107,8 @@ impl Held {
 pub(super) struct TriangleRows {
     /// Where the row of each triangle starts, and its length.
     spans: Vec<(u32, u32)>,
-    held: Vec<Held>,
-    /// How many of them are of some row.
+    held: Vec<CornerWeights>,
+    /// The number of entries that belong to some row.
     in_use: usize,
 }
 
@@ -141,14 +142,14 @@ impl TriangleRows {
         rows
     }
 
-    /// The joints that hold a triangle, rising.
+    /// The joints that influence a triangle, in rising order.
     #[inline(always)]
-    pub(super) fn of_triangle(&self, triangle: usize) -> &[Held] {
+    pub(super) fn of_triangle(&self, triangle: usize) -> &[CornerWeights] {
         let (start, length) = self.spans[triangle];
         &self.held[start as usize..][..length as usize]
     }
 
-    /// Takes new weights of a triangle.
+    /// Replaces the weights of a triangle.
     ///
     /// The old row stays behind as a gap; once gaps are most of the list, it is packed.
     pub(super) fn replace(&mut self, triangle: usize, weights: &Weights, corners: &[u32; 3]) {
@@ -183,7 +184,7 @@ impl TriangleRows {
                     None => {
                         let mut weights = [0.0; 3];
                         weights[corner] = value;
-                        self.held.push(Held { joint, weights });
+                        self.held.push(CornerWeights { joint, weights });
                     }
                 }
             }
@@ -194,7 +195,7 @@ impl TriangleRows {
 }
 
 /// Squared distances of weights along a triangle's edges, each opposite to a corner.
-pub(super) fn weight_distances(row: &[Held]) -> [f64; 3] {
+pub(super) fn weight_distances(row: &[CornerWeights]) -> [f64; 3] {
     let mut squared = DVec3::ZERO;
     for held in row {
         let weights = held.weights();
