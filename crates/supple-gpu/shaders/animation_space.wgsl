@@ -1,4 +1,5 @@
-// Animation space, eq. (10) of the course: linear blending, and what each joint's own rest position adds to it.
+// Animation space, eq. (10) of the course: linear blending, plus the offset of each joint's own
+// rest position.
 fn frame_of(vertex: Vertex) -> Frame {
     var sum = ZERO;
     for (var i = 0u; i < vertex.influences; i++) {

@@ -1,4 +1,4 @@
-// `Σ w_j T_j`, of the matrices that start with a vector of each joint.
+// `Σ w_j T_j`, where `first` is the first row of a matrix in the vectors of a joint.
 fn blended_frame(vertex: Vertex, first: u32) -> Frame {
     var sum = with_pair_of_frames(ZERO, vertex, 0u, first);
     for (var i = 2u; i < vertex.influences; i += 2u) {

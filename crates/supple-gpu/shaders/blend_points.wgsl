@@ -1,4 +1,5 @@
-// The first pass: where joints take the points of the rest surface, beside what the reference of their piece does.
+// The first pass: where joints move the points of the rest surface, relative to the reference joint
+// of their piece.
 
 fn put_source(instance: u32, field: u32, point: u32, source: vec3<f32>) {
     let number = field_of(instance, field);

@@ -1,4 +1,5 @@
-// Optimized centers of rotation, Algorithm 1: turned by blended rotations about the baked center, which goes where linear blending takes it (eq. 3b).
+// Optimized centers of rotation, Algorithm 1: a blended rotation about the baked center, which
+// moves by linear blending (eq. 3b).
 fn frame_of(vertex: Vertex) -> Frame {
     let stretch = stretch_of(vertex);
     let center = transform_point(stretch, own_vector(vertex, 0u));

@@ -1,6 +1,6 @@
-// A compute pass: the deformed surface of every instance into buffers that a renderer then reads.
+// A compute pass that writes the deformed surface of every instance into buffers.
 
-// Three numbers per vertex, three, and four; instance after instance.
+// Three, three and four numbers per vertex, instance after instance.
 @group(1) @binding(0) var<storage, read_write> positions: array<f32>;
 @group(1) @binding(1) var<storage, read_write> normals: array<f32>;
 @group(1) @binding(2) var<storage, read_write> tangents: array<vec4<f32>>;
@@ -12,7 +12,7 @@ fn deform(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
         return;
     }
     let instance = group.y;
-    // What is known from the start is fetched first.
+    // The rest vertex is fetched first, since its address is known.
     let rest_of_vertex = rest_vertex(index);
     let frame = frame_of(vertex_of(index, instance));
     let at = instance * call.vertices + index;

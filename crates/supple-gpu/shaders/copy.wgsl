@@ -1,4 +1,4 @@
-// Copies numbers: what the memory of a GPU can do at best.
+// Copies numbers, to measure the bandwidth of memory.
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> copied: array<vec4<u32>>;
 

@@ -1,4 +1,4 @@
-// What a kernel reads. Constants for how it is packed stand before this text.
+// What a kernel reads. Constants of its packing precede this text.
 
 struct Call {
     // Vertices of one instance.
@@ -8,39 +8,44 @@ struct Call {
     pose_stride: u32,
     // 1 if stretches follow the joints of every pose.
     stretches: u32,
-    // The box around the rest surface, for places in 16 bits, and the largest number of an influence.
+    // The box around the rest surface, for positions in 16 bits, and the largest number of an
+    // influence.
     box_low: vec3<f32>,
     number_range: f32,
     box_size: vec3<f32>,
-    // Slices along the first dimension of a dispatch; those beyond go on along the third.
+    // Slices along the first dimension of a dispatch; further ones follow along the third.
     row: u32,
 }
 
 @group(0) @binding(0) var<uniform> call: Call;
-// For every instance: the factors of the world, the joints, what they are stretched by, and what all share.
+// For every instance: the factors of the world, the joints, their stretches, and shared vectors.
 @group(0) @binding(1) var<storage, read> poses: array<vec4<f32>>;
-// For every LANES vertices: where their further influences start, in pairs of words, and how many influences the richest of them has.
+// For every LANES vertices: the start of their further influences, in pairs of words, and the
+// largest number of influences of one of them.
 @group(0) @binding(2) var<storage, read> slices: array<vec2<u32>>;
-// Pair of words by pair of words, the vertices of a slice side by side, so that neighbours read neighbours. What every vertex has comes first, slice after slice, where it is found without being
-// looked up: its own numbers, and its heaviest influences with joint, weight and numbers. After all of that, the further influences of each slice.
-// In 16 bits, joint and weight share a word, and so do two numbers.
+// Pairs of words, with the vertices of a slice side by side, so that neighbouring threads read
+// neighbouring words. First, slice after slice, what every vertex has, at an offset that needs no
+// lookup: its own numbers, and its heaviest influences with joint, weight and numbers. Then the
+// further influences of each slice. In 16 bits, joint and weight share a word, and so do two
+// numbers.
 @group(0) @binding(3) var<storage, read> skin: array<vec2<u32>>;
-// What some kernels look up beside that: for each joint and each other one, the hinge between them, counted from one; or the surface that delta mush smooths.
+// A table for some kernels: the hinge between each two joints, counted from one; or the surface
+// that delta mush smooths.
 @group(0) @binding(4) var<storage, read> table: array<u32>;
 
-// What every vertex has, in pairs.
+// The pairs of words that every vertex has.
 const FIRST_PAIRS = (VERTEX_WORDS + FIRST_INFLUENCES * INFLUENCE_WORDS) / 2u;
 
 // A vertex of an instance.
 struct Vertex {
-    // Where its first pair is, and where it would be if its further influences followed it.
+    // The index of its first pair, and what that would be if its further influences followed it.
     first: u32,
     further: u32,
     influences: u32,
     pose: u32,
 }
 
-// Of an influence that a vertex does not have, the weight is zero, and so are all numbers.
+// An influence that a vertex does not have has a weight of zero, and numbers of zero.
 struct Influence {
     joint: u32,
     weight: f32,
@@ -79,13 +84,13 @@ fn influence_of(vertex: Vertex, influence: u32) -> Influence {
     return Influence(influence_word(vertex, influence, 0u), bitcast<f32>(influence_word(vertex, influence, 1u)));
 }
 
-// Two influences at once, of which the second may be none: fetched together, so that memory always has something to do.
+// Two influences, of which the second may be absent. They are fetched together to keep memory busy.
 struct Pair {
     joints: vec2<u32>,
     weights: vec2<f32>,
 }
 
-// From an even one on.
+// The pair that starts at an even index.
 fn pair_of(vertex: Vertex, first: u32) -> Pair {
     let a = influence_of(vertex, first);
     if first + 1u < FIRST_INFLUENCES {
@@ -134,7 +139,7 @@ fn joint_frame(vertex: Vertex, joint: u32, first: u32) -> Frame {
     );
 }
 
-// Phase one of two: the stretches, blended linearly.
+// The blended stretches, which are applied first.
 fn stretch_of(vertex: Vertex) -> Frame {
     if call.stretches == 0u {
         return IDENTITY;
@@ -148,7 +153,7 @@ fn stretch_of(vertex: Vertex) -> Frame {
     return sum;
 }
 
-// What phase two did, after phase one, in the world of the palette.
+// A rigid frame after the stretch, in the world of the palette.
 fn after_stretch(frame: Frame, stretch: Frame, vertex: Vertex) -> Frame {
     let factors = poses[vertex.pose];
     var whole = frame;

@@ -1,9 +1,11 @@
-// Delta mush (§3.1): `x = ṽ + R d` (eq. 4), where smoothing has taken place: the frame carries `ũ` to `ṽ`, turned as the smoothed surface has turned there.
+// Delta mush (§3.1): `x = ṽ + R d` (eq. 4), after smoothing. The frame moves `ũ` to `ṽ`, and turns
+// as the smoothed surface does there.
 
-// What came out of the passes before.
+// The result of the passes before.
 @group(0) @binding(6) var<storage, read> smoothed: array<f32>;
 
-// A vector at rest, or stretched, and what joints make of it beside what the reference does: at rest the two are the same.
+// A vector before and after the joints move it relative to the reference joint; equal at rest. The
+// first includes stretches.
 struct Carried {
     before: vec3<f32>,
     after: vec3<f32>,
@@ -14,14 +16,16 @@ fn smoothed_vector(field: u32, which: u32, point: u32) -> vec3<f32> {
     return vec3(smoothed[first], smoothed[first + 1u], smoothed[first + 2u]);
 }
 
-// From one point of a smoothed field to another. `x` and `δ` one by one: where smoothing leaves little of a patch, their sums would round its edges away.
+// The difference of two points of a smoothed field. `x` and `δ` are subtracted separately: where
+// smoothing shrinks a patch, their sums would round its edges away.
 fn field_edge(field: u32, start: u32, end: u32) -> vec3<f32> {
     let source = smoothed_vector(field, SOURCE, end) - smoothed_vector(field, SOURCE, start);
     let change = smoothed_vector(field, CHANGE, end) - smoothed_vector(field, CHANGE, start);
     return source + change;
 }
 
-// From one point of the smoothed surface to another. What rounding left of places counts between them, for the same reason.
+// The edge between two points of the smoothed surface. Remainders of rounding are included, for the
+// same reason.
 fn edge_between(start: u32, end: u32, instance: u32, stretch: Frame) -> Carried {
     let first = point_of(start);
     let last = point_of(end);
@@ -45,7 +49,8 @@ fn place_of(index: u32, point: Point, middle: vec3<f32>, instance: u32, stretch:
     return Carried(before, before + beside);
 }
 
-// A tangent, what is perpendicular to both, the normal. Of a surface that has collapsed, the first or the last is zero.
+// The columns tangent, bitangent and normal. If the surface has collapsed, the first or the last is
+// zero.
 fn tangent_frame(normal: vec3<f32>, edge: vec3<f32>) -> mat3x3<f32> {
     let up = unit_or(normal, vec3<f32>());
     let along = unit_or(edge - up * dot(up, edge), vec3<f32>());
@@ -77,7 +82,7 @@ fn frame_of(vertex: Vertex) -> Frame {
     let frame_after = tangent_frame(normal.after, towards.after);
     var rotation = frame_after * transpose(frame_before);
     if has_collapsed(frame_before) || has_collapsed(frame_after) {
-        // Then it turns as its heaviest joint does.
+        // Then the vertex turns with its heaviest joint.
         let heaviest = joint_frame(vertex, influence_of(vertex, 0u).joint, 0u);
         rotation = undone_rotation(reference) * transpose(undone_rotation(heaviest));
     }

@@ -1,4 +1,5 @@
-// Direct delta mush, the full model (§3.5.1): turned by the rotation nearest to what smoothing gathers, `[Q q] = Σ_j [R_j δ_j] Ω_ij` (eq. 7), about the middle of the patch.
+// Direct delta mush, the full model (§3.5.1): the rotation nearest to the smoothed sum `[Q q] = Σ_j
+// [R_j δ_j] Ω_ij` (eq. 7), about the middle of the patch.
 fn frame_of(vertex: Vertex) -> Frame {
     let stretch = stretch_of(vertex);
     let heaviest = influence_of(vertex, 0u).joint;

@@ -1,4 +1,4 @@
-// Direct delta mush v2 (§3.5.3): turned by quaternions that are blended by ψ.
+// Direct delta mush v2 (§3.5.3): rotations from quaternions blended by ψ.
 fn frame_of(vertex: Vertex) -> Frame {
     let stretch = stretch_of(vertex);
     if is_alone(vertex) {

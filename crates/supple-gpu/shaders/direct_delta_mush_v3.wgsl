@@ -1,6 +1,7 @@
-// Direct delta mush v3 (§3.5.3): matrices blended by ψ; the delta keeps its length.
+// Direct delta mush v3 (§3.5.3): rotations from matrices blended by ψ; the delta keeps its length.
 
-// How much a blend of rotations is scaled in all directions, and how much a delta may be scaled before its direction is nothing but rounding.
+// The largest uniform scale of a blend of rotations, and the largest scale of a delta, above which
+// its direction is only rounding.
 const MOST_STRETCHED = 16.0;
 const NO_DIRECTION = 1e4;
 
@@ -17,7 +18,8 @@ fn frame_of(vertex: Vertex) -> Frame {
         blend = add_scaled(blend, joint, influence_number(vertex, i, 3u));
     }
     let turned = transform_vector(blend, delta);
-    // Without a delta there is nothing to scale, and where rotations cancel out there is no direction left to scale along.
+    // Without a delta there is nothing to scale, and where rotations cancel out there is no
+    // direction to scale along.
     var factor = 1.0;
     if length(delta) < NO_DIRECTION * length(turned) {
         factor = length(delta) / length(turned);
@@ -25,7 +27,7 @@ fn frame_of(vertex: Vertex) -> Frame {
     let even = min(factor, MOST_STRETCHED);
     var rotation = linear_part(blend) * even;
     if factor > even {
-        // Along the delta only: nothing else that the frame carries must blow up with it.
+        // Along the delta only, so that nothing else that the frame moves is scaled with it.
         let along = delta / dot(delta, delta);
         let rest = turned * (factor - even);
         rotation += mat3x3(rest * along.x, rest * along.y, rest * along.z);

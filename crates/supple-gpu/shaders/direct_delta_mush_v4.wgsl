@@ -1,4 +1,5 @@
-// Direct delta mush v4 (§3.5.4): turned by quaternions that are blended by ψ, about the middle of the patch, which moves linearly.
+// Direct delta mush v4 (§3.5.4): rotations from quaternions blended by ψ, about the middle of the
+// patch, which moves by linear blending.
 fn frame_of(vertex: Vertex) -> Frame {
     let stretch = stretch_of(vertex);
     if is_alone(vertex) {

@@ -1,4 +1,4 @@
-// Dual quaternions: rigid motions that can be added.
+// A dual quaternion: a rigid motion that can be blended.
 struct DualQuaternion {
     real: vec4<f32>,
     dual: vec4<f32>,
@@ -20,21 +20,21 @@ fn with_pair_of_motions(sum: DualQuaternion, vertex: Vertex, influence: u32, fir
     return with_motion(with_motion(sum, a, pair.weights.x), b, pair.weights.y);
 }
 
-// `⊕ w_j q_j` of the parts that start with a vector of each joint.
+// `⊕ w_j q_j`, where `first` is the real part in the vectors of a joint.
 fn blended_motion(vertex: Vertex, first: u32) -> DualQuaternion {
     var sum = with_pair_of_motions(DualQuaternion(vec4<f32>(), vec4<f32>()), vertex, 0u, first);
     for (var i = 2u; i < vertex.influences; i += 2u) {
         sum = with_pair_of_motions(sum, vertex, i, first);
     }
     if !SIGNS_PER_VERTEX && dot(sum.real, sum.real) < CANCELLED {
-        // Only signs from elsewhere can cancel out; then the heaviest joint decides.
+        // Only signs chosen per joint can cancel out; the heaviest joint is used then.
         let heaviest = influence_of(vertex, 0u).joint;
         return joint_motion(vertex, heaviest, first);
     }
     return sum;
 }
 
-// The rigid motion nearest to a sum: both parts by the length of the real one.
+// The rigid motion nearest to a sum: both parts are divided by the length of the real one.
 fn motion_frame(sum: DualQuaternion) -> Frame {
     let r = sum.real;
     let d = sum.dual;

@@ -1,20 +1,21 @@
-// What smoothing works on (see `field_place`).
+// The bindings of the smoothing passes (see `field_place`).
 
 struct Term {
     // `f`, the factor of `y`.
     factor: f32,
-    // How much of this term counts: all, and half of the last one.
+    // The share of this term: one, and half for the last one.
     share: f32,
     // 1 for the first term of a series, which makes `y`.
     is_first: u32,
-    // 1 for the last term of a series after which another one comes, which smooths the result of this one.
+    // 1 for the last term of a series that is followed by another one, which smooths its result.
     goes_on: u32,
 }
 
-// One for each pass.
+// The term of this pass.
 @group(1) @binding(0) var<uniform> term: Term;
 @group(1) @binding(1) var<storage, read_write> fields: array<f32>;
-// `β` as the term before left it, and as this one leaves it, three numbers per point and field. Before the first term it is `x`.
+// `β` before and after this term, three numbers per point and field. Before the first term it is
+// `x`.
 @group(1) @binding(2) var<storage, read> sums: array<f32>;
 @group(1) @binding(3) var<storage, read_write> next_sums: array<f32>;
 

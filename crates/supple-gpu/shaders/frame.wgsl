@@ -40,18 +40,18 @@ fn frame_from(linear: mat3x3<f32>, shift: vec3<f32>) -> Frame {
     return Frame(vec4(rows[0], shift.x), vec4(rows[1], shift.y), vec4(rows[2], shift.z));
 }
 
-// Turned by `rotation`, with `center` carried to `carried`.
+// A rotation, and the shift that moves `center` to `carried`.
 fn turned_about(center: vec3<f32>, rotation: mat3x3<f32>, carried: vec3<f32>) -> Frame {
     return frame_from(rotation, carried - rotation * center);
 }
 
-// A vector of unit length; one without a direction stays where it was.
+// A vector at unit length, or `otherwise` if it has no direction.
 fn unit_or(vector: vec3<f32>, otherwise: vec3<f32>) -> vec3<f32> {
     let squares = dot(vector, vector);
     if squares > 1e-30 && squares < 1e30 {
         return vector * inverseSqrt(squares);
     }
-    // Else by its largest number first, so that squares neither vanish nor overflow.
+    // Otherwise divide by its largest number first, so that squares neither underflow nor overflow.
     let size = max(abs(vector.x), max(abs(vector.y), abs(vector.z)));
     if !(size > 1e-37 && size < 3e38) {
         return otherwise;
@@ -59,7 +59,8 @@ fn unit_or(vector: vec3<f32>, otherwise: vec3<f32>) -> vec3<f32> {
     return normalize(vector / size);
 }
 
-// By the inverse transpose, whatever the frame does: the cofactors are that up to a factor, whose sign is the determinant's.
+// Normals transform by the inverse transpose. The cofactors are that up to a factor, which has the
+// sign of the determinant.
 fn transform_normal(frame: Frame, normal: vec3<f32>) -> vec3<f32> {
     let first = cross(frame.y.xyz, frame.z.xyz);
     let mapped = vec3(
@@ -71,7 +72,8 @@ fn transform_normal(frame: Frame, normal: vec3<f32>) -> vec3<f32> {
     return unit_or(mapped * side, normal);
 }
 
-// Along the surface; the fourth number says on which side the bitangent is, and a mirror turns it.
+// Tangents stay in the surface. The fourth number is the side of the bitangent, which mirroring
+// changes.
 fn transform_tangent(frame: Frame, tangent: vec4<f32>) -> vec4<f32> {
     let side = select(1.0, -1.0, dot(frame.x.xyz, cross(frame.y.xyz, frame.z.xyz)) < 0.0);
     return vec4(unit_or(transform_vector(frame, tangent.xyz), tangent.xyz), tangent.w * side);

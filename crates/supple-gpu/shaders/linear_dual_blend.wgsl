@@ -1,4 +1,4 @@
-// Between linear and dual quaternion blending, by a share of each vertex.
+// A blend of linear and dual quaternion skinning, by a share per vertex.
 fn frame_of(vertex: Vertex) -> Frame {
     let share = own_number(vertex, 0u);
     let linear = blended_frame(vertex, 0u);

@@ -1,4 +1,4 @@
-// Rigid motions of joints: a quaternion, and a shift.
+// A rigid motion of a joint: a quaternion and a shift.
 struct Motion {
     rotation: vec4<f32>,
     shift: vec3<f32>,
@@ -8,7 +8,7 @@ fn motion_of(vertex: Vertex, joint: u32) -> Motion {
     return Motion(joint_vector(vertex, joint, 0u), joint_vector(vertex, joint, 1u).xyz);
 }
 
-// What blending makes of rotations and of where a center goes.
+// A blended rotation, and the blended position of a center.
 struct Turn {
     rotation: vec4<f32>,
     carried: vec3<f32>,
@@ -31,14 +31,14 @@ fn turned_by_pair(turn: Turn, vertex: Vertex, influence: u32, center: vec3<f32>)
     return turned_further(turned_further(turn, a, center, pair.weights.x), b, center, pair.weights.y);
 }
 
-// Turned by `⊕ w_j q_j` about a center that goes to `Σ w_j T_j c`.
+// The rotation `⊕ w_j q_j` about a center that moves to `Σ w_j T_j c`.
 fn turned_by_joints(vertex: Vertex, center: vec3<f32>) -> Frame {
     var turn = turned_by_pair(Turn(vec4<f32>(), vec3<f32>()), vertex, 0u, center);
     for (var i = 2u; i < vertex.influences; i += 2u) {
         turn = turned_by_pair(turn, vertex, i, center);
     }
     if !SIGNS_PER_VERTEX && dot(turn.rotation, turn.rotation) < CANCELLED {
-        // Only signs from elsewhere can cancel out; then the heaviest joint decides.
+        // Only signs chosen per joint can cancel out; the heaviest joint is used then.
         turn.rotation = motion_of(vertex, influence_of(vertex, 0u).joint).rotation;
     }
     return turned_about(center, rotation_of(turn.rotation), turn.carried);

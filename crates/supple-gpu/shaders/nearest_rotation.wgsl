@@ -1,8 +1,9 @@
 // The rotation nearest to a matrix, `argmax tr(RᵀM)`: never a reflection.
 
-// Gaps, for a matrix of unit norm, from which on the closed form has all the digits that single precision has.
+// The gap, for a matrix of unit norm, above which the closed form has all digits of single
+// precision.
 const WIDE_GAP = 0.2;
-// And below which it has none.
+// The gap below which the closed form has no correct digits.
 const HARDLY_TOLD = 0.01;
 
 fn cofactors(m: mat3x3<f32>) -> mat3x3<f32> {
@@ -13,8 +14,9 @@ fn sum_of_squares(m: mat3x3<f32>) -> f32 {
     return dot(m[0], m[0]) + dot(m[1], m[1]) + dot(m[2], m[2]);
 }
 
-// The largest root λ of `λ⁴ − 2λ² − 8 det λ + 1 − 4‖cof‖²` is the sum of the singular values of a matrix of unit norm, the last with the sign of the determinant; with it the rotation has a closed
-// form. `about` is a rotation to start from where it does not hold.
+// The largest root λ of `λ⁴ − 2λ² − 8 det λ + 1 − 4‖cof‖²` is the sum of the singular values of a
+// matrix of unit norm, the last with the sign of the determinant. The rotation has a closed form in
+// λ. Where that is not accurate, `about` is the rotation to start from.
 fn nearest_rotation(matrix: mat3x3<f32>, about: mat3x3<f32>) -> mat3x3<f32> {
     let squares = sum_of_squares(matrix);
     if !(squares > 1e-30 && squares < 1e30) {
@@ -24,7 +26,7 @@ fn nearest_rotation(matrix: mat3x3<f32>, about: mat3x3<f32>) -> mat3x3<f32> {
     let c = cofactors(m);
     let determinant = dot(m[0], c[0]);
     let cofactor_squares = sum_of_squares(c);
-    // Above all roots: exact for a ball, and for all that is flat.
+    // A bound above all roots, exact for a ball and for flat matrices.
     let most = max(determinant, determinant * sqrt(3.0));
     var lambda = sqrt(1.0 + 2.0 * sqrt(max(cofactor_squares + 2.0 * most, 0.0)));
     // Halley's method.
@@ -51,7 +53,7 @@ fn nearest_rotation(matrix: mat3x3<f32>, about: mat3x3<f32>) -> mat3x3<f32> {
     return refined_rotation(m, about);
 }
 
-// Unit and perpendicular columns near those of a matrix.
+// A rotation near a matrix, by orthonormalising its columns.
 fn straightened(m: mat3x3<f32>) -> mat3x3<f32> {
     let x = normalize(m[0]);
     let z = normalize(cross(x, m[1]));
@@ -71,7 +73,8 @@ fn least_eigenvalue(s: mat3x3<f32>) -> f32 {
     return mean + 2.0 * spread * cos(third + 2.0943951);
 }
 
-// Newton's method on rotations, for matrices that hardly tell one: from `R`, the best small turn `θ` solves `(tr S − S) θ = axial(RᵀM)`, with `S` the symmetric part of `RᵀM`.
+// Newton's method on rotations, for ill-conditioned matrices: from `R`, the best small turn `θ`
+// solves `(tr S − S) θ = axial(RᵀM)`, with `S` the symmetric part of `RᵀM`.
 fn refined_rotation(m: mat3x3<f32>, start: mat3x3<f32>) -> mat3x3<f32> {
     var rotation = start;
     for (var i = 0; i < 40; i++) {
@@ -80,8 +83,9 @@ fn refined_rotation(m: mat3x3<f32>, start: mat3x3<f32>) -> mat3x3<f32> {
         let trace = fit[0].x + fit[1].y + fit[2].z;
         let s = (fit + transpose(fit)) * -0.5;
         let bending = mat3x3(s[0] + vec3(trace, 0.0, 0.0), s[1] + vec3(0.0, trace, 0.0), s[2] + vec3(0.0, 0.0, trace));
-        // A little is added so that directions which the matrix does not tell stay as they are. Far from the best rotation some directions bend upwards; these are bent down as much, so that every step
-        // climbs, and also those take few in which the matrix tells little.
+        // A small term keeps directions that the matrix does not determine. Far from the best
+        // rotation, some directions have positive curvature; shifting the eigenvalues makes every
+        // step climb, and few steps suffice in weakly determined directions.
         let added = 1e-6 - 2.0 * min(least_eigenvalue(bending), 0.0);
         let hessian = mat3x3(
             bending[0] + vec3(added, 0.0, 0.0),

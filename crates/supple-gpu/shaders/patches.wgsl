@@ -1,6 +1,6 @@
 // The patch that smoothing gathers around a vertex.
 
-// One joint carries all of it, and the vertex along.
+// True if a single joint moves the patch and the vertex.
 fn is_alone(vertex: Vertex) -> bool {
     return vertex.influences < 2u || influence_of(vertex, 1u).weight == 0.0;
 }
@@ -12,7 +12,9 @@ fn influence_moments(vertex: Vertex, influence: u32) -> mat3x3<f32> {
     return mat3x3(xx_xy_xz, vec3(xx_xy_xz.y, yy_yz_zz.xy), vec3(xx_xy_xz.z, yy_yz_zz.yz));
 }
 
-// `q` of eq. (7), where the first numbers of an influence are its lever, and the last number of the vertex is the length in which it is measured: `Σ M_j (ω_j p + χ_j, ω_j)`, measured from where the heaviest joint takes the middle.
+// `q` of eq. (7), `Σ M_j (ω_j p + χ_j, ω_j)`, relative to the position to which the heaviest joint
+// moves the middle. The first numbers of an influence are its lever, in units of the last number of
+// the vertex.
 fn gathered_middle(vertex: Vertex, stretch: Frame, center: vec3<f32>) -> vec3<f32> {
     let base = transform_point(joint_frame(vertex, influence_of(vertex, 0u).joint, 1u), center);
     let unit = own_number(vertex, VERTEX_NUMBERS - 1u);

@@ -1,7 +1,9 @@
-// The surface that is smoothed before frames can be had. All that was baked for it is in `table`:
-// how many points there are, and how many slices of them a row has (see `call.row`); for every LANES points, where their words start, and the most neighbours and triangles that one of them has; for
-// every piece its middle and its joint; then, word by word, the points of a slice side by side: the words below, a point and its share for every neighbour, two points for every triangle.
-// A neighbour or a triangle that a point does not have is the point itself.
+// The surface that is smoothed before the frames are computed. `table` holds its bake: the number
+// of points, and of slices in a row (see `call.row`); for every LANES points the start of their
+// words, and the largest number of neighbours and of triangles of one of them; for every piece its
+// middle and its joint; then, word by word, the points of a slice side by side: the words below, a
+// point and its share for every neighbour, two points for every triangle. Missing neighbours and
+// triangles are the point itself.
 
 const SLICES = 2u;
 
@@ -19,7 +21,7 @@ struct Point {
     triangles: u32,
 }
 
-// A connected piece: a place in its middle, and the joint that is its reference.
+// A connected piece: a point in its middle, and its reference joint.
 struct Piece {
     middle: vec3<f32>,
     joint: u32,
@@ -52,7 +54,8 @@ fn piece_of(point: Point) -> Piece {
     return Piece(bitcast<vec3<f32>>(vec3(table[first], table[first + 1u], table[first + 2u])), table[first + 3u]);
 }
 
-// What is smoothed: for every instance what joints do beside the reference and, if there are stretches, what those do beside the reference's.
+// The fields that are smoothed: for every instance the motion of points relative to the reference
+// joint and, if there are stretches, their stretch relative to that of the reference joint.
 const BESIDE = 0u;
 const STRETCHED = 1u;
 
@@ -60,7 +63,8 @@ fn field_of(instance: u32, which: u32) -> u32 {
     return instance * (1u + call.stretches) + which;
 }
 
-// Of every field three arrays, three numbers per point: `x`, which is smoothed; `δ`, what smoothing changes; `y = L x`.
+// The arrays of every field, three numbers per point: `x`, which is smoothed; `δ`, its change; `y =
+// L x`.
 const SOURCE = 0u;
 const CHANGE = 1u;
 const DIFFERENCE = 2u;
@@ -69,12 +73,12 @@ fn field_place(field: u32, which: u32, point: u32) -> u32 {
     return 3u * ((3u * field + which) * point_count() + point);
 }
 
-// A rotation is undone by its transpose, whose columns are its rows.
+// The inverse of a rotation is its transpose, whose columns are its rows.
 fn undone_rotation(motion: Frame) -> mat3x3<f32> {
     return mat3x3(motion.x.xyz, motion.y.xyz, motion.z.xyz);
 }
 
-// How the reference is stretched.
+// The stretch of the reference joint.
 fn joint_stretch(vertex: Vertex, joint: u32) -> Frame {
     if call.stretches == 0u {
         return IDENTITY;

@@ -1,14 +1,14 @@
 // Quaternions as (x, y, z, w); `q` and `−q` are the same rotation.
 
-// A sum whose square is below this tells no rotation.
+// The squared length of a sum below which it has no rotation.
 const CANCELLED = 1e-12;
 
 // The cosine below which a sum and the next quaternion count as perpendicular (joints half a turn
 // apart). The next one then keeps its sign, so that rounding doesn't decide.
 const TIE = 2e-6;
 
-// The sign with which the next quaternion, of unit length, is added to a sum (⊕): nearer to the sum
-// so far, unless signs were chosen per joint.
+// The sign with which the next unit quaternion is added to a sum (⊕): that nearer to the sum,
+// unless signs were chosen per joint.
 fn sign_beside(sum: vec4<f32>, next: vec4<f32>) -> f32 {
     let along = dot(sum, next);
     let turned = along < 0.0 && along * along > TIE * TIE * dot(sum, sum);

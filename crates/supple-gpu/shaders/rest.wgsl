@@ -1,5 +1,6 @@
-// The rest surface, laid out as the skin is: position, normal, and where there are tangents those. In 16 bits, positions are places in the box (the fourth number is the side of the tangent), and
-// directions lie on an octahedron.
+// The rest surface, laid out like the skin: position, normal, and tangent if there is one. In 16
+// bits, positions are relative to the box (the fourth number is the side of the tangent), and
+// directions are on an octahedron.
 @group(0) @binding(5) var<storage, read> rest: array<vec2<u32>>;
 
 struct Rest {
@@ -8,14 +9,14 @@ struct Rest {
     tangent: vec4<f32>,
 }
 
-// A unit vector from its place on an octahedron that is folded flat.
+// A unit vector from its octahedral coordinates.
 fn unfolded(place: vec2<f32>) -> vec3<f32> {
     let height = 1.0 - abs(place.x) - abs(place.y);
     let below = max(-height, 0.0);
     return normalize(vec3(place - select(vec2(-below), vec2(below), place >= vec2(0.0)), height));
 }
 
-// What is not deformed stays zero. Pairs are read as a whole, each once.
+// A vertex of the rest surface; what is not deformed is zero. Each pair is read once.
 fn rest_vertex(index: u32) -> Rest {
     let first = index / LANES * (REST_WORDS / 2u * LANES) + index % LANES;
     let a = rest[first];

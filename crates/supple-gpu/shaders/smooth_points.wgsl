@@ -26,7 +26,7 @@ fn smooth_points(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocat
         var change = pull * (-term.factor * term.share);
         var sum = change;
         if term.is_first == 1u {
-            // The sums are zero still; what stands in their place is `x`.
+            // The sums are still zero; in their place is `x`.
             put_field_vector(at_difference, pull);
         } else {
             change = field_vector(at_change) - (field_vector(at_difference) * term.factor + pull) * term.share;

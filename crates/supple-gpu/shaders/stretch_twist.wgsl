@@ -1,4 +1,5 @@
-// Stretchable, twistable bones (§5 of the course, Fig. 9): `Σ w_i [a'_i + R_i · Rot(axis_i, e_i θ_i) · (e_i s_i + v − a_i)]`.
+// Stretchable, twistable bones (§5 of the course, Fig. 9): `Σ w_i [a'_i + R_i · Rot(axis_i, e_i
+// θ_i) · (e_i s_i + v − a_i)]`.
 fn frame_of(vertex: Vertex) -> Frame {
     var sum = ZERO;
     for (var i = 0u; i < vertex.influences; i++) {

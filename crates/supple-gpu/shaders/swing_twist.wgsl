@@ -1,8 +1,9 @@
-// Swing-twist deformers (§4 and §5 of the course): linear blending, and at every hinge between two joints of the vertex what blending the twist as an angle adds to it.
+// Swing-twist deformers (§4 and §5 of the course): linear blending, plus the difference of blending
+// twists as angles at every hinge between two joints of the vertex.
 
 const HINGE_VECTORS = 8u;
 
-// Seen from the pivot of a hinge, and turned about its bone.
+// A rotation about the bone of a hinge, relative to its pivot.
 fn turned_bone(axis: vec3<f32>, pivot: vec3<f32>, angle: f32) -> Frame {
     let turn = turn_about(axis, angle);
     return frame_from(turn, -(turn * pivot));
@@ -12,7 +13,8 @@ fn between(frame: Frame, other: Frame, share: f32) -> Frame {
     return add_scaled(frame, add_scaled(other, frame, -1.0), share);
 }
 
-// What `Γ` at a share of the way from the joint above to the one below adds to linear blending.
+// The difference of `Γ` from linear blending, at a share of the way from the joint above to the one
+// below.
 fn beyond_linear(vertex: Vertex, hinge: u32, share: f32) -> Frame {
     let first = hinge * HINGE_VECTORS;
     let above = shared_frame(vertex, first);

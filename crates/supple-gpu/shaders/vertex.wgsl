@@ -1,4 +1,4 @@
-// A vertex shader: deformed vertices straight into a picture, with nothing in between.
+// A vertex shader that draws deformed vertices.
 
 @group(1) @binding(0) var<uniform> clip_from_world: mat4x4<f32>;
 

@@ -1,4 +1,4 @@
-//! A GPU, and why there may be none.
+//! A GPU, and why it could not do something.
 
 use supple::Normals;
 use supple::deform::DeformError;
@@ -6,101 +6,104 @@ use thiserror::Error;
 
 /// Why something could not be done on the GPU.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum GpuError {
-    /// No GPU, or no driver for it.
+    /// There is no GPU, or no driver for it.
     #[error(
-        "no GPU can be used here: {why}. On Linux this needs a Vulkan driver and its loader libvulkan.so.1; Mesa's lavapipe (package mesa-vulkan-drivers) is one that runs on the CPU"
+        "no GPU can be used here: {why}. On Linux this needs a Vulkan driver and its loader \
+         libvulkan.so.1; Mesa's lavapipe (package mesa-vulkan-drivers) is one that runs on the CPU"
     )]
     NoAdapter {
-        /// What was tried.
+        /// The error of every backend that was tried.
         why: String,
     },
-    /// A GPU that does not give what is needed.
+    /// The GPU does not have the limits or features that are needed.
     #[error("the GPU '{adapter}' cannot be used: {why}")]
     NoDevice {
-        /// Which.
+        /// The name of the GPU.
         adapter: String,
-        /// What it said.
+        /// The error of its driver.
         why: String,
     },
-    /// A method that has no shader.
+    /// The method has no shader.
     #[error("the method has no shader: its frames are computed on the CPU alone")]
     NoShader,
-    /// Normals that shaders do not make.
+    /// Shaders do not compute this kind of normals.
     #[error("normals on the GPU are 'transported', but '{}' were asked for", .0.name())]
     Normals(Normals),
-    /// Tangents of a surface that has none.
+    /// Tangents were requested of a surface that has none.
     #[error("the rest surface has no tangents")]
     NoTangents,
-    /// More than fits into one buffer.
+    /// The data does not fit into one buffer.
     #[error("{what} take {bytes} bytes, but a buffer on '{adapter}' holds at most {most}")]
     TooLarge {
-        /// What does not fit.
+        /// The data, such as "poses".
         what: &'static str,
-        /// How much it is.
+        /// Its number of bytes.
         bytes: u64,
-        /// How much would be fine.
+        /// The largest number of bytes.
         most: u64,
-        /// Where.
+        /// The name of the GPU.
         adapter: String,
     },
-    /// Fewer buffers for one shader than a method needs.
+    /// The method needs more buffers in one shader than the GPU has.
     #[error(
-        "the method needs {needed} storage buffers in a shader, but the device on '{adapter}' gives {most}"
+        "the method needs {needed} storage buffers in a shader, but the device on '{adapter}' \
+         gives {most}"
     )]
     StorageBuffers {
-        /// How many it needs.
+        /// The number of buffers that the method needs.
         needed: u32,
-        /// How many there may be.
+        /// The largest number of buffers.
         most: u32,
-        /// Where.
+        /// The name of the GPU.
         adapter: String,
     },
-    /// What the GPU could not make.
+    /// The GPU refused to make a buffer, a texture or a pipeline.
     #[error("the GPU '{adapter}' refused: {why}")]
     Refused {
-        /// Which.
+        /// The name of the GPU.
         adapter: String,
-        /// What it said.
+        /// The error of its driver.
         why: String,
     },
-    /// A picture that is too wide or too high.
+    /// A picture is too wide or too high.
     #[error(
         "a picture of {width} × {height} pixels is too large for '{adapter}': at most {most} each"
     )]
     PictureSize {
-        /// Pixels per row.
+        /// The width in pixels.
         width: usize,
-        /// Rows.
+        /// The height in pixels.
         height: usize,
-        /// How many would be fine.
+        /// The largest width and height.
         most: usize,
-        /// Where.
+        /// The name of the GPU.
         adapter: String,
     },
-    /// More instances than were made room for.
+    /// There are more poses than instances.
     #[error("{found} poses, but there is room for {room} instances")]
     Instances {
-        /// How many poses were given.
+        /// The number of poses.
         found: usize,
-        /// How many there may be.
+        /// The number of instances.
         room: usize,
     },
-    /// A GPU that does not tell how long something took.
+    /// The GPU does not measure how long work takes.
     #[error("the GPU '{adapter}' has no clock that could be read (timestamp queries)")]
     NoClock {
-        /// Which.
+        /// The name of the GPU.
         adapter: String,
     },
-    /// What was asked of the GPU did not come back.
+    /// A result could not be read back.
     #[error("the GPU did not give back the surface: {0}")]
     Lost(String),
-    /// The pose does not fit.
+    /// The pose or the shape does not fit the skin.
     #[error(transparent)]
     Deform(#[from] DeformError),
 }
 
-/// A GPU with a queue of work.
+/// A GPU: its device, and the queue that takes work for it.
 #[derive(Clone, Debug)]
 pub struct Gpu {
     device: wgpu::Device,
@@ -109,7 +112,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// The fastest one that is there.
+    /// Opens the fastest GPU of this machine.
     ///
     /// # Errors
     ///
@@ -144,7 +147,7 @@ impl Gpu {
         })
     }
 
-    /// A device that a renderer has already.
+    /// Uses a device that a renderer has already.
     pub fn of(device: wgpu::Device, queue: wgpu::Queue) -> Gpu {
         let name = device.adapter_info().name;
         Gpu {
@@ -154,18 +157,18 @@ impl Gpu {
         }
     }
 
-    /// What the GPU is called.
+    /// The name of the GPU.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The device, for command encoders and buffers.
+    /// The device, which makes command encoders and buffers.
     pub fn device(&self) -> &wgpu::Device {
         &self.device
     }
 
-    /// Does something that makes buffers, textures or pipelines; what the GPU has no room for, or
-    /// refuses, is an error, where it would else be a panic.
+    /// Runs `work`, which makes buffers, textures or pipelines. If the GPU has no room for them or
+    /// refuses them, that is an error, where it would otherwise be a panic.
     ///
     /// # Errors
     ///
@@ -193,7 +196,7 @@ impl Gpu {
         }
     }
 
-    /// The queue, for what was encoded.
+    /// The queue, which takes encoded commands.
     pub fn queue(&self) -> &wgpu::Queue {
         &self.queue
     }
@@ -213,7 +216,7 @@ impl Gpu {
         })
     }
 
-    /// The first bytes of a buffer, when all that was submitted is done.
+    /// Reads the first bytes of a buffer, once all submitted work is done.
     ///
     /// # Errors
     ///

@@ -1,32 +1,32 @@
-//! What is deformed, and how much room it takes.
+//! What is deformed, and how its input is packed.
 
 use supple::deform::{Kernel, StreamLayout};
 
-/// How many bits a number takes.
+/// The number of bits of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Width {
-    /// 32, as it is.
+    /// 32 bits, exact.
     #[default]
     Full,
-    /// 16, rounded.
+    /// 16 bits, rounded.
     Short,
 }
 
-/// What is deformed beside positions, and how what is read for it is packed.
+/// What is deformed besides positions, and how the input is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
-    /// Unit normals.
+    /// Whether normals are deformed, which are unit vectors.
     pub normals: bool,
-    /// Unit tangents, with the side of the bitangent.
+    /// Whether tangents are deformed: unit vectors, with the side of the bitangent.
     pub tangents: bool,
-    /// Weights: in 16 bits they still sum to one, in steps of 1/65535. Weights of animation space,
-    /// which are no shares, stay in 32.
+    /// The width of weights. In 16 bits they are in steps of 1/65535 and still sum to one. The
+    /// weights of animation space, which do not, always have 32 bits.
     pub weights: Width,
-    /// What is baked for each influence, such as the matrices of direct delta mush: in 16 bits, in
-    /// steps of 1/32767 of the largest of them.
+    /// The width of numbers that are baked for each influence, such as the matrices of direct delta
+    /// mush. In 16 bits they are in steps of 1/32767 of the largest of them.
     pub numbers: Width,
-    /// The rest surface: in 16 bits, positions are in steps of 1/65535 of its box, normals and
-    /// tangents on an octahedron.
+    /// The width of the rest surface. In 16 bits, positions are in steps of 1/65535 of its box, and
+    /// normals and tangents are on an octahedron.
     pub rest: Width,
 }
 
@@ -43,7 +43,7 @@ impl Default for Format {
 }
 
 impl Format {
-    /// All that can be in 16 bits.
+    /// Everything in 16 bits that can be, with normals and without tangents.
     pub const SHORT: Format = Format {
         normals: true,
         tangents: false,
@@ -56,12 +56,12 @@ impl Format {
         self.weights == Width::Short && kernel != Kernel::AnimationSpace
     }
 
-    /// The words of joint and weight.
+    /// The number of words of a joint and its weight.
     pub(crate) fn weight_words(self, kernel: Kernel) -> usize {
         if self.has_short_weights(kernel) { 1 } else { 2 }
     }
 
-    /// The words of an influence: one, or pairs.
+    /// The number of words of an influence: one, or pairs.
     pub(crate) fn influence_words(self, layout: &StreamLayout) -> usize {
         let numbers = match self.numbers {
             Width::Full => layout.per_influence,
@@ -73,8 +73,8 @@ impl Format {
         }
     }
 
-    /// How many influences every vertex has room for where they are found without being looked up:
-    /// a pair, or one where it is large and room for nothing would cost much.
+    /// The number of influences that every vertex has room for at an offset that needs no lookup: a
+    /// pair, or one if influences are large.
     pub(crate) fn first_influences(self, layout: &StreamLayout) -> usize {
         match self.influence_words(layout) {
             ..=PAIR => 2,
@@ -82,12 +82,12 @@ impl Format {
         }
     }
 
-    /// The words of what is found like that.
+    /// The number of words of a vertex at an offset that needs no lookup.
     pub(crate) fn first_words(self, layout: &StreamLayout) -> usize {
         vertex_words(layout) + self.first_influences(layout) * self.influence_words(layout)
     }
 
-    /// The words of a rest vertex.
+    /// The number of words of a rest vertex.
     pub(crate) fn rest_words(self) -> usize {
         in_pairs(match (self.rest, self.normals, self.tangents) {
             (Width::Full, _, true) => 10,
@@ -100,15 +100,15 @@ impl Format {
     }
 }
 
-/// Memory is read in pairs of words: half as many reads as with single ones, each for two.
+/// The number of words that are read at once: half as many reads as of single words.
 pub(crate) const PAIR: usize = 2;
 
-/// So many words in whole pairs.
+/// Rounds a number of words up to whole pairs.
 pub(crate) fn in_pairs(words: usize) -> usize {
     words.next_multiple_of(PAIR)
 }
 
-/// The words of a vertex beside its influences.
+/// The number of words of a vertex without its influences.
 pub(crate) fn vertex_words(layout: &StreamLayout) -> usize {
     in_pairs(layout.per_vertex)
 }

@@ -1,16 +1,13 @@
 //! The skinning methods of Supple on the GPU.
 //!
-//! What is computed once per pose stays on the CPU ([`supple::deform::PoseStream`]): a few vectors
-//! per joint. The rest, one frame per vertex, is a function in WGSL, in a file of its own for each
-//! kernel (`shaders/`), which a compute pass or a vertex shader calls: [`shader`] puts the text
-//! together, and [`vertex_functions`] for a vertex shader of one's own.
+//! [`GpuSkin`] deforms a crowd with one dispatch, and leaves the surfaces in vertex buffers:
 //!
 //! ```no_run
 //! use supple::{Palette, Skin};
 //! use supple_gpu::{Format, Gpu, GpuError, GpuSkin};
 //!
 //! fn show(skin: &Skin, palettes: &[Palette]) -> Result<(), GpuError> {
-//!     let gpu = Gpu::new()?;
+//!     let gpu = Gpu::new()?; // or Gpu::of, for the device of your renderer
 //!     let mut crowd = GpuSkin::new(&gpu, skin, Format::default(), palettes.len())?;
 //!     // Every frame:
 //!     crowd.pose(&gpu, palettes)?;
@@ -21,7 +18,25 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! # Overview
+//!
+//! | for | use |
+//! | --- | --- |
+//! | deformed vertex buffers | [`GpuSkin`] |
+//! | deforming in your own vertex shader | [`GpuSkin::inputs`], [`GpuSkin::vertex_functions`] |
+//! | less memory and bandwidth | [`Format::SHORT`] |
+//! | the surface back on the CPU | [`GpuSkin::deform`], or [`GpuLoop`] in a [`supple::Player`] |
+//! | shaders for an engine without wgpu | [`shaders`] |
+//! | measuring | [`timing`] |
+//!
+//! # How it works
+//!
+//! What is computed once per pose stays on the CPU: a few vectors per joint
+//! ([`supple::deform::PoseStream`]). The rest, one frame per vertex, is a function in WGSL, in a
+//! file of its own for each kernel (`shaders/`), which a compute pass or a vertex shader calls.
 
+mod description;
 mod device;
 mod export;
 mod format;
@@ -30,13 +45,20 @@ mod resources;
 mod shader;
 mod skin;
 mod smoothing;
-mod timing;
+pub mod timing;
 mod vertex_loop;
 
 pub use device::{Gpu, GpuError};
-pub use export::{ExportError, Language, description, pass_description, translate};
 pub use format::{Format, Width};
-pub use shader::{LANES, Pass, Stage, passes, shader, vertex_functions};
-pub use skin::{GpuSkin, Surface};
-pub use timing::{time_copy, time_frame};
+pub use skin::{DeformedSurface, GpuSkin};
 pub use vertex_loop::GpuLoop;
+
+/// The shaders as text, for engines without wgpu.
+///
+/// [`shader`](shaders::shader) gives the WGSL text for a method, [`description`](shaders::description)
+/// says what it reads and writes, and [`translate`](shaders::translate) gives it in other languages.
+pub mod shaders {
+    pub use crate::description::{description, pass_description};
+    pub use crate::export::{ExportError, Language, translate};
+    pub use crate::shader::{LANES, Pass, Stage, passes, shader, vertex_functions};
+}

@@ -1,4 +1,4 @@
-//! What was baked, as shaders read it: slices of vertices, word by word.
+//! Baked skins as shaders read them: slices of vertices, word by word.
 
 use crate::format::{Format, PAIR, Width, in_pairs, vertex_words};
 use crate::shader::LANES;
@@ -10,15 +10,14 @@ use supple::mesh::Shape;
 
 /// A skin in slices.
 pub(crate) struct Slices {
-    /// Where the further influences of each start, in pairs of words, and how many influences its
-    /// richest vertex has.
+    /// The start of the further influences of each slice, in pairs of words, and the largest number
+    /// of influences of one of its vertices.
     pub(crate) starts: Vec<[u32; 2]>,
-    /// What every vertex has, slice after slice.
+    /// The words that every vertex has, slice after slice.
     first: Vec<u32>,
-    /// Further influences.
+    /// The words of further influences.
     further: Vec<u32>,
-    /// The largest number of an influence, whatever its sign; not looked for where numbers are not
-    /// rounded.
+    /// The largest absolute number of an influence; zero if numbers are not rounded.
     pub(crate) number_range: f32,
 }
 
@@ -126,8 +125,8 @@ impl Slices {
                     }
                 }
             }
-            // Of influences that it does not have, the weight is zero. That takes off its own
-            // joint, but not one that is not finite.
+            // Missing influences have a weight of zero and name the vertex's own joint, since zero
+            // times a joint that is not finite is not zero.
             if let Some(&(own, _)) = vertex.influences.first() {
                 for influence in vertex.influences.len()..influences.max(first_influences) {
                     put(place_of_influence(influence), u32::from(own));
@@ -137,17 +136,17 @@ impl Slices {
     }
 }
 
-/// The rest surface, sliced alike.
+/// The rest surface in slices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackedRest {
     pub(crate) words: Vec<u32>,
-    /// The box around it.
+    /// The lowest corner and the size of the box around it.
     pub(crate) low: Vec3,
     pub(crate) size: Vec3,
 }
 
 impl PackedRest {
-    /// Packs a surface; of the same size as the last, it takes no new memory.
+    /// Packs a surface. One with as many vertices as the last allocates nothing.
     pub(crate) fn pack(&mut self, shape: &Shape<'_>, format: Format) {
         let places = || shape.positions.iter().copied();
         self.low = places().reduce(Vec3::min).unwrap_or(Vec3::ZERO);
@@ -190,12 +189,12 @@ impl PackedRest {
     }
 }
 
-/// Where a word of a vertex is within its slice: pair by pair, the vertices side by side.
+/// The index of a word of a vertex within its slice: pair by pair, the vertices side by side.
 fn place_of(word: usize, lane: usize) -> usize {
     (word / PAIR * LANES + lane) * PAIR + word % PAIR
 }
 
-/// The largest number of an influence, whatever its sign.
+/// The largest absolute number of an influence.
 fn largest_number(skin: &Skin) -> f32 {
     let parts = exec::map_chunks(skin.vertex_count(), |vertices| {
         let mut stream = VertexStream::default();
@@ -210,8 +209,8 @@ fn largest_number(skin: &Skin) -> f32 {
     parts.into_iter().fold(0.0, f32::max)
 }
 
-/// Weights in steps of 1/65535 with the same sum, up to half a step: what rounding leaves goes to
-/// the heaviest.
+/// Rounds weights to steps of 1/65535 with the same sum, up to half a step; the heaviest takes what
+/// rounding leaves.
 fn in_steps(influences: &[(u16, f32)]) -> Vec<u16> {
     const STEPS: f64 = 65535.0;
     let rounded = |weight: f64| (weight * STEPS).round().clamp(0.0, STEPS) as i64;
@@ -233,19 +232,19 @@ fn in_steps(influences: &[(u16, f32)]) -> Vec<u16> {
         .collect()
 }
 
-/// Numbers from −1 to 1, as `unpack2x16snorm` reads them.
+/// Packs numbers from −1 to 1, as `unpack2x16snorm` reads them.
 fn signed_pair(pair: Vec2) -> u32 {
     let short = |number: f32| (number.clamp(-1.0, 1.0) * 32767.0).round() as i16 as u16;
     u32::from(short(pair.x)) | u32::from(short(pair.y)) << 16
 }
 
-/// Numbers from 0 to 1, as `unpack2x16unorm` reads them.
+/// Packs numbers from 0 to 1, as `unpack2x16unorm` reads them.
 fn share_pair(pair: Vec2) -> u32 {
     let short = |number: f32| (number.clamp(0.0, 1.0) * 65535.0).round() as u16;
     u32::from(short(pair.x)) | u32::from(short(pair.y)) << 16
 }
 
-/// The place of a direction on an octahedron that is folded flat.
+/// The octahedral coordinates of a direction.
 fn folded(direction: Vec3) -> Vec2 {
     let flat = direction / direction.abs().element_sum().max(f32::MIN_POSITIVE);
     let place = Vec2::new(flat.x, flat.y);

@@ -1,9 +1,9 @@
-//! The shaders, put together from their parts.
+//! The shaders, assembled from their parts.
 
 use crate::format::{Format, Width, vertex_words};
 use supple::deform::{Antipodality, Kernel, StreamLayout};
 
-/// How many vertices make up a slice, whose words lie side by side: a workgroup.
+/// The number of vertices in a slice, whose words are interleaved: one workgroup.
 pub const LANES: usize = 64;
 
 const FRAME: &str = include_str!("../shaders/frame.wgsl");
@@ -22,22 +22,22 @@ const POSED: &str = include_str!("../shaders/posed.wgsl");
 const COMPUTE: &str = include_str!("../shaders/compute.wgsl");
 const VERTEX: &str = include_str!("../shaders/vertex.wgsl");
 
-/// Who calls the frame of a vertex.
+/// The stage of a pipeline that deforms vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// A compute pass, entry point `deform`: surfaces go into buffers, for renderers that read them
-    /// more than once.
+    /// A compute pass with the entry point `deform`, which writes surfaces into buffers, for
+    /// renderers that read them more than once.
     Compute,
-    /// A vertex shader, entry point `draw`: surfaces go straight into a picture.
+    /// A vertex shader with the entry point `draw`, which draws surfaces directly.
     Vertex,
 }
 
 impl Stage {
-    /// Both.
+    /// Both stages.
     pub const ALL: [Stage; 2] = [Stage::Compute, Stage::Vertex];
 }
 
-/// What the frame of a kernel is made of, in order: what it calls, then itself.
+/// The parts that compute the frame of a kernel, in order; the last one is its own.
 fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
     Some(match kernel {
         Kernel::Linear => &[BLEND, include_str!("../shaders/linear.wgsl")],
@@ -102,8 +102,10 @@ fn parts(kernel: Kernel) -> Option<&'static [&'static str]> {
     })
 }
 
-/// A shader module with an entry point for a stage, which deforms surfaces by a method; none if
-/// there is no shader for it. Where there are [`passes`], they go first.
+/// The WGSL text of a shader that deforms surfaces, with an entry point for a stage. None if the
+/// method has no shader.
+///
+/// If the kernel has [`passes`], they go before it.
 pub fn shader(layout: &StreamLayout, format: Format, stage: Stage) -> Option<String> {
     let calling = match stage {
         Stage::Compute => &[COMPUTE][..],
@@ -112,33 +114,35 @@ pub fn shader(layout: &StreamLayout, format: Format, stage: Stage) -> Option<Str
     with_frames(layout, format, calling)
 }
 
-/// What a vertex shader of one's own needs: `posed_vertex(index, instance)` gives the position, the
-/// normal and the tangent of a vertex, and reads the bindings of group 0 alone
-/// ([`crate::GpuSkin::inputs`]). No entry point. None if there is no shader for the method. Where
-/// there are [`passes`], they go first ([`crate::GpuSkin::prepare`]).
+/// The WGSL text of functions for your own vertex shader, without an entry point. None if the
+/// method has no shader.
+///
+/// `posed_vertex(index, instance)` gives the position, the normal and the tangent of a vertex. It
+/// reads only the bindings of group 0 ([`crate::GpuSkin::inputs`]). If the kernel has [`passes`],
+/// they go before it ([`crate::GpuSkin::prepare`]).
 pub fn vertex_functions(layout: &StreamLayout, format: Format) -> Option<String> {
     with_frames(layout, format, &[POSED])
 }
 
-/// The frame of a vertex, the rest surface, and who calls them.
+/// The text of the frame of a vertex, of the rest surface, and of their caller.
 fn with_frames(layout: &StreamLayout, format: Format, calling: &[&str]) -> Option<String> {
     let kernel = parts(layout.kernel)?;
     let parts = [&[FRAME, DATA], kernel, &[REST], calling].concat();
     Some(joined(layout, format, &parts))
 }
 
-/// A shader that prepares something for all vertices at once.
+/// A pass over the whole surface before vertices are deformed, as delta mush needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pass {
-    /// Joints take the points of the surface along; once.
+    /// Moves the points of the surface with the joints; once.
     BlendPoints,
-    /// One term of the series that smooth them; once for each term of each series.
+    /// Adds one term of the series that smooth them; once for each term of each series.
     SmoothPoints,
 }
 
 impl Pass {
-    /// The entry point of its shader module.
+    /// The name of its entry point.
     pub fn entry_point(self) -> &'static str {
         match self {
             Pass::BlendPoints => "blend_points",
@@ -146,7 +150,7 @@ impl Pass {
         }
     }
 
-    /// The shader module.
+    /// The WGSL text of its shader.
     pub fn shader(self, layout: &StreamLayout, format: Format) -> String {
         let own = match self {
             Pass::BlendPoints => include_str!("../shaders/blend_points.wgsl"),
@@ -156,7 +160,7 @@ impl Pass {
     }
 }
 
-/// What goes before the shader of a kernel, in order; nothing for most.
+/// The passes that go before the shader of a kernel, in order; most kernels have none.
 pub fn passes(kernel: Kernel) -> &'static [Pass] {
     match kernel {
         Kernel::DeltaMush => &[Pass::BlendPoints, Pass::SmoothPoints],
@@ -164,7 +168,7 @@ pub fn passes(kernel: Kernel) -> &'static [Pass] {
     }
 }
 
-/// A shader module of parts, with the constants that they go by.
+/// The text of a shader from its parts, after the constants that they use.
 fn joined(layout: &StreamLayout, format: Format, parts: &[&str]) -> String {
     let StreamLayout {
         per_vertex,
@@ -184,10 +188,22 @@ fn joined(layout: &StreamLayout, format: Format, parts: &[&str]) -> String {
     let short_numbers = format.numbers == Width::Short;
     let short_rest = format.rest == Width::Short;
     let mut text = format!(
-        "const LANES = {LANES}u;\nconst VERTEX_NUMBERS = {per_vertex}u;\nconst VERTEX_WORDS = {vertex_words}u;\nconst INFLUENCE_NUMBERS = {per_influence}u;\nconst INFLUENCE_WORDS = {words}u;\nconst FIRST_INFLUENCES = {first_influences}u;\n\
-         const JOINT_VECTORS = {per_joint}u;\nconst SIGNS_PER_VERTEX = {per_vertex_sign};\nconst SHORT_WEIGHTS = {short_weights};\n\
-         const SHORT_NUMBERS = {short_numbers};\nconst SHORT_REST = {short_rest};\nconst REST_WORDS = {rest}u;\nconst WITH_NORMALS = {normals};\n\
-         const WITH_TANGENTS = {tangents};\n"
+        "\
+const LANES = {LANES}u;
+const VERTEX_NUMBERS = {per_vertex}u;
+const VERTEX_WORDS = {vertex_words}u;
+const INFLUENCE_NUMBERS = {per_influence}u;
+const INFLUENCE_WORDS = {words}u;
+const FIRST_INFLUENCES = {first_influences}u;
+const JOINT_VECTORS = {per_joint}u;
+const SIGNS_PER_VERTEX = {per_vertex_sign};
+const SHORT_WEIGHTS = {short_weights};
+const SHORT_NUMBERS = {short_numbers};
+const SHORT_REST = {short_rest};
+const REST_WORDS = {rest}u;
+const WITH_NORMALS = {normals};
+const WITH_TANGENTS = {tangents};
+"
     );
     for part in parts {
         text.push('\n');

@@ -1,4 +1,4 @@
-//! A skin in the memory of a GPU.
+//! Skins in the memory of a GPU.
 
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
@@ -15,7 +15,7 @@ use supple::mesh::Shape;
 use supple::{Normals, Palette, Skin};
 use wgpu::BufferUsages;
 
-/// What a shader is told about a call.
+/// The parameters of a dispatch, as shaders read them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 struct Call {
@@ -29,21 +29,21 @@ struct Call {
     row: u32,
 }
 
-/// A deformed surface that was read back, instance after instance.
+/// A deformed surface that was read back from the GPU, instance after instance.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Surface {
-    /// Where the vertices are.
+pub struct DeformedSurface {
+    /// The positions of vertices.
     pub positions: Vec<Vec3>,
-    /// Empty if they were not asked for.
+    /// The normals of vertices; empty if the format has none.
     pub normals: Vec<Vec3>,
-    /// Empty if they were not asked for.
+    /// The tangents of vertices; empty if the format has none.
     pub tangents: Vec<Vec4>,
 }
 
-/// A character prepared for one method, in the memory of a GPU, with room for some instances.
+/// A baked skin in the memory of a GPU, with room for several instances.
 ///
-/// Pipelines and buffers are made once; a frame writes poses, and deforms all instances by one
-/// dispatch, before which delta mush has others.
+/// Pipelines and buffers are made once. Every frame writes poses and deforms all instances with one
+/// dispatch; delta mush needs further ones before it.
 #[derive(Debug)]
 pub struct GpuSkin {
     skin: Skin,
@@ -52,10 +52,10 @@ pub struct GpuSkin {
     input_layout: wgpu::BindGroupLayout,
     inputs: wgpu::BindGroup,
     outputs: wgpu::BindGroup,
-    /// What goes before, for methods that smooth the surface.
+    /// The passes that go before, for methods that smooth the surface.
     smoothing: Option<Smoothing>,
     call: wgpu::Buffer,
-    /// What is the same in every call.
+    /// The parameters that are the same in every dispatch.
     constant: Call,
     poses: wgpu::Buffer,
     rest: wgpu::Buffer,
@@ -63,22 +63,22 @@ pub struct GpuSkin {
     positions: wgpu::Buffer,
     normals: wgpu::Buffer,
     tangents: wgpu::Buffer,
-    /// What each instance reads.
+    /// The number of bytes that each instance reads.
     read_bytes: u64,
     room: usize,
     instances: usize,
-    /// True if the poses that were given last have stretches.
+    /// True if the poses that were set last have stretches.
     stretches: bool,
     workspace: Workspace,
     streams: Vec<PoseStream>,
     vectors: Vec<[f32; 4]>,
 }
 
-/// The rows of a stretch.
+/// The number of vectors of a stretch.
 const STRETCH: usize = 3;
 
 impl GpuSkin {
-    /// Brings a skin onto a GPU, with room for `instances` at once.
+    /// Uploads a skin, with room for `instances` at once.
     ///
     /// # Errors
     ///
@@ -210,8 +210,8 @@ impl GpuSkin {
         })
     }
 
-    /// Deforms another shape of the same surface from the next dispatch on, such as one with morph
-    /// targets applied.
+    /// Replaces the rest surface from the next dispatch on, such as by one with morph targets
+    /// applied.
     ///
     /// # Errors
     ///
@@ -236,7 +236,7 @@ impl GpuSkin {
         Ok(())
     }
 
-    /// Brings poses onto the GPU, one for each instance, for the next dispatch.
+    /// Uploads poses for the next dispatch, one for each instance.
     ///
     /// # Errors
     ///
@@ -284,7 +284,7 @@ impl GpuSkin {
         Ok(())
     }
 
-    /// Deforms all instances whose poses were given last.
+    /// Encodes a pass that deforms all instances whose poses were set last.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("supple deform"),
@@ -293,7 +293,7 @@ impl GpuSkin {
         self.dispatch(&mut pass);
     }
 
-    /// The same within a pass.
+    /// Deforms all instances whose poses were set last, within a pass of the caller.
     pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>) {
         let slices = self.skin.vertex_count().div_ceil(LANES) as u32;
         let row = self.constant.row;
@@ -307,16 +307,16 @@ impl GpuSkin {
         pass.dispatch_workgroups(row, self.instances as u32, slices.div_ceil(row));
     }
 
-    /// What goes before vertex shaders, which deform by themselves: delta mush smooths the surface;
-    /// for all other methods there is nothing to do.
+    /// Dispatches what must precede vertex shaders that deform by themselves: delta mush smooths
+    /// the surface; other methods do nothing.
     pub fn prepare(&self, pass: &mut wgpu::ComputePass<'_>) {
         if let Some(smoothing) = &self.smoothing {
             smoothing.dispatch(pass, self.instances);
         }
     }
 
-    /// The bytes that a dispatch moves, for the instances whose poses were given last: what is read
-    /// of the rest surface and of what was baked, and what is written. Poses are few.
+    /// The number of bytes that a dispatch moves for the instances whose poses were set last: reads
+    /// of the rest surface and of baked numbers, and writes. Poses are small and do not count.
     pub fn bytes(&self) -> u64 {
         let written = [&self.positions, &self.normals, &self.tangents];
         let wanted = [true, self.format.normals, self.format.tangents];
@@ -328,18 +328,18 @@ impl GpuSkin {
         room / self.room.max(1) as u64 * instances + (self.read_bytes + smoothed) * instances
     }
 
-    /// The skin as the CPU has it.
+    /// The skin on the CPU.
     pub fn skin(&self) -> &Skin {
         &self.skin
     }
 
-    /// What the shaders of the skin read, as group 0 of a pipeline of one's own, visible to compute
-    /// and vertex shaders.
+    /// Group 0 of all shaders of the skin, for your own pipeline, visible to compute and vertex
+    /// shaders.
     pub fn inputs(&self) -> (&wgpu::BindGroupLayout, &wgpu::BindGroup) {
         (&self.input_layout, &self.inputs)
     }
 
-    /// The text in front of such a vertex shader: see [`vertex_functions`].
+    /// The text to put before your own vertex shader: see [`crate::shaders::vertex_functions`].
     ///
     /// # Errors
     ///
@@ -349,28 +349,28 @@ impl GpuSkin {
         vertex_functions(&layout, self.format).ok_or(GpuError::NoShader)
     }
 
-    /// The deformed positions: three numbers per vertex, instance after instance.
+    /// The buffer of deformed positions: three numbers per vertex, instance after instance.
     pub fn positions(&self) -> &wgpu::Buffer {
         &self.positions
     }
 
-    /// The deformed normals, if they were asked for: three numbers per vertex.
+    /// The buffer of deformed normals, three numbers per vertex; none if the format has none.
     pub fn normals(&self) -> Option<&wgpu::Buffer> {
         self.format.normals.then_some(&self.normals)
     }
 
-    /// The deformed tangents, if they were asked for: four numbers per vertex.
+    /// The buffer of deformed tangents, four numbers per vertex; none if the format has none.
     pub fn tangents(&self) -> Option<&wgpu::Buffer> {
         self.format.tangents.then_some(&self.tangents)
     }
 
-    /// Poses, deforms and reads back: for files, pictures and tests. A renderer leaves the surface
-    /// where it is.
+    /// Uploads poses, deforms all instances and reads the surface back, for files and tests. A
+    /// renderer uses [`GpuSkin::positions`] instead.
     ///
     /// # Errors
     ///
     /// As [`GpuSkin::pose`] does, and if the GPU fails.
-    pub fn deform(&mut self, gpu: &Gpu, palettes: &[Palette]) -> Result<Surface, GpuError> {
+    pub fn deform(&mut self, gpu: &Gpu, palettes: &[Palette]) -> Result<DeformedSurface, GpuError> {
         self.pose(gpu, palettes)?;
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         self.encode(&mut encoder);
@@ -381,9 +381,9 @@ impl GpuSkin {
             let vectors = numbers.as_chunks::<3>().0.iter();
             vectors.copied().map(Vec3::from_array).collect()
         };
-        let mut surface = Surface {
+        let mut surface = DeformedSurface {
             positions: vectors(read(&self.positions, 3)?),
-            ..Surface::default()
+            ..DeformedSurface::default()
         };
         if self.format.normals {
             surface.normals = vectors(read(&self.normals, 3)?);
@@ -397,13 +397,13 @@ impl GpuSkin {
     }
 }
 
-/// The second one, for compute passes: what becomes of positions, normals and tangents.
+/// The layout of group 1 of compute passes: deformed positions, normals and tangents.
 fn output_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let write = wgpu::BufferBindingType::Storage { read_only: false };
     bind_group_layout(device, wgpu::ShaderStages::COMPUTE, &[buffer(write); 3])
 }
 
-/// The first numbers of a buffer.
+/// Reads the first numbers of a buffer.
 fn read(gpu: &Gpu, buffer: &wgpu::Buffer, numbers: usize) -> Result<Vec<f32>, GpuError> {
     if numbers == 0 {
         return Ok(Vec::new());

@@ -1,9 +1,8 @@
-//! Surfaces that are smoothed in every frame before frames can be had, as delta mush does: the
-//! passes that go before the one that deforms.
+//! The passes that smooth the surface in every frame before it is deformed, as delta mush does.
 //!
-//! The first blends the points of the welded surface by the joints, each later one adds a term of
-//! the series that smoothing is ([`SmoothingStream::series`]): all instances at once, nothing is
-//! read back, nothing is made anew.
+//! The first pass moves the points of the welded surface with the joints, and each later one adds a
+//! term of the series that smooth them ([`SmoothingStream::series`]), for all instances at once.
+//! Nothing is read back or allocated.
 
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
@@ -13,19 +12,19 @@ use supple::deform::{SmoothedPoint, SmoothingStream, StreamLayout};
 use wgpu::BufferBindingType::{self, Storage};
 use wgpu::{BindingType, BufferUsages, ShaderStages};
 
-/// Of a point and a field: three numbers.
+/// The number of bytes of a point in an array: three numbers.
 const FIELD_BYTES: u64 = 12;
 
-/// The surface as it is, and stretched.
+/// The number of fields of an instance: the surface, and the stretched surface.
 const MOST_FIELDS: u64 = 2;
 
-/// What is kept of a field beside sums: see `points.wgsl`.
+/// The number of arrays of a field without sums: see `points.wgsl`.
 const ARRAYS: u64 = 3;
 
-/// Storage buffers of the pass that deforms: those of every kernel, and what was smoothed.
+/// The number of storage buffers of the pass that deforms, with the smoothed surface.
 const STORAGE_BUFFERS: u32 = 9;
 
-/// A surface as shaders read it: see `points.wgsl`.
+/// The welded surface as shaders read it: see `points.wgsl`.
 pub(crate) fn table(stream: &SmoothingStream) -> Vec<u32> {
     let points = stream.points.len();
     let slices = points.div_ceil(LANES);
@@ -81,27 +80,28 @@ pub(crate) fn table(stream: &SmoothingStream) -> Vec<u32> {
     words
 }
 
-/// The words of every point, before those of its neighbours.
+/// The number of words of every point, before those of its neighbours.
 const POINT_WORDS: usize = 12;
 
-/// What smooths a character on a GPU.
+/// The smoothing passes of a character.
 #[derive(Debug)]
 pub(crate) struct Smoothing {
     pipelines: [wgpu::ComputePipeline; 2],
     inputs: wgpu::BindGroup,
-    /// Sums go from one buffer to the other, and back: a group for each way.
+    /// Sums alternate between two buffers: a group for each direction.
     bindings: [wgpu::BindGroup; 2],
     fields: wgpu::Buffer,
     terms: usize,
-    /// Bytes from one term to the next.
+    /// The number of bytes from one term to the next.
     stride: u32,
     points: usize,
-    /// The bytes that a field of an instance moves.
+    /// The number of bytes that a field of an instance moves.
     field_bytes: u64,
 }
 
 impl Smoothing {
-    /// Prepares passes over a surface; `inputs` are what every shader of the skin reads first.
+    /// Prepares the passes over a surface; `inputs` are the first buffers of every shader of the
+    /// skin.
     pub(crate) fn new(
         gpu: &Gpu,
         stream: &SmoothingStream,
@@ -180,12 +180,12 @@ impl Smoothing {
         })
     }
 
-    /// What was smoothed, for the shader that makes frames of it.
+    /// The smoothed surface, for the shader that deforms.
     pub(crate) fn smoothed(&self) -> &wgpu::Buffer {
         &self.fields
     }
 
-    /// Smooths some instances.
+    /// Smooths the first `instances` instances.
     pub(crate) fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, instances: usize) {
         let row = row(self.points);
         let slices = self.points.div_ceil(LANES) as u32;
@@ -205,15 +205,15 @@ impl Smoothing {
         }
     }
 
-    /// The bytes that the passes of an instance move, with or without stretches.
+    /// The number of bytes that the passes of an instance move, with or without stretches.
     pub(crate) fn bytes(&self, stretches: bool) -> u64 {
         self.field_bytes * if stretches { 2 } else { 1 }
     }
 }
 
-/// Of a field: what the first pass writes; for every term what is read of the surface and of three
-/// arrays, and two that are written; the two that are read in the end. Neighbours are near, so what
-/// they have read is there already.
+/// The number of bytes that a field moves: what the first pass writes; for every term what is read
+/// of the surface and of three arrays, and two arrays that are written; the two arrays that are
+/// read in the end. Reads of neighbours are cached, and do not count.
 fn moved_bytes(points: usize, neighbours: usize, terms: usize) -> u64 {
     let (points, neighbours, terms) = (points as u64, neighbours as u64, terms as u64);
     let term = 5 * FIELD_BYTES * points + 8 * neighbours;
@@ -230,7 +230,7 @@ struct Term {
     goes_on: u32,
 }
 
-/// The terms of all series, so many bytes apart. At least one is there to be bound.
+/// The terms of all series, `stride` bytes apart. There is at least one, since it must be bound.
 fn terms(series: &[Vec<f32>], stride: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (number, factors) in series.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How long work takes on the GPU, by its own clock.
+//! Timing of work on the GPU, by its own clock.
 
 use crate::device::{Gpu, GpuError};
 use crate::resources::{MOST_GROUPS, empty_buffer, largest_buffer};
@@ -6,19 +6,19 @@ use crate::skin::GpuSkin;
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
-/// The bytes of a moment of the GPU's clock.
+/// The number of bytes of a timestamp.
 const MOMENT: u64 = 8;
 
-/// How long a GPU is given something to do before it is timed.
+/// How long a GPU is kept busy before it is timed.
 const WAKING: Duration = Duration::from_millis(500);
 
-/// How long it is then kept busy at a time.
+/// How long it is kept busy for each measurement.
 const BUSY: Duration = Duration::from_millis(100);
 
 /// The most dispatches of one pass.
 const MOST_RUNS: f64 = 1000.0;
 
-/// What must be done between two moments.
+/// Two timestamps, and a buffer to read them from.
 struct Stopwatch {
     moments: wgpu::QuerySet,
     resolved: wgpu::Buffer,
@@ -47,7 +47,7 @@ impl Stopwatch {
         })
     }
 
-    /// How long a pass takes.
+    /// Measures how long a pass takes.
     fn time(
         &self,
         gpu: &Gpu,
@@ -73,8 +73,8 @@ impl Stopwatch {
         Ok(Duration::from_nanos(nanoseconds as u64))
     }
 
-    /// The best of several rounds, each of many runs, after some that are not timed: a GPU that has
-    /// little to do keeps its clock low.
+    /// Measures the best of several rounds of many runs. Some runs before are not timed, since an
+    /// idle GPU lowers its clock rate.
     fn best(
         &self,
         gpu: &Gpu,
@@ -99,7 +99,8 @@ impl Stopwatch {
     }
 }
 
-/// How long one dispatch of a skin takes in the poses that were given last: the best of several.
+/// Measures how long one dispatch of a skin takes, in the poses that were set last: the best of
+/// several rounds.
 ///
 /// # Errors
 ///
@@ -108,8 +109,9 @@ pub fn time_frame(gpu: &Gpu, skin: &GpuSkin, rounds: usize) -> Result<Duration, 
     Stopwatch::new(gpu)?.best(gpu, rounds, |pass| skin.dispatch(pass))
 }
 
-/// How long copying so many bytes takes: reading them, and writing them elsewhere. Of more than a
-/// buffer holds, a part is timed, and the rest taken to be as fast.
+/// Measures how long copying a number of bytes takes, which bounds how fast a skin can be.
+///
+/// If they do not fit into a buffer, a part is timed and the result scaled.
 ///
 /// # Errors
 ///

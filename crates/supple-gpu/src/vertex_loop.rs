@@ -1,13 +1,13 @@
-//! A GPU in place of the CPU's vertex loop, for whoever wants the surface back.
+//! A GPU in place of the CPU's vertex loop, for callers that need the surface back.
 
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
-use crate::skin::{GpuSkin, Surface};
+use crate::skin::{DeformedSurface, GpuSkin};
 use supple::deform::DeformError;
 use supple::mesh::Shape;
 use supple::{Output, Palette, Skin, VertexLoop};
 
-/// One instance of a skin, deformed on a GPU and read back: [`supple::Player::on`] takes it.
+/// A vertex loop on a GPU, for [`supple::Player::on`]: deforms one instance and reads it back.
 #[derive(Debug)]
 pub struct GpuLoop {
     gpu: Gpu,
@@ -15,7 +15,7 @@ pub struct GpuLoop {
 }
 
 impl GpuLoop {
-    /// For a skin, with all that its surface has.
+    /// Prepares a skin, with normals, and with tangents if its surface has them.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl VertexLoop for GpuLoop {
             GpuError::Deform(error) => error,
             other => DeformError::Elsewhere(other.to_string()),
         })?;
-        let Surface {
+        let DeformedSurface {
             positions,
             normals,
             tangents,

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::device::gpu;
 use common::*;
 use glam::{DAffine3, DVec3, Vec3, Vec4};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use supple::mush::Steps;
 use supple::mush::{Mush, MushOptions, PatchPart};
 use supple::surface::EdgeWeights;
 use supple::{Affine, Asset, Mesh, Method, Output, Palette, Rig, Skin, Workspace};
-use supple_gpu::{Format, Gpu, GpuError, GpuSkin, Surface};
+use supple_gpu::{DeformedSurface, Format, Gpu, GpuError, GpuSkin};
 
 fn assert_same(asset: &Asset, method: &Method, per_clip: usize, what: &str) {
     let Some(gpu) = gpu() else { return };
@@ -364,5 +365,5 @@ fn what_cannot_be_done_is_told() {
     let mut one = GpuSkin::new(gpu, &linear, format, 1).unwrap();
     let refused = one.deform(gpu, &poses(&asset, 1));
     assert!(matches!(refused, Err(GpuError::Instances { room: 1, .. })));
-    assert_eq!(one.deform(gpu, &[]).unwrap(), Surface::default());
+    assert_eq!(one.deform(gpu, &[]).unwrap(), DeformedSurface::default());
 }

@@ -6,6 +6,7 @@ mod common;
 #[path = "../../supple-io/tests/common/mod.rs"]
 mod files;
 
+use common::device::gpu;
 use common::*;
 use supple::deform::{DirectDeltaMush, MushSource};
 use supple::{Asset, Method};

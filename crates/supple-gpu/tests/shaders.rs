@@ -8,8 +8,9 @@ use common::*;
 use std::collections::HashSet;
 use supple::characters::{self, Character};
 use supple::deform::Kernel;
-use supple_gpu::{
-    Format, Language, Stage, description, pass_description, passes, shader, translate,
+use supple_gpu::Format;
+use supple_gpu::shaders::{
+    Language, Stage, description, pass_description, passes, shader, translate,
 };
 
 /// A shader as text, with its entry point.
@@ -125,7 +126,8 @@ fn every_binding_is_described() {
         for (text, described) in shaders {
             let bindings = described.lines().filter(|line| {
                 let words: Vec<_> = line.split_whitespace().collect();
-                matches!(words[..], [_, number, "uniform" | "storage", ..] if number.parse::<u32>().is_ok())
+                let is_number = |word: &str| word.parse::<u32>().is_ok();
+                matches!(words[..], [_, first, "uniform" | "storage", ..] if is_number(first))
             });
             assert_eq!(
                 bindings.count(),
@@ -133,6 +135,7 @@ fn every_binding_is_described() {
                 "{described}"
             );
             assert!(described.lines().all(|line| line.starts_with("//")));
+            assert!(described.lines().all(|line| line.chars().count() <= 100));
         }
     }
 }

@@ -318,7 +318,10 @@ fn a_posed_file_holds_no_centers() {
         (baked_tiny(), Value::Null),
         (
             Tiny::rich(),
-            json!({ "targetNames": ["up", "corner"], "supple": { "what": "a later release may write" } }),
+            json!({
+                "targetNames": ["up", "corner"],
+                "supple": { "what": "a later release may write" },
+            }),
         ),
     ] {
         let loaded = load(&file).unwrap();

@@ -3,12 +3,14 @@
 #![cfg(feature = "gpu")]
 #![allow(clippy::unwrap_used)] // in the helpers of the tests below
 
-use std::io::Write;
-use std::sync::OnceLock;
+#[path = "../../supple-gpu/tests/common/device.rs"]
+mod device;
+
+use device::gpu;
 use supple::characters::{Character, build};
 use supple::deform::CenterSource;
 use supple::{Asset, Method, Normals, Player};
-use supple_gpu::{Gpu, GpuError};
+use supple_gpu::GpuError;
 use supple_render::{
     Camera, GpuPainter, Image, Lamps, Look, Overlays, PosedSkin, Settings, Silhouette, View, render,
 };
@@ -26,22 +28,6 @@ const SETTINGS: Settings = Settings {
 
 /// Levels of 255 by which both may differ beside their anti-aliasing.
 const CLOSE: u8 = 6;
-
-/// The GPU, or Mesa's lavapipe. Without any there is nothing to test, which is said; on a build
-/// server that is a failure instead.
-fn gpu() -> Option<&'static Gpu> {
-    static GPU: OnceLock<Option<Gpu>> = OnceLock::new();
-    let found = GPU.get_or_init(|| match Gpu::new() {
-        Ok(gpu) => Some(gpu),
-        Err(why) => {
-            assert!(std::env::var_os("CI").is_none(), "{why}");
-            // Straight to the terminal: the test runner keeps what passing tests print to itself.
-            let _ = writeln!(std::io::stderr(), "skipped: {why}");
-            None
-        }
-    });
-    found.as_ref()
-}
 
 /// The share of pixels that differ from all of the nine around the same place, and the mean
 /// difference in levels.

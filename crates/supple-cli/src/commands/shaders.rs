@@ -8,8 +8,9 @@ use crate::source::Source;
 use crate::wording::printable;
 use std::fmt::Write;
 use supple::{Method, Normals, Skin};
-use supple_gpu::{
-    Format, Language, Stage, description, pass_description, passes, shader, translate,
+use supple_gpu::Format;
+use supple_gpu::shaders::{
+    Language, Stage, description, pass_description, passes, shader, translate,
 };
 use supple_io::whole_file::{check_folder_writable, make_folders, write_whole};
 

@@ -2,31 +2,16 @@
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
+pub mod device;
+
 use glam::{DAffine3, DQuat, DVec3, Vec3};
-use std::io::Write;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use supple::deform::AnimationSpaceWeights;
 use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Workspace};
-use supple_gpu::{Format, Gpu, GpuSkin, Surface};
+use supple_gpu::{DeformedSurface, Format, Gpu, GpuSkin};
 
 /// Of the extent of what comes out: how far GPU and CPU may be apart.
 pub const CLOSE: f32 = 2e-5;
-
-/// The GPU, or Mesa's lavapipe. Without any there is nothing to test, which is said; on a build
-/// server that is a failure instead.
-pub fn gpu() -> Option<&'static Gpu> {
-    static GPU: OnceLock<Option<Gpu>> = OnceLock::new();
-    let found = GPU.get_or_init(|| match Gpu::new() {
-        Ok(gpu) => Some(gpu),
-        Err(why) => {
-            assert!(std::env::var_os("CI").is_none(), "{why}");
-            // Straight to the terminal: the test runner keeps what passing tests print to itself.
-            let _ = writeln!(std::io::stderr(), "skipped: {why}");
-            None
-        }
-    });
-    found.as_ref()
-}
 
 /// Every method that has a shader, for a character.
 pub fn methods(rig: &Rig) -> Vec<Method> {
@@ -73,9 +58,9 @@ pub fn bake(rig: &Rig, method: &Method) -> Skin {
     Skin::bake(rig, method, Normals::Transported).unwrap()
 }
 
-pub fn on_cpu(skin: &Skin, palette: &Palette) -> Surface {
+pub fn on_cpu(skin: &Skin, palette: &Palette) -> DeformedSurface {
     let vertices = skin.vertex_count();
-    let mut surface = Surface {
+    let mut surface = DeformedSurface {
         positions: vec![Vec3::ZERO; vertices],
         normals: vec![Vec3::ZERO; vertices],
         tangents: Vec::new(),
@@ -90,7 +75,7 @@ pub fn on_cpu(skin: &Skin, palette: &Palette) -> Surface {
     surface
 }
 
-pub fn on_gpu(gpu: &Gpu, skin: &Skin, palettes: &[Palette], format: Format) -> Surface {
+pub fn on_gpu(gpu: &Gpu, skin: &Skin, palettes: &[Palette], format: Format) -> DeformedSurface {
     let mut on_gpu = GpuSkin::new(gpu, skin, format, palettes.len()).unwrap();
     on_gpu.deform(gpu, palettes).unwrap()
 }

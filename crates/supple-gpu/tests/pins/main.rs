@@ -7,9 +7,9 @@
 use std::path::Path;
 use supple::characters::{self, Character};
 use supple::{Method, Normals, Skin, exec};
-use supple_gpu::{
-    Format, Language, Stage, description, pass_description, passes, shader, translate,
-    vertex_functions,
+use supple_gpu::Format;
+use supple_gpu::shaders::{
+    Language, Stage, description, pass_description, passes, shader, translate, vertex_functions,
 };
 use supple_pins::Pins;
 

@@ -300,7 +300,7 @@ impl GpuPainter {
                 (Some((skin, pipelines)), true) => VertexSource::Skin(skin, pipelines),
                 _ => VertexSource::Plain(&self.plain),
             };
-            let buffers = SurfaceBuffers::new(device, &self.layouts, surface, source, &views);
+            let buffers = SurfaceBuffers::new(&self.gpu, &self.layouts, surface, source, &views);
             surfaces.extend(buffers);
         }
         let mut encoder = device.create_command_encoder(&Default::default());
@@ -370,7 +370,9 @@ impl GpuPainter {
             usage: TextureUsages::RENDER_ATTACHMENT | TextureUsages::TEXTURE_BINDING,
             view_formats: &[],
         });
-        let lamps_group = bind(device, &self.layouts.lamps, &[entire(&lamp_buffer)]);
+        let lamps_group = self
+            .gpu
+            .bind_group(&self.layouts.lamps, [entire(&lamp_buffer)]);
         for layer in 0..count {
             let target = one_layer(&maps, layer);
             let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
@@ -400,10 +402,9 @@ impl GpuPainter {
             })
         });
         let whole = array_view(&maps);
-        let group = bind(
-            device,
+        let group = self.gpu.bind_group(
             &self.layouts.highest,
-            &[
+            [
                 wgpu::BindingResource::TextureView(&whole),
                 entire(&nearest),
                 entire(&around),
@@ -416,10 +417,9 @@ impl GpuPainter {
             pass.dispatch_workgroups(BLOCKS as u32, BLOCKS as u32, count);
         }
         drop(pass);
-        bind(
-            device,
+        self.gpu.bind_group(
             &self.layouts.light,
-            &[
+            [
                 entire(&lamp_buffer),
                 wgpu::BindingResource::TextureView(&whole),
                 entire(&around),
@@ -519,12 +519,11 @@ impl GpuPainter {
         });
         let target = picture.create_view(&Default::default());
         let layers = array_view(drawn);
-        let drawn = bind(
-            device,
+        let drawn = self.gpu.bind_group(
             &self.layouts.drawn,
-            &[wgpu::BindingResource::TextureView(&layers)],
+            [wgpu::BindingResource::TextureView(&layers)],
         );
-        let view = bind(device, &self.layouts.view, &[entire(view)]);
+        let view = self.gpu.bind_group(&self.layouts.view, [entire(view)]);
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("backdrop"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -639,25 +638,6 @@ pub(super) fn filled(device: &wgpu::Device, bytes: &[u8], usage: BufferUsages) -
 
 pub(super) fn entire(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
     buffer.as_entire_binding()
-}
-
-pub(super) fn bind(
-    device: &wgpu::Device,
-    layout: &wgpu::BindGroupLayout,
-    resources: &[wgpu::BindingResource<'_>],
-) -> wgpu::BindGroup {
-    let entries = resources.iter().cloned().enumerate();
-    let entries: Vec<_> = entries
-        .map(|(binding, resource)| wgpu::BindGroupEntry {
-            binding: binding as u32,
-            resource,
-        })
-        .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("supple picture"),
-        layout,
-        entries: &entries,
-    })
 }
 
 pub(super) fn shader_module(device: &wgpu::Device, text: String) -> wgpu::ShaderModule {

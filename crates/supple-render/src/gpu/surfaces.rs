@@ -2,12 +2,11 @@
 
 use super::shaders;
 use super::{
-    Layouts, MAP_FORMAT, SAMPLES, SURFACE_FORMAT, bind, entire, filled, pipeline_layout,
-    shader_module,
+    Layouts, MAP_FORMAT, SAMPLES, SURFACE_FORMAT, entire, filled, pipeline_layout, shader_module,
 };
 use crate::scene::{Paint, Surface};
 use glam::{Vec3, Vec4};
-use supple_gpu::GpuSkin;
+use supple_gpu::{Gpu, GpuSkin};
 use wgpu::BufferUsages;
 
 /// The pipelines for one source of vertices.
@@ -102,7 +101,7 @@ pub(super) struct SurfaceBuffers<'a> {
 impl<'a> SurfaceBuffers<'a> {
     /// Nothing if there is nothing to draw. Triangles that cannot be drawn are left out.
     pub(super) fn new(
-        device: &wgpu::Device,
+        gpu: &Gpu,
         layouts: &Layouts,
         surface: &Surface<'_>,
         source: VertexSource<'a>,
@@ -119,7 +118,7 @@ impl<'a> SurfaceBuffers<'a> {
         if triangles.is_empty() {
             return None;
         }
-        let storage = |bytes: &[u8]| filled(device, bytes, BufferUsages::STORAGE);
+        let storage = |bytes: &[u8]| filled(gpu.device(), bytes, BufferUsages::STORAGE);
         let smooth = if surface.normals.is_empty() { 0.0 } else { 1.0 };
         let colors: Vec<Vec4> = match surface.paint {
             Paint::Uniform(color) => vec![color.extend(smooth); count],
@@ -139,15 +138,15 @@ impl<'a> SurfaceBuffers<'a> {
                 normals.resize(count, Vec3::ZERO);
                 let normals = storage(bytemuck::cast_slice(&normals));
                 let resources = [entire(&positions), entire(&normals)];
-                (pipelines, bind(device, &layouts.plain, &resources))
+                (pipelines, gpu.bind_group(&layouts.plain, resources))
             }
         };
         let usage = BufferUsages::STORAGE | BufferUsages::INDEX;
-        let indices = filled(device, bytemuck::cast_slice(&triangles), usage);
+        let indices = filled(gpu.device(), bytemuck::cast_slice(&triangles), usage);
         let colors = storage(bytemuck::cast_slice(&colors));
         let surface = views.iter().map(|view| {
             let resources = [entire(view), entire(&indices), entire(&colors)];
-            bind(device, &layouts.surface, &resources)
+            gpu.bind_group(&layouts.surface, resources)
         });
         Some(SurfaceBuffers {
             pipelines,

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use supple::weights::WeightsError;
 use supple::{Method, Normals, Palette, Rig, Skin, Weights};
-use supple_gpu::{Format, Gpu, GpuError, GpuSkin, time_copy, time_frame};
+use supple_gpu::timing::{time_copy, time_frame};
+use supple_gpu::{Format, Gpu, GpuError, GpuSkin};
 
 /// How often everything is timed; the best counts.
 const ROUNDS: usize = 8;
