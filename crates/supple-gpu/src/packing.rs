@@ -96,7 +96,7 @@ impl Slices {
             let place_of_influence =
                 |influence: usize| vertex_words(layout) + influence * per_influence;
             let steps = match short_weights {
-                true => in_steps(&vertex.influences),
+                true => weights_in_steps(&vertex.influences),
                 false => Vec::new(),
             };
             for (influence, &(joint, weight)) in vertex.influences.iter().enumerate() {
@@ -209,38 +209,39 @@ fn largest_number(skin: &Skin) -> f32 {
     parts.into_iter().fold(0.0, f32::max)
 }
 
-/// Rounds weights to steps of 1/65535 with the same sum, up to half a step; the heaviest takes what
-/// rounding leaves.
-fn in_steps(influences: &[(u16, f32)]) -> Vec<u16> {
-    const STEPS: f64 = 65535.0;
+/// The number of steps from 0 to 1 in `unpack2x16unorm`.
+const UNSIGNED_STEPS: f32 = 65535.0;
+
+/// The number of steps from 0 to 1 in `unpack2x16snorm`.
+const SIGNED_STEPS: f32 = 32767.0;
+
+/// Rounds weights to steps of 1/65535 with the same sum, up to half a step: each to the nearest, and
+/// the heaviest takes what that leaves.
+///
+/// [`supple::Weights::in_16_bits`] rounds to other steps, which are exact as `f32`. These are those
+/// that shaders unpack.
+fn weights_in_steps(influences: &[(u16, f32)]) -> Vec<u16> {
+    const STEPS: f64 = UNSIGNED_STEPS as f64;
     let rounded = |weight: f64| (weight * STEPS).round().clamp(0.0, STEPS) as i64;
-    let mut steps: Vec<i64> = influences
-        .iter()
-        .map(|&(_, w)| rounded(f64::from(w)))
-        .collect();
-    let sum: f64 = influences
-        .iter()
-        .map(|&(_, weight)| f64::from(weight))
-        .sum();
-    let left = rounded(sum) - steps.iter().sum::<i64>();
+    let weights = influences.iter().map(|&(_, weight)| f64::from(weight));
+    let mut steps: Vec<i64> = weights.clone().map(rounded).collect();
+    let left = rounded(weights.sum()) - steps.iter().sum::<i64>();
     if let Some(heaviest) = steps.first_mut() {
         *heaviest += left;
     }
-    steps
-        .into_iter()
-        .map(|steps| steps.clamp(0, 65535) as u16)
-        .collect()
+    let short = |steps: i64| steps.clamp(0, i64::from(u16::MAX)) as u16;
+    steps.into_iter().map(short).collect()
 }
 
 /// Packs numbers from −1 to 1, as `unpack2x16snorm` reads them.
 fn signed_pair(pair: Vec2) -> u32 {
-    let short = |number: f32| (number.clamp(-1.0, 1.0) * 32767.0).round() as i16 as u16;
+    let short = |number: f32| (number.clamp(-1.0, 1.0) * SIGNED_STEPS).round() as i16 as u16;
     u32::from(short(pair.x)) | u32::from(short(pair.y)) << 16
 }
 
 /// Packs numbers from 0 to 1, as `unpack2x16unorm` reads them.
 fn share_pair(pair: Vec2) -> u32 {
-    let short = |number: f32| (number.clamp(0.0, 1.0) * 65535.0).round() as u16;
+    let short = |number: f32| (number.clamp(0.0, 1.0) * UNSIGNED_STEPS).round() as u16;
     u32::from(short(pair.x)) | u32::from(short(pair.y)) << 16
 }
 
