@@ -7,13 +7,14 @@ use crate::rigs;
 use crate::tiny::Tiny;
 use serde_json::json;
 use supple::centers::{CenterOptions, Centers};
+use supple::deform::{BakedData, DirectDeltaMush, MushVariant};
 use supple::findings::Findings;
 use supple::mush::{Mush, MushOptions};
 use supple::point_handles::{HandleOptions, place_handles};
 use supple::twist::{TwistOptions, split};
 use supple::bind::{BindMethod, EnvelopeOptions, bind_groups};
-use supple::{Asset, Method, Normals, Player, Pose, Rig};
-use supple_io::gltf::{self, Document, Loaded, StoredState};
+use supple::{Asset, Method, Normals, Player, Pose, Rig, Skin};
+use supple_io::gltf::{self, Document, Loaded, StoredCenters, StoredMush, StoredState};
 
 /// The name that files are read under; what is written is read under the same.
 const NAME: &str = "fuzz";
@@ -47,21 +48,27 @@ pub fn stored(data: &[u8]) {
     let Ok(loaded) = gltf::from_slice(&bytes, NAME) else {
         return;
     };
+    let (centers, mush) = (&loaded.stored_centers, &loaded.stored_mush);
+    let baked = BakedData {
+        centers: centers.as_ref().and_then(StoredCenters::fitting).cloned(),
+        mush: mush.as_ref().and_then(StoredMush::fitting).cloned(),
+        ..BakedData::default()
+    };
     let methods = [
         loaded.stored_centers.as_ref().map(|stored| {
             let method = input.pick(Method::ALL);
-            stored.prepare(method)
+            stored.with_stored_options(method)
         }),
-        loaded.stored_mush.as_ref().and_then(|stored| {
-            let mush = stored.fitting()?.clone();
-            Some(Method::DirectDeltaMush(supple::deform::DirectDeltaMush {
-                variant: *input.pick(&supple::deform::MushVariant::ALL),
-                source: supple::deform::MushSource::Known(mush),
-            }))
+        baked.mush.as_ref().map(|_| {
+            Method::DirectDeltaMush(DirectDeltaMush {
+                variant: *input.pick(&MushVariant::ALL),
+                ..DirectDeltaMush::default()
+            })
         }),
     ];
     for method in methods.into_iter().flatten() {
-        if let Ok(mut player) = Player::new(&loaded.asset, &method, Normals::Transported) {
+        let skin = Skin::bake_with(&loaded.asset.rig, &method, Normals::Transported, &baked);
+        if let Ok(mut player) = skin.and_then(|skin| Player::with_skin(&loaded.asset, skin)) {
             let _ = player.pose(&some_pose(&mut input, &loaded.asset));
         }
     }

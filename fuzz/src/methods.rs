@@ -7,8 +7,8 @@ use std::sync::Arc;
 use supple::arap::{ArapOptions, HandleSmoothing};
 use supple::centers::CenterOptions;
 use supple::deform::{
-    AnimationSpaceWeights, Antipodality, CenterSource, CentersOfRotation, DeltaMush,
-    DirectDeltaMush, DualQuaternion, InstructionSet, LocalFrames, MatrixWeights, MushSource,
+    AnimationSpaceWeights, Antipodality, BakedData, CentersOfRotation, DeltaMush,
+    DirectDeltaMush, DualQuaternion, InstructionSet, LocalFrames, MatrixWeights,
     MushVariant,
 };
 use supple::surface::EdgeWeights;
@@ -29,8 +29,8 @@ pub fn methods(data: &[u8]) {
     for vertex in 0..rig.mesh().vertex_count() {
         check_row(rig.weights(), vertex);
     }
-    let method = with_learned_weights(&mut input, &rig, method);
-    let Ok(skin) = Skin::bake(&rig, &method, normals) else {
+    let baked = learned_weights(&mut input, &rig, &method);
+    let Ok(skin) = Skin::bake_with(&rig, &method, normals, &baked) else {
         return;
     };
     let sets: Vec<InstructionSet> = InstructionSet::available().collect();
@@ -112,7 +112,7 @@ fn method(input: &mut Input) -> Method {
         }),
         Method::CentersOfRotation(_) => Method::CentersOfRotation(CentersOfRotation {
             antipodality: *input.pick(&[Antipodality::PerVertex, Antipodality::PerJoint]),
-            centers: CenterSource::Computed(center_options(input)),
+            centers: center_options(input),
         }),
         Method::CorProcrustes(_) => Method::CorProcrustes(center_options(input)),
         Method::DeltaMush(_) => Method::DeltaMush(DeltaMush {
@@ -121,7 +121,7 @@ fn method(input: &mut Input) -> Method {
         }),
         Method::DirectDeltaMush(_) => Method::DirectDeltaMush(DirectDeltaMush {
             variant: *input.pick(&MushVariant::ALL),
-            source: MushSource::Computed(mush_options(input)),
+            smoothing: mush_options(input),
         }),
         Method::Arap(_) => Method::Arap(ArapOptions {
             iterations: input.below(5),
@@ -177,14 +177,15 @@ fn mush_options(input: &mut Input) -> MushOptions {
 }
 
 /// Numbers that nobody learned, for methods that take learned ones.
-fn with_learned_weights(input: &mut Input, rig: &Rig, method: Method) -> Method {
+fn learned_weights(input: &mut Input, rig: &Rig, method: &Method) -> BakedData {
+    let mut baked = BakedData::default();
     if !input.flag() {
-        return method;
+        return baked;
     }
     let joints = rig.skeleton().joints().len() + usize::from(input.rarely(16));
     let vertices = rig.mesh().vertex_count() + usize::from(input.rarely(16));
     match method {
-        Method::AnimationSpace(_) => {
+        Method::AnimationSpace => {
             let mut weights = AnimationSpaceWeights::default();
             for _ in 0..vertices {
                 let row: Vec<(u16, [f32; 4])> = (0..input.below(4))
@@ -195,9 +196,9 @@ fn with_learned_weights(input: &mut Input, rig: &Rig, method: Method) -> Method 
                     .collect();
                 weights.push(row);
             }
-            Method::AnimationSpace(Some(Arc::new(weights)))
+            baked.animation_space = Some(Arc::new(weights));
         }
-        Method::MultiWeight(_) => {
+        Method::MultiWeight => {
             let mut weights = MatrixWeights::default();
             for _ in 0..vertices {
                 let row: Vec<(u16, [f32; 12])> = (0..input.below(4))
@@ -208,8 +209,9 @@ fn with_learned_weights(input: &mut Input, rig: &Rig, method: Method) -> Method 
                     .collect();
                 weights.push(row);
             }
-            Method::MultiWeight(Some(Arc::new(weights)))
+            baked.multi_weight = Some(Arc::new(weights));
         }
-        other => other,
+        _ => {}
     }
+    baked
 }

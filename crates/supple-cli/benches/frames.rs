@@ -32,8 +32,9 @@ fn frames(criterion: &mut Criterion) {
             group.sample_size(10);
             group.throughput(Throughput::Elements(scene.rig.mesh().vertex_count() as u64));
             for method in scenes::direct_methods() {
-                let baked = scene.prepared(&method).unwrap();
-                let bake = || Skin::bake(&scene.rig, &baked, Normals::Transported).unwrap();
+                let baked = scene.baked_for(&method).unwrap().clone();
+                let normals = Normals::Transported;
+                let bake = || Skin::bake_with(&scene.rig, &method, normals, &baked).unwrap();
                 let bytes = counting::peak(|| drop(black_box(bake())));
                 let skin = bake();
                 let bytes = bytes / skin.vertex_count().max(1);

@@ -17,7 +17,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use glam::Vec3;
 use std::hint::black_box;
 use std::sync::Arc;
-use supple::deform::{DeltaMush, DirectDeltaMush, MushSource};
+use supple::deform::{BakedData, DeltaMush};
 use supple::mush::Mush;
 use supple::{Asset, Method, Normals, Output, Rig, Skin, Workspace};
 
@@ -60,17 +60,13 @@ fn frames(criterion: &mut Criterion) {
     let mush = Arc::new(bake(&asset, true));
     let weights = mush.weights().clone();
     let blended = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), weights).unwrap();
-    let variants = Method::ALL.iter().filter_map(|method| match method {
-        Method::DirectDeltaMush(options) => {
-            let source = MushSource::Known(mush.clone());
-            let variant = options.variant;
-            Some((
-                rig,
-                Method::DirectDeltaMush(DirectDeltaMush { variant, source }),
-            ))
-        }
-        _ => None,
-    });
+    let baked = BakedData {
+        mush: Some(mush),
+        ..BakedData::default()
+    };
+    let is_direct = |method: &&Method| matches!(method, Method::DirectDeltaMush(_));
+    let variants = Method::ALL.iter().filter(is_direct);
+    let variants = variants.map(|method| (rig, method.clone()));
     let smoothed = Method::DeltaMush(DeltaMush {
         smoothing: scenes::mush_options(true),
         ..DeltaMush::default()
@@ -81,7 +77,7 @@ fn frames(criterion: &mut Criterion) {
     let palette = scenes::poses(&asset).pop().unwrap();
     let mut positions = vec![Vec3::ZERO; vertices];
     for (rig, method) in methods {
-        let skin = Skin::bake(rig, &method, Normals::Transported).unwrap();
+        let skin = Skin::bake_with(rig, &method, Normals::Transported, &baked).unwrap();
         let mut workspace = Workspace::default();
         group.bench_function(method.name(), |bencher| {
             bencher.iter(|| {

@@ -8,7 +8,6 @@ use crate::progress;
 use crate::source::Source;
 use crate::wording::{many, mush_options, unusable};
 use std::sync::Arc;
-use supple::deform::{DirectDeltaMush, MushSource};
 use supple::mush::{Baked, Connections, Mush, MushOptions};
 use supple::{Method, Rig};
 
@@ -43,15 +42,15 @@ fn report_connections(connections: &Connections) {
 }
 
 impl Source {
-    /// Sets the smoothing options of delta mush, and gives all variants of direct delta mush one
-    /// bake: that of the file if it fits and has the wanted options, else a new one.
+    /// Gives the methods that smooth their options. For the variants of direct delta mush, returns
+    /// the bake of the file, if it fits and has these options, else a new one.
     pub(crate) fn prepare_mush(
         &self,
         methods: &mut [Method],
         wanted: &MushArguments,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Arc<Mush>>, Failure> {
         if !methods.iter().any(smooths) {
-            return Ok(());
+            return Ok(None);
         }
         let options = self.mush_options(wanted)?;
         let is_direct = |method: &Method| matches!(method, Method::DirectDeltaMush(_));
@@ -65,15 +64,13 @@ impl Source {
             report_connections(&Connections::of(&self.asset.rig, &options)?);
         }
         for method in methods {
-            match (method, &mush) {
-                (Method::DeltaMush(delta_mush), _) => delta_mush.smoothing = options.clone(),
-                (Method::DirectDeltaMush(DirectDeltaMush { source, .. }), Some(mush)) => {
-                    *source = MushSource::Known(mush.clone());
-                }
+            match method {
+                Method::DeltaMush(delta_mush) => delta_mush.smoothing = options.clone(),
+                Method::DirectDeltaMush(direct) => direct.smoothing = options.clone(),
                 _ => {}
             }
         }
-        Ok(())
+        Ok(mush)
     }
 
     /// The given options; without any, those of the bake in the file. If that bake started from a

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::wording::{listed, many, numbered_joint};
 use supple::arap::ArapReport;
 use supple::clip::Clip;
-use supple::{Asset, Method, Normals, Player, Pose};
+use supple::{Asset, Method, Player, Pose, Skin};
 use supple_io::text::quoted;
 
 /// The clip of the command line, by name or number; none if neither a clip nor a time is given.
@@ -76,14 +76,15 @@ pub(crate) fn wanted_pose(asset: &Asset, moment: &Moment) -> Result<Pose, Failur
     Ok(asset.pose_at(clip, moment.time.or(frame_time).unwrap_or(0.0)))
 }
 
-/// A player on the processor or on a GPU, with notes about what the method cannot do.
+/// An asset that plays, deformed by the processor or on a GPU; `method` is what the skin was baked
+/// for.
 pub(crate) fn player<'a>(
     asset: &'a Asset,
     method: &Method,
-    normals: Normals,
+    skin: Skin,
     gpu: Option<&Gpu>,
 ) -> Result<Player<'a>, Failure> {
-    let player = Player::new(asset, method, normals)?;
+    let player = Player::with_skin(asset, skin)?;
     report_handles(asset, method, player.arap_report());
     match gpu {
         Some(gpu) => on_gpu(player, method, gpu),

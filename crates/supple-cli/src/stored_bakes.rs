@@ -5,21 +5,26 @@ use crate::console;
 use crate::failure::Failure;
 use crate::source::Source;
 use crate::wording;
+use std::sync::Arc;
 use supple::Method;
-use supple::centers::CenterOptions;
-use supple::deform::CenterSource;
+use supple::centers::{CenterError, CenterOptions, Centers};
+use supple::deform::BakedData;
 use supple_io::gltf::{StoredCenters, StoredState};
 
 impl Source {
-    /// Gives methods their baked data, from the file where it fits, and prints notes about it.
+    /// Gives methods the options of the file and of the arguments, and collects the data that they
+    /// need beside the rig, from the file where they fit. Prints notes about both.
     pub(crate) fn prepare(
         &self,
         methods: &mut [Method],
         mush: &MushArguments,
-    ) -> Result<(), Failure> {
+    ) -> Result<BakedData, Failure> {
         self.report_bind_faults();
-        self.prepare_centers(methods);
-        self.prepare_mush(methods, mush)
+        Ok(BakedData {
+            centers: self.prepare_centers(methods),
+            mush: self.prepare_mush(methods, mush)?,
+            ..BakedData::default()
+        })
     }
 
     /// Warns about faulty bind matrices: the first one, and the number of others.
@@ -41,32 +46,47 @@ impl Source {
         ));
     }
 
-    /// Gives methods the centers of rotation of the file, if they fit.
-    fn prepare_centers(&self, methods: &mut [Method]) {
-        let Some(stored) = &self.stored_centers else {
-            return;
-        };
+    /// Gives the methods that compute centers of rotation the options of the file, and returns the
+    /// centers of the file, if they fit and a method uses them.
+    fn prepare_centers(&self, methods: &mut [Method]) -> Option<Arc<Centers>> {
+        let stored = self.stored_centers.as_ref()?;
         let takes = |method: &Method| matches!(method, Method::CentersOfRotation(_));
         let computes = |method: &Method| matches!(method, Method::CorProcrustes(_));
-        if methods.iter().any(takes) {
+        let taken = methods.iter().any(takes);
+        if taken {
             self.report_centers();
         } else if methods.iter().any(computes) {
             self.report_center_options();
         }
         for method in methods {
-            *method = stored.prepare(method);
+            *method = stored.with_stored_options(method);
         }
+        stored.fitting().filter(|_| taken).cloned()
     }
 
-    /// The centers to draw: those of the method, else those of the file if they fit.
-    pub(crate) fn centers_beside(&self, method: &Method) -> CenterSource {
-        match method {
-            Method::CentersOfRotation(options) => options.centers.clone(),
+    /// The centers to draw beside a prepared method: those that it turns about, else those of the
+    /// file, if they fit; else they are computed.
+    pub(crate) fn centers_beside(
+        &self,
+        method: &Method,
+        baked: &BakedData,
+    ) -> Result<Arc<Centers>, CenterError> {
+        let (fitting, options) = match method {
+            Method::CentersOfRotation(options) => (baked.centers.as_ref(), options.centers),
             _ => {
                 self.report_centers();
                 let stored = self.stored_centers.as_ref();
-                stored.map(StoredCenters::source).unwrap_or_default()
+                let options = stored.and_then(|stored| stored.options);
+                (
+                    stored.and_then(StoredCenters::fitting),
+                    options.unwrap_or_default(),
+                )
             }
+        };
+        let rig = &self.asset.rig;
+        match fitting {
+            Some(centers) => Ok(centers.clone()),
+            None => Centers::bake(rig.mesh(), rig.weights(), &options).map(Arc::new),
         }
     }
 

@@ -9,7 +9,7 @@ use common::*;
 use glam::{DAffine3, DVec3, Vec3, Vec4};
 use std::sync::Arc;
 use supple::characters::{self, Character};
-use supple::deform::{DeltaMush, DirectDeltaMush, MushSource, MushVariant};
+use supple::deform::{BakedData, DeltaMush, DirectDeltaMush, MushVariant};
 use supple::mesh::Shape;
 use supple::mush::Steps;
 use supple::mush::{Mush, MushOptions, PatchPart};
@@ -17,25 +17,24 @@ use supple::surface::EdgeWeights;
 use supple::{Affine, Asset, Mesh, Method, Output, Palette, Rig, Skin, Workspace};
 use supple_gpu::{DeformedSurface, Format, Gpu, GpuError, GpuSkin};
 
-fn assert_same(asset: &Asset, method: &Method, per_clip: usize, what: &str) {
+fn assert_same(asset: &Asset, skin: &Skin, per_clip: usize, what: &str) {
     let Some(gpu) = gpu() else { return };
-    let skin = bake(&asset.rig, method);
     let poses = poses(asset, per_clip);
-    let found = on_gpu(gpu, &skin, &poses, Format::default());
+    let found = on_gpu(gpu, skin, &poses, Format::default());
     let vertices = skin.vertex_count();
     for (pose, palette) in poses.iter().enumerate() {
-        let expected = on_cpu(&skin, palette);
+        let expected = on_cpu(skin, palette);
         let own = pose * vertices..(pose + 1) * vertices;
         let (off, vertex) = farthest(&found.positions[own.clone()], &expected.positions);
         let off = off / extent(&expected.positions);
         assert!(
             off <= CLOSE,
-            "{what}, {method}, pose {pose}, vertex {vertex}: off by {off:e} of the extent"
+            "{what}, pose {pose}, vertex {vertex}: off by {off:e} of the extent"
         );
         let (off, vertex) = farthest(&found.normals[own], &expected.normals);
         assert!(
             off <= 100.0 * CLOSE,
-            "{what}, {method}, pose {pose}, normal {vertex}: off by {off:e}"
+            "{what}, pose {pose}, normal {vertex}: off by {off:e}"
         );
     }
 }
@@ -44,8 +43,11 @@ fn assert_same(asset: &Asset, method: &Method, per_clip: usize, what: &str) {
 fn every_method_deforms_built_in_characters_as_the_cpu_does() {
     for character in Character::ALL {
         let asset = characters::build(*character, 2000).unwrap();
-        for method in methods(&asset.rig) {
-            assert_same(&asset, &method, 3, &format!("{character:?}"));
+        let (methods, baked) = methods(&asset.rig);
+        for method in methods {
+            let skin = bake_with(&asset.rig, &method, &baked);
+            let what = format!("{character:?}, {method}");
+            assert_same(&asset, &skin, 3, &what);
         }
     }
 }
@@ -84,7 +86,7 @@ fn smoothing_is_that_of_the_cpu_whatever_it_is() {
             smoothing,
             ..DeltaMush::default()
         });
-        assert_same(&asset, &method, 1, &what);
+        assert_same(&asset, &bake(&asset.rig, &method), 1, &what);
     }
 }
 
@@ -103,8 +105,9 @@ fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
             stretched(&plain, [3.0, 0.2, 1.0], 2),
             stretched(&plain, [1.0, 1.0, 0.01], 2),
         ];
-        for method in methods(&asset.rig) {
-            let skin = bake(&asset.rig, &method);
+        let (methods, baked) = methods(&asset.rig);
+        for method in methods {
+            let skin = bake_with(&asset.rig, &method, &baked);
             // Where joints are stretched very differently, v1 magnifies what it gathers, and
             // rounding with it: up to 2.3e-5 of the extent were seen.
             let even = if method.name() == "ddm-v1" {
@@ -151,7 +154,7 @@ fn patches_that_tell_no_rotation_have_the_cpus_answer_in_v1() {
             stretched(&plain, [1.0, 0.0, 1.0], 1),
             stretched(&plain, [0.0, 1.0, 0.0], 1),
         ];
-        let baked = MushSource::default().bake(&asset.rig).unwrap();
+        let baked = Mush::bake(&asset.rig, &MushOptions::DEFAULT).unwrap().mush;
         for (kind, change) in kinds {
             let mut parts = Vec::new();
             for vertex in 0..baked.centers().len() {
@@ -165,9 +168,13 @@ fn patches_that_tell_no_rotation_have_the_cpus_answer_in_v1() {
             let mush = Mush::from_parts(weights, parts, centers).unwrap();
             let method = Method::DirectDeltaMush(DirectDeltaMush {
                 variant: MushVariant::V1,
-                source: MushSource::Known(Arc::new(mush)),
+                ..DirectDeltaMush::default()
             });
-            let skin = bake(&asset.rig, &method);
+            let data = BakedData {
+                mush: Some(Arc::new(mush)),
+                ..BakedData::default()
+            };
+            let skin = bake_with(&asset.rig, &method, &data);
             assert_same_places(gpu, &skin, &palettes, &format!("{character:?}, {kind}"));
         }
     }
@@ -203,8 +210,9 @@ fn at_rest_all_is_as_bound_and_rigid_motions_move_rigidly() {
     let Some(gpu) = gpu() else { return };
     let asset = characters::build(Character::Figure, 2000).unwrap();
     let poses = poses(&asset, 1);
-    for method in methods(&asset.rig) {
-        let skin = bake(&asset.rig, &method);
+    let (methods, baked) = methods(&asset.rig);
+    for method in methods {
+        let skin = bake_with(&asset.rig, &method, &baked);
         let rest = &asset.rig.mesh().positions();
         let posed = poses.last().unwrap().clone();
         let (elsewhere, motion) = moved(&posed);
@@ -291,8 +299,9 @@ fn another_rest_shape_is_deformed_as_on_the_cpu() {
         normals: mesh.normals(),
         tangents: None,
     };
-    for method in methods(&asset.rig) {
-        let skin = bake(&asset.rig, &method);
+    let (methods, baked) = methods(&asset.rig);
+    for method in methods {
+        let skin = bake_with(&asset.rig, &method, &baked);
         let mut expected = vec![Vec3::ZERO; skin.vertex_count()];
         let output = Output {
             positions: &mut expected,
@@ -321,8 +330,9 @@ fn in_16_bits_all_is_nearly_the_same_and_takes_less_room() {
     let Some(gpu) = gpu() else { return };
     let asset = characters::build(Character::Figure, 2000).unwrap();
     let poses = poses(&asset, 1);
-    for method in methods(&asset.rig) {
-        let skin = bake(&asset.rig, &method);
+    let (methods, baked) = methods(&asset.rig);
+    for method in methods {
+        let skin = bake_with(&asset.rig, &method, &baked);
         let bytes = |format| {
             let mut skin = GpuSkin::new(gpu, &skin, format, poses.len()).unwrap();
             skin.pose(gpu, &poses).unwrap();

@@ -8,8 +8,8 @@ mod files;
 
 use common::device::gpu;
 use common::*;
-use supple::deform::{DirectDeltaMush, MushSource};
-use supple::{Asset, Method};
+use supple::Asset;
+use supple::mush::{Mush, MushOptions};
 use supple_gpu::Format;
 use supple_io::gltf;
 
@@ -21,20 +21,15 @@ const MOST_VERTICES: usize = 15_000;
 
 fn assert_same(asset: &Asset, name: &str) {
     let Some(gpu) = gpu() else { return };
-    let mush = MushSource::default().bake(&asset.rig).unwrap();
+    // Baked once for all variants.
+    let mush = Mush::bake(&asset.rig, &MushOptions::DEFAULT).unwrap().mush;
     let all = poses(asset, 1);
     let every = all.len().div_ceil(MOST_POSES);
     let poses: Vec<_> = all.into_iter().step_by(every).collect();
-    for method in methods(&asset.rig) {
-        // Baked once for all variants.
-        let method = match method {
-            Method::DirectDeltaMush(DirectDeltaMush { variant, .. }) => {
-                let source = MushSource::Known(mush.clone());
-                Method::DirectDeltaMush(DirectDeltaMush { variant, source })
-            }
-            other => other,
-        };
-        let skin = bake(&asset.rig, &method);
+    let (methods, mut baked) = methods(&asset.rig);
+    baked.mush = Some(mush.into());
+    for method in methods {
+        let skin = bake_with(&asset.rig, &method, &baked);
         let found = on_gpu(gpu, &skin, &poses, Format::default()).positions;
         for (pose, palette) in poses.iter().enumerate() {
             let expected = on_cpu(&skin, palette).positions;

@@ -24,8 +24,11 @@ struct Shader {
 fn shaders() -> Vec<Shader> {
     let asset = characters::build(Character::Bar, 2000).unwrap();
     let mut shaders = Vec::new();
-    for method in methods(&asset.rig) {
-        let layout = bake(&asset.rig, &method).stream_layout().unwrap();
+    let (methods, baked) = methods(&asset.rig);
+    for method in methods {
+        let layout = bake_with(&asset.rig, &method, &baked)
+            .stream_layout()
+            .unwrap();
         for (normals, tangents) in [(false, false), (true, false), (true, true)] {
             for widths in [Format::default(), Format::SHORT] {
                 let format = Format {
@@ -56,8 +59,14 @@ fn shaders() -> Vec<Shader> {
 fn every_kernel_has_a_method_that_is_tested() {
     let asset = characters::build(Character::Bar, 2000).unwrap();
     let mut kernels: HashSet<_> = Kernel::ALL.iter().copied().collect();
-    for method in methods(&asset.rig) {
-        kernels.remove(&bake(&asset.rig, &method).stream_layout().unwrap().kernel);
+    let (methods, baked) = methods(&asset.rig);
+    for method in methods {
+        kernels.remove(
+            &bake_with(&asset.rig, &method, &baked)
+                .stream_layout()
+                .unwrap()
+                .kernel,
+        );
     }
     assert!(kernels.is_empty(), "{kernels:?}");
 }
@@ -110,8 +119,11 @@ fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
 #[test]
 fn every_binding_is_described() {
     let asset = characters::build(Character::Bar, 2000).unwrap();
-    for method in methods(&asset.rig) {
-        let layout = bake(&asset.rig, &method).stream_layout().unwrap();
+    let (methods, baked) = methods(&asset.rig);
+    for method in methods {
+        let layout = bake_with(&asset.rig, &method, &baked)
+            .stream_layout()
+            .unwrap();
         let format = Format::default();
         let name = method.to_string();
         let mut shaders = Vec::new();

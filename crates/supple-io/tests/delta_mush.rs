@@ -8,7 +8,7 @@ mod common;
 use glam::{DVec3, Vec3};
 use std::path::Path;
 use std::sync::Arc;
-use supple::deform::{DeltaMush, DirectDeltaMush, LocalFrames, MushSource, MushVariant};
+use supple::deform::{BakedData, DeltaMush, DirectDeltaMush, LocalFrames, MushVariant};
 use supple::mush::{Mush, MushOptions};
 use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Workspace, exec};
 use supple_io::gltf;
@@ -108,7 +108,7 @@ impl Reach {
 }
 
 /// Every method, with what it may be beyond 1.5 times the rest distance.
-fn methods(options: &MushOptions, mush: &Arc<Mush>) -> Vec<(Method, f64)> {
+fn methods(options: &MushOptions) -> Vec<(Method, f64)> {
     let variants = [
         (MushVariant::V0, 0.04),
         // Distorted where patches are pressed flat, and inside out beyond: the flaw that the paper
@@ -121,11 +121,9 @@ fn methods(options: &MushOptions, mush: &Arc<Mush>) -> Vec<(Method, f64)> {
         (MushVariant::V5, 0.04),
     ];
     let direct = variants.map(|(variant, beyond)| {
-        let source = MushSource::Known(mush.clone());
-        (
-            Method::DirectDeltaMush(DirectDeltaMush { variant, source }),
-            beyond,
-        )
+        let smoothing = options.clone();
+        let direct = DirectDeltaMush { variant, smoothing };
+        (Method::DirectDeltaMush(direct), beyond)
     });
     let smoothed = [LocalFrames::Tangent, LocalFrames::BestFit].map(|frames| {
         let smoothing = options.clone();
@@ -166,8 +164,12 @@ fn check(path: &Path) {
         .mush;
     let mush = Arc::new(mush);
     let reach = Reach::of(rig, &mush);
-    for (method, allowed) in methods(&options, &mush) {
-        let skin = Skin::bake(rig, &method, Normals::Transported).unwrap();
+    let baked = BakedData {
+        mush: Some(mush),
+        ..BakedData::default()
+    };
+    for (method, allowed) in methods(&options) {
+        let skin = Skin::bake_with(rig, &method, Normals::Transported, &baked).unwrap();
         let mut workspace = Workspace::default();
         let mut positions = vec![Vec3::NAN; skin.vertex_count()];
         for (pose, palette) in &poses {

@@ -7,8 +7,9 @@ mod common;
 use glam::Vec3;
 use std::path::Path;
 use supple::clip::Clip;
-use supple::deform::{DirectDeltaMush, MushSource};
-use supple::{Asset, Method, Normals, Player, exec};
+use supple::deform::BakedData;
+use supple::mush::{Mush, MushOptions};
+use supple::{Asset, Method, Normals, Player, Skin, exec};
 use supple_io::gltf;
 
 /// Times of a clip, as shares of its length: the ends, between keys, and beyond.
@@ -28,21 +29,17 @@ fn first_not_finite(vectors: &[Vec3]) -> Option<usize> {
 fn check(path: &Path) {
     let name = path.file_name().unwrap().display().to_string();
     let asset = gltf::load(path).unwrap().asset;
-    let mush = MushSource::default().bake(&asset.rig).unwrap();
+    // Baked once for all variants: on large models that is most of the work.
+    let mush = Mush::bake(&asset.rig, &MushOptions::DEFAULT).unwrap().mush;
+    let baked = BakedData {
+        mush: Some(mush.into()),
+        ..BakedData::default()
+    };
     for (index, method) in Method::ALL.iter().enumerate() {
-        // Baked once for all variants: on large models that is most of the work.
-        let method = &match method {
-            Method::DirectDeltaMush(DirectDeltaMush { variant, .. }) => {
-                Method::DirectDeltaMush(DirectDeltaMush {
-                    variant: *variant,
-                    source: MushSource::Known(mush.clone()),
-                })
-            }
-            other => other.clone(),
-        };
         // Each kind of normals meets each method on some model.
         let normals = Normals::ALL[(index + name.len()) % 3];
-        let mut player = Player::new(&asset, method, normals)
+        let mut player = Skin::bake_with(&asset.rig, method, normals, &baked)
+            .and_then(|skin| Player::with_skin(&asset, skin))
             .unwrap_or_else(|error| panic!("{name}, {method}: {error}"));
         for clip in some_clips(&asset) {
             for share in SHARES {

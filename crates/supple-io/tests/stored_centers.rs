@@ -11,9 +11,9 @@ use glam::{Mat4, Quat, Vec3};
 use serde_json::{Value, json};
 use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
-use supple::deform::{CenterSource, CentersOfRotation};
+use supple::deform::{BakedData, CentersOfRotation};
 use supple::weights::WeightsBuilder;
-use supple::{Asset, Bounds, Method, Normals, Player, Pose, Rig};
+use supple::{Asset, Bounds, Method, Normals, Player, Pose, Rig, Skin};
 use supple_io::gltf::{self, CENTER_ATTRIBUTE, Document, Loaded, SaveError, StoredState};
 use tiny::{INDICES, POSITION, Tiny, UNSIGNED_BYTE, WEIGHTS, changed, load, open_glb};
 
@@ -33,12 +33,13 @@ fn state(loaded: &Loaded) -> Option<StoredState> {
 }
 
 /// The first clip somewhere inside, or the rest pose.
-fn posed(asset: &Asset, method: &Method) -> Vec<Vec3> {
+fn posed(asset: &Asset, method: &Method, baked: &BakedData) -> Vec<Vec3> {
     let pose = match asset.clips.first() {
         Some(clip) => asset.pose_at(clip, 0.37 * clip.duration()),
         None => asset.rest_pose(),
     };
-    let mut player = Player::new(asset, method, Normals::Transported).unwrap();
+    let skin = Skin::bake_with(&asset.rig, method, Normals::Transported, baked).unwrap();
+    let mut player = Player::with_skin(asset, skin).unwrap();
     player.pose(&pose).unwrap();
     player.positions().to_vec()
 }
@@ -50,16 +51,18 @@ fn check_round_trip(asset: &Asset, document: &Document) {
     bake(&mut baked, &asset.rig, &PAPER);
     let cor: Method = "cor".parse().unwrap();
     let extent = asset.rig.mesh().bounds().unwrap().extent();
-    let expected = posed(asset, &cor);
+    let expected = posed(asset, &cor, &BakedData::default());
     for bytes in [baked.to_glb().unwrap(), baked.to_gltf()] {
         let mut again = gltf::from_slice(&bytes, name).unwrap();
         let stored = again.stored_centers.clone().unwrap();
         assert_eq!(stored.state, StoredState::Fit, "{name}");
         assert_eq!(stored.options, Some(PAPER), "{name}");
-        let prepared = stored.prepare(&cor);
-        assert!(matches!(&prepared, Method::CentersOfRotation(options)
-                if matches!(options.centers, CenterSource::Known(_))));
-        for (found, expected) in posed(&again.asset, &prepared).iter().zip(&expected) {
+        let data = BakedData {
+            centers: stored.fitting().cloned(),
+            ..BakedData::default()
+        };
+        assert!(data.centers.is_some());
+        for (found, expected) in posed(&again.asset, &cor, &data).iter().zip(&expected) {
             assert!(found.distance(*expected) <= 1e-6 * extent, "{name}");
         }
         // Clean weights are the weights that were loaded.
@@ -255,34 +258,33 @@ fn centers_are_stale_once_anything_changed_that_they_depend_on() {
 fn a_method_takes_stored_centers_only_if_they_serve_it() {
     let stored = |file: &Tiny| load(file).unwrap().stored_centers.unwrap();
     let cor: Method = "cor:per-joint".parse().unwrap();
-    let of = |centers: CenterSource| match cor.clone() {
+    let of = |centers: CenterOptions| match cor.clone() {
         Method::CentersOfRotation(options) => {
             Method::CentersOfRotation(CentersOfRotation { centers, ..options })
         }
         other => panic!("{other}"),
     };
     let fit = stored(&baked_tiny());
-    assert_eq!(
-        fit.prepare(&cor),
-        of(CenterSource::Known(fit.centers.clone()))
-    );
+    assert_eq!(fit.fitting(), Some(&fit.centers));
     for method in Method::ALL {
-        let takes_them = matches!(method, Method::CentersOfRotation(_));
-        assert_eq!(fit.prepare(method) != *method, takes_them, "{method}");
+        assert_eq!(fit.with_stored_options(method), *method, "{method}");
     }
-    let others = of(CenterSource::Computed(CenterOptions {
+    let others = of(CenterOptions {
         sigma: 0.3,
         ..PAPER
-    }));
-    assert_eq!(fit.prepare(&others), others, "asked for");
+    });
     // Stale: computed by the options of the file.
     let stale = stored(&Tiny::rich());
     assert_eq!(stale.state, StoredState::Stale);
     let options = stale.options.unwrap();
-    assert_eq!(stale.prepare(&cor), of(CenterSource::Computed(options)));
+    assert_eq!(stale.fitting(), None);
+    assert_ne!(options, PAPER);
+    assert_eq!(stale.with_stored_options(&cor), of(options));
+    assert_eq!(stale.with_stored_options(&others), others, "asked for");
     // What never is in a file is computed by its options, too.
     let fitted: Method = "cor-procrustes".parse().unwrap();
-    assert_eq!(stale.prepare(&fitted), Method::CorProcrustes(options));
+    let computed = stale.with_stored_options(&fitted);
+    assert_eq!(computed, Method::CorProcrustes(options));
 }
 
 #[test]
@@ -437,7 +439,7 @@ fn broken_centers_are_told_by_name_and_replaced_and_the_file_is_read() {
             }
             other => panic!("{expected}: {other:?}"),
         }
-        assert_eq!(stored.source(), CenterSource::Computed(PAPER));
+        assert_eq!(stored.fitting(), None);
         bake(&mut loaded.document, &loaded.asset.rig, &PAPER);
         assert_eq!(
             loaded.document.to_glb().unwrap(),

@@ -7,7 +7,6 @@ use glam::Vec3;
 use std::collections::HashSet;
 use std::sync::Arc;
 use supple::centers::Centers;
-use supple::deform::CenterSource;
 use supple::{Asset, Player};
 
 const RED: Vec3 = Vec3::new(0.8, 0.01, 0.012);
@@ -39,13 +38,9 @@ pub(crate) struct MarkedCenters {
 
 impl MarkedCenters {
     /// `None` if the character has no surface, or the centers are not its own.
-    pub(crate) fn of(asset: &Asset, source: &CenterSource) -> Option<MarkedCenters> {
-        let (mesh, weights) = (asset.rig.mesh(), asset.rig.weights());
+    pub(crate) fn of(asset: &Asset, centers: Arc<Centers>) -> Option<MarkedCenters> {
+        let mesh = asset.rig.mesh();
         let cell = ONE_DOT * mesh.bounds()?.extent();
-        let centers = match source {
-            CenterSource::Known(centers) => centers.clone(),
-            CenterSource::Computed(options) => Centers::bake(mesh, weights, options).ok()?.into(),
-        };
         if centers.points().len() != mesh.vertex_count() {
             return None;
         }

@@ -6,8 +6,8 @@ use crate::color::weight_colors;
 use crate::scene::CLAY;
 use crate::{Bone, Paint, Scene, Substance, Surface, Wireframe};
 use glam::Vec3;
+use std::sync::Arc;
 use supple::centers::Centers;
-use supple::deform::CenterSource;
 use supple::mesh::Part;
 use supple::normals::NormalFit;
 use supple::{Asset, Bounds, Player};
@@ -78,9 +78,9 @@ impl Look {
     /// draws the skeleton.
     ///
     /// `asset` must be the one that the look was made for.
-    pub fn with_centers(self, asset: &Asset, source: &CenterSource) -> Look {
+    pub fn with_centers(self, asset: &Asset, centers: Arc<Centers>) -> Look {
         Look {
-            centers: MarkedCenters::of(asset, source),
+            centers: MarkedCenters::of(asset, centers),
             ..self
         }
     }

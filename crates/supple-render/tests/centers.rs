@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used)] // in the helpers of the tests below
 
 use glam::{DVec2, Vec3};
+use std::sync::Arc;
 use supple::centers::{CenterOptions, Centers};
 use supple::characters::{Character, build};
-use supple::deform::CenterSource;
 use supple::{Asset, Method, Normals, Player};
 use supple_render::{Camera, Image, Look, Overlays, Settings, Silhouette, View, render};
 
@@ -41,7 +41,7 @@ fn carried(player: &Player<'_>) -> Vec<(usize, Vec3)> {
     carried
 }
 
-fn picture(player: &Player<'_>, overlays: Overlays, source: &CenterSource) -> (Image, Camera) {
+fn picture(player: &Player<'_>, overlays: Overlays, options: &CenterOptions) -> (Image, Camera) {
     let settings = Settings {
         width: SIDE,
         height: SIDE,
@@ -50,7 +50,8 @@ fn picture(player: &Player<'_>, overlays: Overlays, source: &CenterSource) -> (I
     let mut whole = Silhouette::default();
     whole.add(player);
     let camera = Camera::framing(whole.points(), View::FRONT, settings.aspect());
-    let look = Look::new(player.asset(), overlays).with_centers(player.asset(), source);
+    let asset = player.asset();
+    let look = Look::new(asset, overlays).with_centers(asset, baked(asset, options));
     let scene = look.scene(player, whole.ground());
     (render(&scene, &camera, &settings), camera)
 }
@@ -61,8 +62,13 @@ const PLAIN: Overlays = Overlays {
     wireframe: false,
 };
 
-/// The centers that the method computes unless it is told otherwise.
-const PAPER: CenterSource = CenterSource::Computed(CenterOptions::PAPER);
+const PAPER: CenterOptions = CenterOptions::PAPER;
+
+fn baked(asset: &Asset, options: &CenterOptions) -> Arc<Centers> {
+    let rig = &asset.rig;
+    let centers = Centers::bake(rig.mesh(), rig.weights(), options);
+    centers.unwrap().into()
+}
 
 fn is_red(pixel: [u8; 3]) -> bool {
     let [red, green, blue] = pixel.map(u32::from);
@@ -116,7 +122,7 @@ fn vertices_of_one_influence_have_no_dot() {
     let blended = (0..weights.vertex_count()).filter(|&vertex| weights.of(vertex).len() > 1);
     let centers = carried(&player);
     assert!(centers.iter().map(|(vertex, _)| *vertex).eq(blended));
-    let look = Look::new(&bar, PLAIN).with_centers(&bar, &PAPER);
+    let look = Look::new(&bar, PLAIN).with_centers(&bar, baked(&bar, &PAPER));
     let scene = look.scene(&player, None);
     let [bones, dots, joints] = &scene.marks[..] else {
         panic!("bones, centers and joints");
@@ -160,26 +166,13 @@ fn overlays_combine_and_the_bits_do_not_depend_on_threads() {
 fn pictures_show_the_centers_that_they_are_given() {
     let arm = build(Character::Arm, 2000).unwrap();
     let player = posed(&arm, "fist", &Method::Linear);
-    let computed = |sigma: f64| {
-        let options = CenterOptions {
-            sigma,
-            ..CenterOptions::PAPER
-        };
-        CenterSource::Computed(options)
+    let drawn = |sigma: f64| {
+        let options = CenterOptions { sigma, ..PAPER };
+        picture(&player, PLAIN, &options).0
     };
-    let known = |sigma: f64| match computed(sigma) {
-        CenterSource::Computed(options) => {
-            let centers = Centers::bake(arm.rig.mesh(), arm.rig.weights(), &options).unwrap();
-            CenterSource::Known(centers.into())
-        }
-        known => known,
-    };
-    let drawn = |source: &CenterSource| picture(&player, PLAIN, source).0;
-    let [narrow, wide] = [0.1, 3.0].map(|sigma| drawn(&computed(sigma)));
-    assert!(narrow != wide);
-    assert!(drawn(&known(0.1)) == narrow && drawn(&known(3.0)) == wide);
+    assert!(drawn(0.1) != drawn(3.0));
     // Centers of another character are none.
     let bar = bar();
-    let look = Look::new(&bar, PLAIN).with_centers(&bar, &known(0.1));
+    let look = Look::new(&bar, PLAIN).with_centers(&bar, baked(&arm, &PAPER));
     assert!(look.centers().is_none());
 }

@@ -7,8 +7,8 @@
 mod device;
 
 use device::gpu;
+use supple::centers::{CenterOptions, Centers};
 use supple::characters::{Character, build};
-use supple::deform::CenterSource;
 use supple::{Asset, Method, Normals, Player};
 use supple_gpu::GpuError;
 use supple_render::{
@@ -120,7 +120,9 @@ fn overlays_are_those_of_the_cpu() {
     };
     assert_same_picture(&asset, "linear", &Look::new(&asset, all), true);
     let glass = Look::new(&asset, Overlays::default());
-    let glass = glass.with_centers(&asset, &CenterSource::default());
+    let rig = &asset.rig;
+    let centers = Centers::bake(rig.mesh(), rig.weights(), &CenterOptions::PAPER).unwrap();
+    let glass = glass.with_centers(&asset, centers.into());
     assert_same_picture(&asset, "cor", &glass, true);
 }
 

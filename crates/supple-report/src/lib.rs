@@ -49,6 +49,7 @@ pub use methods::default_methods;
 
 use methods::Entry;
 use study::Study;
+use supple::deform::BakedData;
 use supple::weights::WeightsReport;
 use supple::{Asset, Method};
 use supple_render::ImageError;
@@ -61,6 +62,8 @@ pub struct Subject<'a> {
     pub title: String,
     /// The character.
     pub asset: &'a Asset,
+    /// What its methods need not compute, such as what its file stores.
+    pub baked: BakedData,
     /// The defects of its weights that were found and repaired on reading.
     pub weights_report: WeightsReport,
     /// Indices of the clips to show; if empty, those that show most are chosen.
@@ -142,6 +145,7 @@ pub fn report(
         let from = index as f64 / count;
         let study = Study::new(
             subject.asset,
+            &subject.baked,
             &entries,
             &subject.clips,
             options.most_clips,
@@ -180,6 +184,7 @@ mod tests {
         let subject = Subject {
             title: title.to_owned(),
             asset,
+            baked: BakedData::default(),
             weights_report: WeightsReport::default(),
             clips: Vec::new(),
         };
@@ -327,6 +332,7 @@ mod tests {
         let subject = Subject {
             title: String::new(),
             asset: &bar,
+            baked: BakedData::default(),
             weights_report: WeightsReport::default(),
             clips: Vec::new(),
         };

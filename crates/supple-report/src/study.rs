@@ -8,6 +8,7 @@ use crate::regions::Region;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use supple::clip::{Channel, Curve, Interpolation, Track};
+use supple::deform::BakedData;
 use supple::{Asset, Clip, Pose};
 
 /// The least and most frames of a shown clip, and the most vertices to deform for all of them.
@@ -91,12 +92,13 @@ impl<'a> Study<'a> {
     /// Compares methods on the wished clips of an asset, or on those that show most.
     pub fn new(
         asset: &'a Asset,
+        baked: &BakedData,
         entries: &[Entry],
         wished: &[usize],
         most_clips: usize,
         mut step: impl FnMut(f64),
     ) -> Study<'a> {
-        let comparison = Comparison::new(asset, entries);
+        let comparison = Comparison::new(asset, baked, entries);
         step(0.1);
         let made_up = asset.clips.is_empty();
         let clips: Vec<Cow<'a, Clip>> = if made_up {
@@ -392,7 +394,7 @@ mod tests {
     #[test]
     fn the_bar_is_shown_where_it_bends_and_twists_most() {
         let bar = build(Character::Bar, 2000).unwrap();
-        let study = Study::new(&bar, &entries(), &[], 4, |_| ());
+        let study = Study::new(&bar, &BakedData::default(), &entries(), &[], 4, |_| ());
         assert!(
             (2..=4).contains(&study.shown.len()),
             "bends and twists differ"
@@ -421,7 +423,7 @@ mod tests {
     fn a_file_without_clips_is_bent_and_twisted() {
         let mut bar = build(Character::Bar, 2000).unwrap();
         bar.clips.clear();
-        let study = Study::new(&bar, &entries(), &[], 4, |_| ());
+        let study = Study::new(&bar, &BakedData::default(), &entries(), &[], 4, |_| ());
         assert!(study.made_up);
         assert_eq!(study.shown.len(), 2);
         let motion = study.shown[0].samples.motions[16][0];
@@ -437,7 +439,7 @@ mod tests {
     fn joints_beside_each_other_are_bent_by_their_names() {
         let mut cloth = build(Character::Cloth, 2000).unwrap();
         cloth.clips.clear();
-        let study = Study::new(&cloth, &entries(), &[], 4, |_| ());
+        let study = Study::new(&cloth, &BakedData::default(), &entries(), &[], 4, |_| ());
         assert!(!study.comparison.regions.is_empty());
         let clips = test_clips(&cloth, &study.comparison.regions);
         let names: Vec<&str> = clips.iter().map(|clip| clip.name.as_str()).collect();
@@ -469,7 +471,7 @@ mod tests {
                 curve,
             }],
         }];
-        let study = Study::new(&bar, &entries(), &[], 4, |_| ());
+        let study = Study::new(&bar, &BakedData::default(), &entries(), &[], 4, |_| ());
         let shown = &study.shown[0];
         let times: Vec<f64> = shown
             .moments
@@ -487,7 +489,7 @@ mod tests {
     #[test]
     fn a_clip_that_is_asked_for_is_shown() {
         let bar = build(Character::Bar, 2000).unwrap();
-        let study = Study::new(&bar, &entries(), &[2], 4, |_| ());
+        let study = Study::new(&bar, &BakedData::default(), &entries(), &[2], 4, |_| ());
         assert_eq!(study.shown[0].clip.name, "twist-90");
         assert_eq!(study.shown.len(), 1);
     }

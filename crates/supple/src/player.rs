@@ -68,7 +68,17 @@ impl<'a> Player<'a> {
         method: &Method,
         normals: Normals,
     ) -> Result<Player<'a>, DeformError> {
+        Player::with_skin(asset, Skin::bake(&asset.rig, method, normals)?)
+    }
+
+    /// Takes a skin of the asset's rig, such as one of [`Skin::bake_with`], and poses it at rest.
+    ///
+    /// # Errors
+    ///
+    /// If the skin belongs to another character, or its method cannot do the rest pose.
+    pub fn with_skin(asset: &'a Asset, skin: Skin) -> Result<Player<'a>, DeformError> {
         let mesh = asset.rig.mesh();
+        skin.check_shape(&mesh.shape())?;
         let posed_prop = |prop: &'a Prop| PosedProp {
             prop,
             positions: prop.mesh.positions().to_vec(),
@@ -77,7 +87,7 @@ impl<'a> Player<'a> {
         };
         let mut player = Player {
             asset,
-            skin: Skin::bake(&asset.rig, method, normals)?,
+            skin,
             elsewhere: None,
             morphed: (!asset.morphs.is_empty()).then(|| MorphedShape::new(mesh)),
             world_from_node: Vec::with_capacity(asset.rig.skeleton().nodes().len()),

@@ -18,8 +18,8 @@ use supple::centers::{CenterError, CenterOptions, Centers, LiveCenters, exact};
 use supple::characters::{self, Character};
 use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
 use supple::deform::{
-    CenterSource, CentersOfRotation, DeformError, DirectDeltaMush, MatrixWeights, MushSource,
-    MushVariant,
+    AnimationSpaceWeights, BakedData, CentersOfRotation, DeformError, DirectDeltaMush,
+    LinearDualBlend, MatrixWeights,
 };
 use supple::edit::Editor;
 use supple::findings::Findings;
@@ -182,24 +182,39 @@ fn palettes_and_outputs_of_the_wrong_size_are_refused() {
 fn bakes_of_another_character_are_refused() {
     let asset = bar();
     let other = characters::build(Character::Bar, 4_000).unwrap();
-    let bake = |method: &Method| Skin::bake(&asset.rig, method, Normals::Transported);
+    let refused = |method: Method, baked: BakedData| {
+        Skin::bake(&asset.rig, &method, Normals::Transported).unwrap();
+        Skin::bake_with(&asset.rig, &method, Normals::Transported, &baked).unwrap_err()
+    };
     let weights = MatrixWeights::linear(&other.rig);
-    assert!(bake(&Method::MultiWeight(Some(weights.into()))).is_err());
     let mesh = other.rig.mesh();
     let centers = Centers::bake(mesh, other.rig.weights(), &CenterOptions::PAPER).unwrap();
-    let known = CentersOfRotation {
-        centers: CenterSource::Known(centers.into()),
-        ..CentersOfRotation::default()
-    };
-    assert!(bake(&Method::CentersOfRotation(known)).is_err());
     let mush = Mush::bake(&other.rig, &MushOptions::default())
         .unwrap()
         .mush;
-    let known = DirectDeltaMush {
-        variant: MushVariant::V0,
-        source: MushSource::Known(mush.into()),
+    let baked = BakedData {
+        centers: Some(centers.into()),
+        mush: Some(mush.into()),
+        animation_space: Some(AnimationSpaceWeights::linear(&other.rig).into()),
+        multi_weight: Some(weights.into()),
+        endpoint_weights: Some([0.5; 3].into()),
+        dual_shares: Some([0.5; 3].into()),
     };
-    assert!(bake(&Method::DirectDeltaMush(known)).is_err());
+    for method in [
+        Method::MultiWeight,
+        Method::AnimationSpace,
+        Method::StretchTwist,
+        Method::LinearDualBlend(LinearDualBlend::default()),
+    ] {
+        let error = refused(method, baked.clone());
+        assert!(matches!(error, DeformError::SizeMismatch { .. }), "{error}");
+    }
+    let cor = Method::CentersOfRotation(CentersOfRotation::default());
+    let error = refused(cor, baked.clone());
+    assert!(matches!(error, DeformError::Centers(_)), "{error}");
+    let ddm = Method::DirectDeltaMush(DirectDeltaMush::default());
+    let error = refused(ddm, baked);
+    assert!(matches!(error, DeformError::Mush(_)), "{error}");
 }
 
 #[test]

@@ -426,7 +426,7 @@ fn a_large_surface_has_the_same_bits_on_any_number_of_threads() {
     let asset = figure(40_000);
     let palette = middle_pose(&asset);
     for name in ["linear", "dual-quaternion", "cor", "ddm"] {
-        let skin = bake(&asset.rig, &name.parse().unwrap());
+        let skin = bake(&asset.rig, &name.parse::<Method>().unwrap());
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)

@@ -3,7 +3,7 @@
 use super::album::{Album, LIGHT, Moment, Shot, character};
 use crate::Outcome;
 use glam::{Mat3, Vec3};
-use supple::deform::{DirectDeltaMush, MushSource, MushVariant};
+use supple::deform::{DirectDeltaMush, MushVariant};
 use supple::mush::{Mush, MushOptions};
 use supple::surface::EdgeWeights;
 use supple::weights::WeightsBuilder;
@@ -93,7 +93,7 @@ fn variants(album: &Album) -> Outcome<()> {
         for (index, variant) in MushVariant::ALL.into_iter().enumerate() {
             let method = Method::DirectDeltaMush(DirectDeltaMush {
                 variant,
-                source: MushSource::Computed(by_hand(300.0, 300.0, 0.0)),
+                smoothing: by_hand(300.0, 300.0, 0.0),
             });
             let shot = Shot {
                 moment: Moment::Palette(joints.to_vec()),
@@ -282,7 +282,7 @@ fn by_hand(lambda: f64, kappa: f64, alpha: f64) -> MushOptions {
 fn computed(options: MushOptions) -> Method {
     Method::DirectDeltaMush(DirectDeltaMush {
         variant: MushVariant::V0,
-        source: MushSource::Computed(options),
+        smoothing: options,
     })
 }
 

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use supple::Method;
-use supple::deform::{CentersOfRotation, DirectDeltaMush, MushSource, MushVariant};
+use supple::deform::{CentersOfRotation, DirectDeltaMush, MushVariant};
 
 /// Bake the data of cor or direct delta mush into the file of a character
 #[derive(Args)]
@@ -96,7 +96,7 @@ impl Bakeable {
             Bakeable::Centers => Method::CentersOfRotation(CentersOfRotation::default()),
             Bakeable::Mush(variant) => Method::DirectDeltaMush(DirectDeltaMush {
                 variant,
-                source: MushSource::default(),
+                ..DirectDeltaMush::default()
             }),
         }
     }

@@ -51,10 +51,10 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
     let subject = Subject {
         title: title(&options.file),
         asset: posed.as_ref().unwrap_or(asset),
+        baked: source.prepare(&mut methods, &options.mush)?,
         weights_report: source.notes.weights.clone(),
         clips,
     };
-    source.prepare(&mut methods, &options.mush)?;
     for method in &methods {
         if let Method::Arap(options) = method {
             // Errors are shown on the page.

@@ -9,8 +9,8 @@ use crate::posing;
 use crate::source::Source;
 use crate::wording::many;
 use std::path::Path;
-use supple::deform::{DirectDeltaMush, MultiWeights, MushVariant};
-use supple::{Affine, Method, Palette, Player};
+use supple::deform::{BakedData, DirectDeltaMush, MultiWeights, MushVariant};
+use supple::{Affine, Method, Palette, Player, Skin};
 use supple_io::whole_file::write_whole;
 use supple_io::{npy, obj, ply};
 
@@ -24,13 +24,19 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let mut pose = posing::wanted_pose(&source.asset, &options.moment)?;
     options.reach.apply_and_report_misses(&source, &mut pose)?;
-    let mut method = match &options.weights {
-        Some(path) => with_learned_weights(&options.method.method, path, &source)?,
-        None => options.method.method.clone(),
+    let mut method = options.method.method.clone();
+    let learned = match &options.weights {
+        Some(path) => learned_weights(&method, path, &source)?,
+        None => BakedData::default(),
     };
-    source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
-    let normals = options.normals.normals;
-    let mut player = posing::player(&source.asset, &method, normals, gpu.as_ref())?;
+    let prepared = source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
+    let baked = BakedData {
+        animation_space: learned.animation_space,
+        multi_weight: learned.multi_weight,
+        ..prepared
+    };
+    let skin = Skin::bake_with(&source.asset.rig, &method, options.normals.normals, &baked)?;
+    let mut player = posing::player(&source.asset, &method, skin, gpu.as_ref())?;
     player.start_afresh();
     player.pose(&pose)?;
     if let Some(path) = &options.palette {
@@ -99,11 +105,11 @@ impl OutputKind {
     }
 }
 
-/// A method with learned weights from a file.
-fn with_learned_weights(method: &Method, path: &Path, source: &Source) -> Result<Method, Failure> {
+/// Weights from a file for a multi-linear method.
+fn learned_weights(method: &Method, path: &Path, source: &Source) -> Result<BakedData, Failure> {
     let wanted = match method {
-        Method::AnimationSpace(_) => 4,
-        Method::MultiWeight(_) => 12,
+        Method::AnimationSpace => 4,
+        Method::MultiWeight => 12,
         _ => {
             let message = format!("the method '{method}' has no learned weights");
             return Err(Failure::usage(message)
@@ -122,10 +128,12 @@ fn with_learned_weights(method: &Method, path: &Path, source: &Source) -> Result
         );
         return Err(Failure::new(message).hint("vertices × joints × numbers for each"));
     }
-    Ok(match method {
-        Method::AnimationSpace(_) => Method::AnimationSpace(Some(sparse(&dense, &order).into())),
-        _ => Method::MultiWeight(Some(sparse(&dense, &order).into())),
-    })
+    let mut baked = BakedData::default();
+    match method {
+        Method::AnimationSpace => baked.animation_space = Some(sparse(&dense, &order).into()),
+        _ => baked.multi_weight = Some(sparse(&dense, &order).into()),
+    }
+    Ok(baked)
 }
 
 /// The weights that are not zero, by joints of the skeleton.

@@ -5,6 +5,7 @@ use crate::args::demo::DemoArguments;
 use crate::failure::Failure;
 use crate::posing;
 use crate::source::Source;
+use supple::deform::BakedData;
 use supple::weights::WeightsReport;
 use supple_report::{ReportOptions, Subject};
 
@@ -29,12 +30,14 @@ pub(crate) fn run(options: &DemoArguments) -> Result<(), Failure> {
         Subject {
             title: "A figure".to_owned(),
             asset: &figure,
+            baked: BakedData::default(),
             weights_report: WeightsReport::default(),
             clips: Vec::new(),
         },
         Subject {
             title: "A bar".to_owned(),
             asset: &toy,
+            baked: BakedData::default(),
             weights_report: WeightsReport::default(),
             clips: toy_clips.into_iter().collect::<Result<_, _>>()?,
         },

@@ -10,10 +10,11 @@ use crate::{posing, progress, wording};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use supple::centers::Centers;
+use std::sync::Arc;
+use supple::centers::{CenterError, Centers};
 use supple::clip::Clip;
-use supple::deform::{CenterSource, DeformError};
-use supple::{Asset, Bounds, Method, Normals, Player, Pose};
+use supple::deform::{BakedData, DeformError};
+use supple::{Asset, Bounds, Method, Normals, Player, Pose, Skin};
 use supple_io::text::quoted;
 use supple_io::whole_file::write_whole;
 use supple_render::{
@@ -48,11 +49,15 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
     let gpu = device::open(options.device.device)?;
     let source = Source::open(&options.file)?;
     let mut method = options.method.method.clone();
-    source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
+    let mut baked = source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
     let centers = options.overlay.contains(&Overlay::Centers);
-    let centers = centers.then(|| source.centers_beside(&method));
+    let centers = centers.then(|| source.centers_beside(&method, &baked));
+    if let (Method::CentersOfRotation(_), Some(Ok(centers))) = (&method, &centers) {
+        baked.centers = Some(centers.clone());
+    }
     let picture = Picture {
         method,
+        baked,
         normals: options.normals.normals,
         gpu,
         overlays: overlays(&options.overlay),
@@ -105,12 +110,14 @@ fn overlays(wanted: &[Overlay]) -> Overlays {
 /// The settings of pictures.
 pub(crate) struct Picture {
     pub(crate) method: Method,
+    /// What the method need not compute.
+    pub(crate) baked: BakedData,
     pub(crate) normals: Normals,
     /// The GPU that deforms and draws, in place of the processor.
     pub(crate) gpu: Option<Gpu>,
     pub(crate) overlays: Overlays,
     /// The centers of rotation to draw, if any.
-    pub(crate) centers: Option<CenterSource>,
+    pub(crate) centers: Option<Result<Arc<Centers>, CenterError>>,
     pub(crate) view: View,
     pub(crate) focus: Focus,
     pub(crate) settings: Settings,
@@ -247,15 +254,19 @@ fn add_moving(
 
 impl Picture {
     fn player<'a>(&self, asset: &'a Asset) -> Result<Player<'a>, Failure> {
-        posing::player(asset, &self.method, self.normals, self.gpu.as_ref())
+        let skin = Skin::bake_with(&asset.rig, &self.method, self.normals, &self.baked)?;
+        posing::player(asset, &self.method, skin, self.gpu.as_ref())
     }
 
     fn look(&self, asset: &Asset) -> Look {
         let look = Look::new(asset, self.overlays);
-        let Some(source) = &self.centers else {
+        let Some(centers) = &self.centers else {
             return look;
         };
-        let look = look.with_centers(asset, source);
+        let look = match centers {
+            Ok(centers) => look.with_centers(asset, centers.clone()),
+            Err(_) => look,
+        };
         let points = look.centers().map(Centers::points);
         if points.is_none_or(|points| points.iter().all(Option::is_none)) {
             let why = wording::why_no_centers(&asset.rig);

@@ -6,15 +6,15 @@ pub mod device;
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use std::sync::Arc;
-use supple::deform::AnimationSpaceWeights;
+use supple::deform::{AnimationSpaceWeights, BakedData};
 use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Workspace};
 use supple_gpu::{DeformedSurface, Format, Gpu, GpuSkin};
 
 /// Of the extent of what comes out: how far GPU and CPU may be apart.
 pub const CLOSE: f32 = 2e-5;
 
-/// Every method that has a shader, for a character.
-pub fn methods(rig: &Rig) -> Vec<Method> {
+/// Every method that has a shader, and learned weights for those that take them.
+pub fn methods(rig: &Rig) -> (Vec<Method>, BakedData) {
     let names = [
         "rigid",
         "linear",
@@ -50,12 +50,20 @@ pub fn methods(rig: &Rig) -> Vec<Method> {
             (joint, [x + off, y - off, z + 0.5 * off, share])
         }));
     }
-    methods.push(Method::AnimationSpace(Some(Arc::new(learned))));
-    methods
+    methods.push(Method::AnimationSpace);
+    let baked = BakedData {
+        animation_space: Some(Arc::new(learned)),
+        ..BakedData::default()
+    };
+    (methods, baked)
 }
 
 pub fn bake(rig: &Rig, method: &Method) -> Skin {
-    Skin::bake(rig, method, Normals::Transported).unwrap()
+    bake_with(rig, method, &BakedData::default())
+}
+
+pub fn bake_with(rig: &Rig, method: &Method, baked: &BakedData) -> Skin {
+    Skin::bake_with(rig, method, Normals::Transported, baked).unwrap()
 }
 
 pub fn on_cpu(skin: &Skin, palette: &Palette) -> DeformedSurface {

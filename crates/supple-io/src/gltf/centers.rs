@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use supple::centers::{CenterOptions, Centers};
-use supple::deform::{CenterSource, CentersOfRotation};
+use supple::deform::CentersOfRotation;
 use supple::{Method, Rig};
 
 /// The vertex attribute that holds centers of rotation: three floats, in the space of `POSITION`.
@@ -51,32 +51,25 @@ pub struct StoredCenters {
 }
 
 impl StoredCenters {
-    /// These centers if they fit; otherwise centers computed with the same options, or with the
-    /// default ones if the file names none.
-    pub fn source(&self) -> CenterSource {
-        match (&self.state, self.options) {
-            (StoredState::Fit, _) => CenterSource::Known(self.centers.clone()),
-            (_, Some(options)) => CenterSource::Computed(options),
-            (_, None) => CenterSource::default(),
-        }
+    /// The centers, if they fit the character.
+    pub fn fitting(&self) -> Option<&Arc<Centers>> {
+        (self.state == StoredState::Fit).then_some(&self.centers)
     }
 
-    /// Gives a method these centers if it turns about centers and they fit. A method that computes
-    /// its own does so with the same options.
-    ///
-    /// A method with options other than the paper's, or with centers of its own, is not changed.
-    pub fn prepare(&self, method: &Method) -> Method {
+    /// The method with the options by which these centers were computed, as far as the file says:
+    /// for methods that compute centers by the paper's options.
+    #[must_use]
+    pub fn with_stored_options(&self, method: &Method) -> Method {
+        let stored = self.options.unwrap_or_default();
         match method {
             Method::CentersOfRotation(CentersOfRotation {
                 antipodality,
-                centers: CenterSource::Computed(CenterOptions::PAPER),
+                centers: CenterOptions::PAPER,
             }) => Method::CentersOfRotation(CentersOfRotation {
                 antipodality: *antipodality,
-                centers: self.source(),
+                centers: stored,
             }),
-            Method::CorProcrustes(CenterOptions::PAPER) => {
-                Method::CorProcrustes(self.options.unwrap_or_default())
-            }
+            Method::CorProcrustes(CenterOptions::PAPER) => Method::CorProcrustes(stored),
             _ => method.clone(),
         }
     }

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3};
 use std::sync::Arc;
 use supple::clip::Clip;
-use supple::deform::{DeformError, DirectDeltaMush, MushSource, MushVariant};
+use supple::deform::{BakedData, DeformError, DirectDeltaMush, MushVariant};
 use supple::mush::Mush;
 use supple::{
     Asset, Bounds, Local, Method, NodeCountError, Normals, Output, Palette, Pose, Rig, Skin,
@@ -59,12 +59,17 @@ impl MushErrors {
             poses: palettes.len(),
             clips: clips.iter().map(|clip| clip.name.clone()).collect(),
         };
-        let bake = |rig: &Rig, method: &Method| Skin::bake(rig, method, Normals::Transported);
         for variant in MushVariant::ALL {
             let [exact, stored] = [exact, stored].map(|mush| {
-                let source = MushSource::Known(mush.clone());
-                let method = Method::DirectDeltaMush(DirectDeltaMush { variant, source });
-                bake(&asset.rig, &method)
+                let method = Method::DirectDeltaMush(DirectDeltaMush {
+                    variant,
+                    ..DirectDeltaMush::default()
+                });
+                let baked = BakedData {
+                    mush: Some(mush.clone()),
+                    ..BakedData::default()
+                };
+                Skin::bake_with(&asset.rig, &method, Normals::Transported, &baked)
             });
             let exact = exact?;
             let error = largest_difference(&exact, &stored?, &palettes)?;
@@ -74,7 +79,7 @@ impl MushErrors {
             };
             *largest = largest.max(error);
             if variant == MushVariant::V0 {
-                let skin = bake(skinned, &Method::Linear)?;
+                let skin = Skin::bake(skinned, &Method::Linear, Normals::Transported)?;
                 errors.skin = largest_difference(&exact, &skin, &palettes)?;
             }
         }

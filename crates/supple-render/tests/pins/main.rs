@@ -5,9 +5,8 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
-use supple::centers::CenterOptions;
+use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
-use supple::deform::CenterSource;
 use supple::exec;
 use supple::point_handles::{HandleOptions, place_handles};
 use supple::{Asset, Method, Normals, Player};
@@ -56,13 +55,14 @@ fn pin_pictures(pins: &mut Pins, asset: &Asset, name: impl Fn(&str) -> String) {
         weights: true,
         wireframe: true,
     };
-    let centers = CenterSource::Computed(CenterOptions::PAPER);
+    let rig = &asset.rig;
+    let centers = Centers::bake(rig.mesh(), rig.weights(), &CenterOptions::PAPER).unwrap();
     let looks = [
         ("plain", Look::new(asset, plain)),
         ("overlays", Look::new(asset, all)),
         (
             "centers",
-            Look::new(asset, plain).with_centers(asset, &centers),
+            Look::new(asset, plain).with_centers(asset, centers.into()),
         ),
     ];
     let mut player = Player::new(asset, &Method::Linear, Normals::Transported).unwrap();

@@ -13,7 +13,7 @@ use crate::regions::{self, Region};
 use glam::Vec3;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use supple::deform::{Normals, Workspace};
+use supple::deform::{BakedData, Normals, Workspace};
 use supple::metrics::Gauge;
 use supple::{Affine, Asset, Method, Output, Palette, Player, Pose, Skin, exec};
 
@@ -30,6 +30,8 @@ type Playing<'a> = Result<Player<'a>, String>;
 /// One character and a player for every method, with what measuring its frames needs.
 pub(crate) struct Comparison<'a> {
     pub asset: &'a Asset,
+    /// What its methods need not compute.
+    pub baked: BakedData,
     players: Vec<Mutex<Playing<'a>>>,
     /// The index of linear blending, if it is among the methods.
     linear: Option<usize>,
@@ -53,9 +55,9 @@ pub(crate) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    pub fn new(asset: &'a Asset, entries: &[Entry]) -> Comparison<'a> {
+    pub fn new(asset: &'a Asset, baked: &BakedData, entries: &[Entry]) -> Comparison<'a> {
         let players = exec::map(entries.len(), |index| {
-            Mutex::new(play(asset, &entries[index].method))
+            Mutex::new(play(asset, &entries[index].method, baked))
         });
         let gauge = Gauge::new(&asset.rig);
         let regions = regions::find(asset, &gauge);
@@ -82,6 +84,7 @@ impl<'a> Comparison<'a> {
         });
         let mut comparison = Comparison {
             asset,
+            baked: baked.clone(),
             players,
             linear: entries
                 .iter()
@@ -195,7 +198,8 @@ impl<'a> Comparison<'a> {
         let mut positions = vec![Vec3::ZERO; count];
         let mut normals = vec![Vec3::ZERO; count];
         let palette = rig.skeleton().palette(pose).ok()?;
-        let skin = Skin::bake(rig, &entry.method, Normals::Transported).ok()?;
+        let kind = Normals::Transported;
+        let skin = Skin::bake_with(rig, &entry.method, kind, &self.baked).ok()?;
         let mut workspace = Workspace::default();
         let mut fastest = f64::INFINITY;
         let started = Instant::now();
@@ -216,8 +220,10 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn play<'a>(asset: &'a Asset, method: &Method) -> Playing<'a> {
-    Player::new(asset, method, Normals::Transported).map_err(|error| error.to_string())
+fn play<'a>(asset: &'a Asset, method: &Method, baked: &BakedData) -> Playing<'a> {
+    Skin::bake_with(&asset.rig, method, Normals::Transported, baked)
+        .and_then(|skin| Player::with_skin(asset, skin))
+        .map_err(|error| error.to_string())
 }
 
 /// Lengths in the rest pose over lengths in the bind pose, as the median over joints; negative where
@@ -250,7 +256,7 @@ mod tests {
     fn poses_do_not_depend_on_what_was_posed_before() {
         let asset = characters::build(Character::Bar, 2000).unwrap();
         let method: Method = "arap:1:follow".parse().unwrap();
-        let comparison = Comparison::new(&asset, &[Entry::of(&method)]);
+        let comparison = Comparison::new(&asset, &BakedData::default(), &[Entry::of(&method)]);
         let clip = &asset.clips[0];
         let [one, other] = [0.5, 0.9].map(|share| asset.pose_at(clip, share * clip.duration()));
         let shown = |pose: &Pose| comparison.pose(0, pose, |player| player.positions().to_vec());

@@ -6,7 +6,9 @@ use crate::ReportError;
 use crate::names::clip_title;
 use crate::phrases::grouped;
 use maud::{Markup, html};
+use std::sync::Arc;
 use supple::Method;
+use supple::centers::Centers;
 
 impl Writer<'_, '_> {
     /// Where the centers of rotation are, at rest and at the liveliest moment.
@@ -19,8 +21,17 @@ impl Writer<'_, '_> {
         let Some((method, options)) = found else {
             return Ok(Markup::default());
         };
-        let asset = self.study.comparison.asset;
-        let look = self.look.clone().with_centers(asset, &options.centers);
+        let comparison = &self.study.comparison;
+        let asset = comparison.asset;
+        let rig = &asset.rig;
+        let centers = match &comparison.baked.centers {
+            Some(centers) => Ok(centers.clone()),
+            None => Centers::bake(rig.mesh(), rig.weights(), &options.centers).map(Arc::new),
+        };
+        let look = match centers {
+            Ok(centers) => self.look.clone().with_centers(asset, centers),
+            Err(_) => return Ok(Markup::default()),
+        };
         let Some(centers) = look.centers() else {
             return Ok(Markup::default());
         };

@@ -27,34 +27,20 @@ use fearless_simd::Simd;
 use glam::{Mat3, Quat, Vec3};
 use std::sync::Arc;
 
-/// The options of skinning with centers of rotation.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Options of skinning with centers of rotation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CentersOfRotation {
     /// Where the signs of quaternions are chosen.
     pub antipodality: Antipodality,
-    /// Where the centers come from.
-    pub centers: CenterSource,
-}
-
-/// Where centers of rotation come from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CenterSource {
-    /// They are computed.
-    Computed(CenterOptions),
-    /// They are known already.
-    Known(Arc<Centers>),
-}
-
-impl Default for CenterSource {
-    fn default() -> CenterSource {
-        CenterSource::Computed(CenterOptions::PAPER)
-    }
+    /// How the centers are computed, unless [`BakedData::centers`](super::BakedData::centers)
+    /// holds them.
+    pub centers: CenterOptions,
 }
 
 impl CentersOfRotation {
     pub(super) const DEFAULT: CentersOfRotation = CentersOfRotation {
         antipodality: Antipodality::PerVertex,
-        centers: CenterSource::Computed(CenterOptions::PAPER),
+        centers: CenterOptions::PAPER,
     };
 }
 
@@ -111,13 +97,17 @@ impl BakedFrame {
 }
 
 impl CenterSkin {
-    pub(super) fn bake(rig: &Rig, options: &CentersOfRotation) -> Result<CenterSkin, DeformError> {
+    pub(super) fn bake(
+        rig: &Rig,
+        options: &CentersOfRotation,
+        stored: Option<&Centers>,
+    ) -> Result<CenterSkin, DeformError> {
         let mesh = rig.mesh();
         let computed;
-        let centers = match &options.centers {
-            CenterSource::Known(centers) => centers,
-            CenterSource::Computed(options) => {
-                computed = Centers::bake(mesh, rig.weights(), options)?;
+        let centers = match stored {
+            Some(centers) => centers,
+            None => {
+                computed = Centers::bake(mesh, rig.weights(), &options.centers)?;
                 &computed
             }
         };

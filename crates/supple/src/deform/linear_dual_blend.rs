@@ -17,24 +17,23 @@ use crate::weights::weld_bound;
 use fearless_simd::{Simd, SimdBase, f32x8};
 use std::sync::Arc;
 
-/// The options of the mixed method.
-#[derive(Clone, Debug, PartialEq)]
+/// Options of the mix of linear and dual quaternion skinning.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearDualBlend {
     /// How much of the result is dual quaternion skinning: 0 for linear alone, 1 for dual
-    /// quaternions alone; beyond, it extrapolates. Vertices of one point of the surface take
-    /// the mean of theirs.
+    /// quaternions alone; numbers outside of that range extrapolate. Vertices at one point of the
+    /// surface take the mean of their shares.
     pub dual: DualShare,
 }
 
-/// A share for every vertex.
-#[derive(Clone, Debug, PartialEq)]
+/// The share of dual quaternion skinning at each vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DualShare {
-    /// As painted on the mesh under the name [`DUAL_SHARE`]; half where nothing was.
+    /// As [`BakedData::dual_shares`](super::BakedData::dual_shares) has it, or else as painted on
+    /// the mesh under the name [`DUAL_SHARE`]; half where nothing was painted.
     AsPainted,
-    /// The same for all.
+    /// The same for all vertices.
     Everywhere(f32),
-    /// One each.
-    PerVertex(Vec<f32>),
 }
 
 impl LinearDualBlend {
@@ -73,15 +72,16 @@ impl LinearDualSkin {
     pub(super) fn bake(
         rig: &Rig,
         options: &LinearDualBlend,
+        stored: Option<&[f32]>,
     ) -> Result<LinearDualSkin, DeformError> {
         let vertices = rig.mesh().vertex_count();
-        let shares = match &options.dual {
-            DualShare::AsPainted => match rig.mesh().painted(DUAL_SHARE) {
-                Some(painted) => painted.iter().map(|share| share.unwrap_or(HALF)).collect(),
-                None => vec![HALF; vertices],
-            },
-            DualShare::Everywhere(share) => vec![*share; vertices],
-            DualShare::PerVertex(shares) => shares.clone(),
+        let shares = match (options.dual, stored, rig.mesh().painted(DUAL_SHARE)) {
+            (DualShare::Everywhere(share), ..) => vec![share; vertices],
+            (DualShare::AsPainted, Some(shares), _) => shares.to_vec(),
+            (DualShare::AsPainted, None, Some(painted)) => {
+                painted.iter().map(|share| share.unwrap_or(HALF)).collect()
+            }
+            (DualShare::AsPainted, None, None) => vec![HALF; vertices],
         };
         if shares.len() != vertices {
             return Err(DeformError::SizeMismatch {

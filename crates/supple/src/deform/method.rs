@@ -1,23 +1,24 @@
 //! The names of the methods, their options, and what to say about them.
 
 use super::antipodality::Antipodality;
+#[cfg(doc)]
+use super::baked_data::BakedData;
 use super::centers_of_rotation::CentersOfRotation;
 use super::delta_mush::{DeltaMush, LocalFrames};
 use super::direct_delta_mush::{DirectDeltaMush, MushVariant};
 use super::dual_quaternion::DualQuaternion;
 use super::dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 use super::linear_dual_blend::{DualShare, LinearDualBlend};
-use super::multi_linear::{AnimationSpaceWeights, MatrixWeights};
-use super::stretch_twist::StretchTwist;
 #[cfg(feature = "arap")]
 use crate::arap::{ArapOptions, WordFault};
 use crate::centers::CenterOptions;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 use thiserror::Error;
 
 /// A skinning method and its options.
+///
+/// What a method has baked, learned or painted beside them goes into a [`BakedData`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
     /// Each vertex follows its heaviest joint.
@@ -38,8 +39,8 @@ pub enum Method {
     SwingTwist,
     /// Pieces along the path from the root, blended level by level (§4, eq. 15).
     Differential,
-    /// Stretchable, twistable bones with endpoint weights (§5).
-    StretchTwist(StretchTwist),
+    /// Bones that stretch and twist along their length (§5).
+    StretchTwist,
     /// Smooth curves through chains of joints (§5).
     Spline,
     /// Rotations about baked centers (the paper on optimized centers of rotation).
@@ -54,10 +55,12 @@ pub enum Method {
     /// As rigid as linear blending near the joints lets it be (the paper on point handles, §3.1).
     #[cfg(feature = "arap")]
     Arap(ArapOptions),
-    /// Four learned numbers per influence (§3); without them, linear blending.
-    AnimationSpace(Option<Arc<AnimationSpaceWeights>>),
-    /// Twelve learned numbers per influence (§3); without them, linear blending.
-    MultiWeight(Option<Arc<MatrixWeights>>),
+    /// Four learned numbers per influence (§3): [`BakedData::animation_space`]; without them,
+    /// linear blending.
+    AnimationSpace,
+    /// Twelve learned numbers per influence (§3): [`BakedData::multi_weight`]; without them,
+    /// linear blending.
+    MultiWeight,
 }
 
 impl Method {
@@ -74,23 +77,21 @@ impl Method {
         Method::LinearDualBlend(LinearDualBlend::DEFAULT),
         Method::SwingTwist,
         Method::Differential,
-        Method::StretchTwist(StretchTwist {
-            endpoint_weights: None,
-        }),
+        Method::StretchTwist,
         Method::Spline,
         Method::CentersOfRotation(CentersOfRotation::DEFAULT),
         Method::CorProcrustes(CenterOptions::PAPER),
         Method::DeltaMush(DeltaMush::DEFAULT),
-        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V0)),
-        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V1)),
-        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V2)),
-        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V3)),
-        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V4)),
-        Method::DirectDeltaMush(DirectDeltaMush::computed(MushVariant::V5)),
+        Method::DirectDeltaMush(DirectDeltaMush::of(MushVariant::V0)),
+        Method::DirectDeltaMush(DirectDeltaMush::of(MushVariant::V1)),
+        Method::DirectDeltaMush(DirectDeltaMush::of(MushVariant::V2)),
+        Method::DirectDeltaMush(DirectDeltaMush::of(MushVariant::V3)),
+        Method::DirectDeltaMush(DirectDeltaMush::of(MushVariant::V4)),
+        Method::DirectDeltaMush(DirectDeltaMush::of(MushVariant::V5)),
         #[cfg(feature = "arap")]
         Method::Arap(ArapOptions::DEFAULT),
-        Method::AnimationSpace(None),
-        Method::MultiWeight(None),
+        Method::AnimationSpace,
+        Method::MultiWeight,
     ];
 
     /// The name on the command line, without options.
@@ -155,7 +156,7 @@ impl Method {
                 aliases: &["diff"],
                 summary: "blends step by step along the skeleton; remembers several full turns",
             },
-            Method::StretchTwist(_) => Words {
+            Method::StretchTwist => Words {
                 name: "stretch-twist",
                 aliases: &["stbs"],
                 summary: "bones stretch and twist along their length, as forearms do; for cartoons too",
@@ -187,12 +188,12 @@ impl Method {
                 aliases: &["as-rigid-as-possible"],
                 summary: "limbs between joints stay rigid by an energy; keeps lengths and details, solved in every frame; :ROUNDS, :l=0.9, :follow",
             },
-            Method::AnimationSpace(_) => Words {
+            Method::AnimationSpace => Words {
                 name: "animation-space",
                 aliases: &[],
                 summary: "four learned weights per joint; without learned weights the same as linear",
             },
-            Method::MultiWeight(_) => Words {
+            Method::MultiWeight => Words {
                 name: "multi-weight",
                 aliases: &["mwe"],
                 summary: "twelve learned weights per joint; without learned weights the same as linear",

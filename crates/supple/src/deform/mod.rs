@@ -9,6 +9,7 @@
 mod antipodality;
 #[cfg(feature = "arap")]
 mod arap;
+mod baked_data;
 mod centers_of_rotation;
 mod cor_procrustes;
 mod delta_mush;
@@ -38,9 +39,10 @@ mod swing_twist;
 mod world;
 
 pub use antipodality::Antipodality;
-pub use centers_of_rotation::{CenterSource, CentersOfRotation};
+pub use baked_data::BakedData;
+pub use centers_of_rotation::CentersOfRotation;
 pub use delta_mush::{DeltaMush, LocalFrames};
-pub use direct_delta_mush::{DirectDeltaMush, MushSource, MushVariant};
+pub use direct_delta_mush::{DirectDeltaMush, MushVariant};
 pub use dual_quaternion::DualQuaternion;
 pub use dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 pub use instructions::InstructionSet;
@@ -53,7 +55,6 @@ pub use output::{NormalFormat, Output, Place, TangentFormat, VertexBuffer, Verte
 pub use streams::{
     Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
 };
-pub use stretch_twist::StretchTwist;
 pub(crate) use swing_twist::swing_and_twist;
 
 #[cfg(feature = "arap")]
@@ -226,10 +227,26 @@ impl From<NodeCountError> for DeformError {
 impl Skin {
     /// Prepares a rig for a method and a kind of normals: the slow part, once per character.
     ///
+    /// Computes all that the method needs; [`Skin::bake_with`] uses what is there already.
+    ///
     /// # Errors
     ///
-    /// If an option is out of its range, or what was baked before belongs to another character.
+    /// If an option is out of its range.
     pub fn bake(rig: &Rig, method: &Method, normals: Normals) -> Result<Skin, DeformError> {
+        Skin::bake_with(rig, method, normals, &BakedData::default())
+    }
+
+    /// Prepares a rig with data that was baked, learned or painted before.
+    ///
+    /// # Errors
+    ///
+    /// If an option is out of its range, or the data belong to another character.
+    pub fn bake_with(
+        rig: &Rig,
+        method: &Method,
+        normals: Normals,
+        baked: &BakedData,
+    ) -> Result<Skin, DeformError> {
         #[cfg(feature = "arap")]
         let mut arap_report = None;
         let deformer: Arc<dyn Deformer> = match method {
@@ -248,7 +265,10 @@ impl Skin {
                 Arc::new(TwoPhases::around(rig, spherical::SphericalSkin::bake(rig)))
             }
             Method::LinearDualBlend(options) => {
-                Arc::new(linear_dual_blend::LinearDualSkin::bake(rig, options)?)
+                let shares = baked.dual_shares.as_deref();
+                Arc::new(linear_dual_blend::LinearDualSkin::bake(
+                    rig, options, shares,
+                )?)
             }
             Method::SwingTwist => Arc::new(TwoPhases::around(
                 rig,
@@ -258,13 +278,13 @@ impl Skin {
                 rig,
                 differential::DifferentialSkin::bake(rig)?,
             )),
-            Method::StretchTwist(options) => Arc::new(TwoPhases::around(
+            Method::StretchTwist => Arc::new(TwoPhases::around(
                 rig,
-                stretch_twist::StretchTwistSkin::bake(rig, options)?,
+                stretch_twist::StretchTwistSkin::bake(rig, baked.endpoint_weights.as_deref())?,
             )),
             Method::CentersOfRotation(options) => Arc::new(TwoPhases::around(
                 rig,
-                centers_of_rotation::CenterSkin::bake(rig, options)?,
+                centers_of_rotation::CenterSkin::bake(rig, options, baked.centers.as_deref())?,
             )),
             Method::CorProcrustes(options) => Arc::new(TwoPhases::around(
                 rig,
@@ -272,7 +292,8 @@ impl Skin {
             )),
             Method::DeltaMush(options) => delta_mush::bake(rig, options)?,
             Method::DirectDeltaMush(options) => {
-                let mush = options.source.bake(rig)?;
+                let stored = baked.mush.as_ref();
+                let mush = direct_delta_mush::stored_or_baked(rig, &options.smoothing, stored)?;
                 match options.variant {
                     MushVariant::V0 => mush_skin::<direct_delta_mush::V0>(rig, &mush),
                     MushVariant::V1 => mush_skin::<direct_delta_mush::V1>(rig, &mush),
@@ -292,15 +313,14 @@ impl Skin {
             }
             Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
             // Without learned weights these are linear blending.
-            Method::AnimationSpace(None) | Method::MultiWeight(None) => {
-                Arc::new(linear::LinearSkin::bake(rig))
-            }
-            Method::AnimationSpace(Some(weights)) => {
-                Arc::new(multi_linear::AnimationSpaceSkin::bake(rig, weights)?)
-            }
-            Method::MultiWeight(Some(weights)) => {
-                Arc::new(multi_linear::MultiWeightSkin::bake(rig, weights)?)
-            }
+            Method::AnimationSpace => match &baked.animation_space {
+                Some(weights) => Arc::new(multi_linear::AnimationSpaceSkin::bake(rig, weights)?),
+                None => Arc::new(linear::LinearSkin::bake(rig)),
+            },
+            Method::MultiWeight => match &baked.multi_weight {
+                Some(weights) => Arc::new(multi_linear::MultiWeightSkin::bake(rig, weights)?),
+                None => Arc::new(linear::LinearSkin::bake(rig)),
+            },
         };
         let baked_normals = match normals {
             Normals::Transported => BakedNormals::Transported,

@@ -23,14 +23,6 @@ use crate::skeleton::same_place;
 use crate::transform::Affine;
 use glam::{DQuat, DVec3, Vec3};
 
-/// The options of stretchable, twistable bones.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StretchTwist {
-    /// Where along each of its bones a vertex lies, from 0 to 1: one number per influence, in the
-    /// order of the rig's weights. Without, the place is found by projection on the bone.
-    pub endpoint_weights: Option<Vec<f32>>,
-}
-
 /// The bones and the endpoint weights.
 #[derive(Clone, Debug)]
 pub(super) struct StretchTwistSkin {
@@ -65,7 +57,8 @@ pub(super) struct BonePose {
 const ENDPOINT: u16 = 1;
 
 impl StretchTwistSkin {
-    pub(super) fn bake(rig: &Rig, options: &StretchTwist) -> Result<StretchTwistSkin, DeformError> {
+    /// Without stored endpoint weights, vertices are projected on their bones.
+    pub(super) fn bake(rig: &Rig, stored: Option<&[f32]>) -> Result<StretchTwistSkin, DeformError> {
         let bind = rig.skeleton().bind_bones();
         let same_place = same_place(&joint_heads(rig));
         let mut bones: Vec<Bone> = bind
@@ -95,10 +88,7 @@ impl StretchTwistSkin {
             }
             starts.push(joints.len() as u32);
         }
-        let endpoint_weights = match &options.endpoint_weights {
-            Some(given) => given.clone(),
-            None => projected,
-        };
+        let endpoint_weights = stored.map_or(projected, <[f32]>::to_vec);
         if endpoint_weights.len() != joints.len() {
             return Err(DeformError::SizeMismatch {
                 what: "endpoint weights",

@@ -1,13 +1,13 @@
 //! What the deformations look like.
 
-use crate::common::{bake, deform, deform_skin, palette};
+use crate::common::{Bake, Prepared, bake, deform, deform_skin, palette};
 use crate::surfaces::{Bound, sheet};
 use glam::{DAffine3, DVec3, Vec3};
 use std::f64::consts::TAU;
 use std::sync::Arc;
 use supple::centers::{CenterError, CenterOptions, Centers};
 use supple::characters::{self, Character};
-use supple::deform::{Antipodality, CenterSource, CentersOfRotation, DeformError};
+use supple::deform::{Antipodality, BakedData, CentersOfRotation, DeformError};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
 use supple::{Method, Normals, Rig, Skin};
@@ -196,10 +196,13 @@ fn known_centers_are_used_and_checked() {
     let rig = ring();
     let count = rig.mesh().vertex_count();
     let with = |centers: Centers| {
-        Method::CentersOfRotation(CentersOfRotation {
-            antipodality: Antipodality::PerVertex,
-            centers: CenterSource::Known(Arc::new(centers)),
-        })
+        let method = Method::CentersOfRotation(CentersOfRotation::default());
+        let centers = Some(Arc::new(centers));
+        let baked = BakedData {
+            centers,
+            ..BakedData::default()
+        };
+        Prepared { method, baked }
     };
     let point = Vec3::new(2.0, 1.0, 0.0);
     let centers = Centers::from_points(&vec![point; count], rig.mesh(), rig.weights()).unwrap();
@@ -216,7 +219,7 @@ fn known_centers_are_used_and_checked() {
     let other = crate::surfaces::tube(2, 1.0, 0.0);
     let (mesh, weights) = (other.mesh(), other.weights());
     let foreign = Centers::bake(&mesh, &weights, &CenterOptions::PAPER).unwrap();
-    let error = Skin::bake(&rig, &with(foreign), Normals::Transported).unwrap_err();
+    let error = with(foreign).bake(&rig, Normals::Transported).unwrap_err();
     let expected = CenterError::VertexCount {
         what: "centers",
         found: mesh.vertex_count(),
@@ -234,7 +237,7 @@ fn methods_name_options_that_make_no_sense() {
     };
     let cor = Method::CentersOfRotation(CentersOfRotation {
         antipodality: Antipodality::PerVertex,
-        centers: CenterSource::Computed(options),
+        centers: options,
     });
     for method in [cor, Method::CorProcrustes(options)] {
         let error = Skin::bake(&ring(), &method, Normals::Transported).unwrap_err();

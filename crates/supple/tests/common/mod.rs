@@ -5,10 +5,11 @@
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
 use proptest::sample::Index;
+use std::fmt::{self, Debug};
 use std::sync::LazyLock;
 use supple::centers::CenterOptions;
 use supple::deform::{
-    Antipodality, CenterSource, CentersOfRotation, DualQuaternion, InstructionSet,
+    Antipodality, BakedData, CentersOfRotation, DeformError, DualQuaternion, InstructionSet,
 };
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Affine, Local, Trs};
@@ -143,7 +144,7 @@ pub static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
     let quick = |method: &Method| match method {
         Method::CentersOfRotation(_) => Method::CentersOfRotation(CentersOfRotation {
             antipodality: Antipodality::PerVertex,
-            centers: CenterSource::Computed(QUICK),
+            centers: QUICK,
         }),
         Method::CorProcrustes(_) => Method::CorProcrustes(QUICK),
         other => other.clone(),
@@ -172,6 +173,45 @@ pub fn methods_that_follow() -> impl Iterator<Item = &'static Method> {
     defaults.chain(SIGNS_PER_JOINT)
 }
 
+/// What a skin can be baked by.
+pub trait Bake: Debug + fmt::Display {
+    fn bake(&self, rig: &Rig, normals: Normals) -> Result<Skin, DeformError>;
+}
+
+impl Bake for Method {
+    fn bake(&self, rig: &Rig, normals: Normals) -> Result<Skin, DeformError> {
+        Skin::bake(rig, self, normals)
+    }
+}
+
+/// A method with data that it need not compute.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub method: Method,
+    pub baked: BakedData,
+}
+
+impl Bake for Prepared {
+    fn bake(&self, rig: &Rig, normals: Normals) -> Result<Skin, DeformError> {
+        Skin::bake_with(rig, &self.method, normals, &self.baked)
+    }
+}
+
+impl From<Method> for Prepared {
+    fn from(method: Method) -> Prepared {
+        Prepared {
+            method,
+            baked: BakedData::default(),
+        }
+    }
+}
+
+impl fmt::Display for Prepared {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.method, formatter)
+    }
+}
+
 /// The one option that decides something for all joints together.
 pub const SIGNS_PER_JOINT: &[Method] = &[
     Method::DualQuaternion(DualQuaternion {
@@ -179,7 +219,7 @@ pub const SIGNS_PER_JOINT: &[Method] = &[
     }),
     Method::CentersOfRotation(CentersOfRotation {
         antipodality: Antipodality::PerJoint,
-        centers: CenterSource::Computed(QUICK),
+        centers: QUICK,
     }),
 ];
 
@@ -194,7 +234,7 @@ pub fn looks_at_one_joint(method: &Method) -> bool {
 
 /// Bones that stretch and twist, and curves: following the joints around is their purpose.
 pub fn looks_at_joints_around(method: &Method) -> bool {
-    matches!(method, Method::StretchTwist(_) | Method::Spline)
+    matches!(method, Method::StretchTwist | Method::Spline)
 }
 
 /// Delta mush and what is baked from it, where a vertex follows all that smoothing gathers around
@@ -214,18 +254,18 @@ pub struct Surface {
     pub normals: Vec<Vec3>,
 }
 
-pub fn deform(rig: &Rig, method: &Method, palette: &Palette) -> Surface {
+pub fn deform(rig: &Rig, method: &impl Bake, palette: &Palette) -> Surface {
     deform_skin(&bake(rig, method), palette)
 }
 
-pub fn bake(rig: &Rig, method: &Method) -> Skin {
+pub fn bake(rig: &Rig, method: &impl Bake) -> Skin {
     bake_with(rig, method, Normals::Transported)
 }
 
 /// Bakes a skin for the instruction set that `SUPPLE_INSTRUCTIONS` names (as it prints: `plain`,
 /// `AVX2`, …), or for the best one: `.ci/soak` tries them all.
-pub fn bake_with(rig: &Rig, method: &Method, normals: Normals) -> Skin {
-    let skin = Skin::bake(rig, method, normals).unwrap();
+pub fn bake_with(rig: &Rig, method: &impl Bake, normals: Normals) -> Skin {
+    let skin = method.bake(rig, normals).unwrap();
     let Ok(name) = std::env::var("SUPPLE_INSTRUCTIONS") else {
         return skin;
     };

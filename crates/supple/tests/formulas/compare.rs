@@ -1,6 +1,6 @@
 //! The library beside the plain formulas.
 
-use crate::common::{Surface, bake_with, deform_skin};
+use crate::common::{Bake, Surface, bake_with, deform_skin};
 use crate::plain::{Formula, Frame, Posed, common_scale};
 use crate::scenes::Scene;
 use glam::{DMat3, DVec3};
@@ -26,7 +26,7 @@ pub fn influences(rig: &Rig, vertex: usize) -> Vec<(usize, f64)> {
         .collect()
 }
 
-pub fn deform(scene: &Scene, method: &Method, normals: Normals) -> Surface {
+pub fn deform(scene: &Scene, method: &impl Bake, normals: Normals) -> Surface {
     let skin = bake_with(&scene.rig, method, normals);
     deform_skin(&skin, &scene.palette)
 }
@@ -79,7 +79,7 @@ fn add_one(count: &Cell<usize>) {
 /// a share of the largest coordinate on the way.
 pub fn compare_scene(
     scene: &Scene,
-    method: &Method,
+    method: &impl Bake,
     frame_of: impl Fn(&Posed, usize) -> Frame,
     rounding: f64,
     count: &Count,

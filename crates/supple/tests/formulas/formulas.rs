@@ -1,6 +1,6 @@
 //! Every method against its formula, on random rigs in random poses.
 
-use crate::common::{SUMMED_DIRECTLY, palette};
+use crate::common::{Prepared, SUMMED_DIRECTLY, palette};
 use crate::compare::{
     Count, compare, compare_method, compare_scene, config, deform, influences, method,
 };
@@ -23,8 +23,7 @@ use glam::{DVec3, DVec4};
 use proptest::prelude::*;
 use std::sync::Arc;
 use supple::deform::{
-    Antipodality, CenterSource, CentersOfRotation, DualShare, LinearDualBlend, MultiWeights,
-    StretchTwist,
+    Antipodality, BakedData, CentersOfRotation, DualShare, LinearDualBlend, MultiWeights,
 };
 use supple::{Method, Normals};
 
@@ -131,7 +130,7 @@ fn cor_is_its_formula() {
     let with = |antipodality| {
         Method::CentersOfRotation(CentersOfRotation {
             antipodality,
-            centers: CenterSource::Computed(SUMMED_DIRECTLY),
+            centers: SUMMED_DIRECTLY,
         })
     };
     let (method, formula) = (with(Antipodality::PerVertex), centers_of_rotation);
@@ -192,13 +191,19 @@ proptest! {
         scene in loose(STRONG_TURN, 2.0), everywhere in share(), painted in prop::collection::vec(share(), 50)
     ) {
         let each = painted[..scene.rig.mesh().vertex_count()].to_vec();
-        for dual in [DualShare::AsPainted, DualShare::Everywhere(everywhere), DualShare::PerVertex(each)] {
-            let method = Method::LinearDualBlend(LinearDualBlend { dual: dual.clone() });
+        let baked = BakedData { dual_shares: Some(each.clone().into()), ..BakedData::default() };
+        for (dual, baked) in [
+            (DualShare::AsPainted, BakedData::default()),
+            (DualShare::Everywhere(everywhere), baked.clone()),
+            (DualShare::AsPainted, baked),
+        ] {
+            let method = Method::LinearDualBlend(LinearDualBlend { dual });
+            let method = Prepared { method, baked };
             let frame_of = |posed: &Posed, vertex: usize| {
-                let share = match &dual {
-                    DualShare::AsPainted => 0.5,
-                    DualShare::Everywhere(share) => *share,
-                    DualShare::PerVertex(shares) => shares[vertex],
+                let share = match (dual, &method.baked.dual_shares) {
+                    (DualShare::Everywhere(share), _) => share,
+                    (DualShare::AsPainted, Some(shares)) => shares[vertex],
+                    (DualShare::AsPainted, None) => 0.5,
                 };
                 linear_dual_blend(posed, DVec3::ZERO, &influences(&scene.rig, vertex), f64::from(share))
             };
@@ -212,8 +217,9 @@ proptest! {
     ) {
         let vertices = 0..scene.rig.mesh().vertex_count();
         let counts: Vec<usize> = vertices.map(|vertex| scene.rig.weights().of(vertex).len()).collect();
-        let endpoint_weights = Some(weights[..counts.iter().sum()].to_vec());
-        let method = Method::StretchTwist(StretchTwist { endpoint_weights });
+        let endpoint_weights = Some(weights[..counts.iter().sum()].into());
+        let baked = BakedData { endpoint_weights, ..BakedData::default() };
+        let method = Prepared { method: Method::StretchTwist, baked };
         let frame_of = |posed: &Posed, vertex: usize| {
             let first: usize = counts[..vertex].iter().sum();
             let own: Vec<f64> = weights[first..first + counts[vertex]].iter().map(|&e| f64::from(e)).collect();
@@ -248,7 +254,9 @@ proptest! {
             let numbers: Vec<DVec4> = numbers.iter().map(|y| y.as_dvec4()).collect();
             expected.push(animation_space(&posed, &joints, &numbers));
         }
-        let found = deform(&scene, &Method::AnimationSpace(Some(Arc::new(weights))), Normals::Transported);
+        let baked = BakedData { animation_space: Some(Arc::new(weights)), ..BakedData::default() };
+        let method = Prepared { method: Method::AnimationSpace, baked };
+        let found = deform(&scene, &method, Normals::Transported);
         let largest = crate::common::size(&found.positions) + 30.0;
         for (found, expected) in found.positions.iter().zip(expected) {
             let error = found.as_dvec3().distance(expected);
@@ -269,7 +277,8 @@ proptest! {
             weights.push(joints.iter().map(|&joint| joint as u16).zip(own.iter().copied()));
             maps.push((joints, own.iter().map(|w| w.map(f64::from)).collect()));
         }
-        let method = Method::MultiWeight(Some(Arc::new(weights)));
+        let baked = BakedData { multi_weight: Some(Arc::new(weights)), ..BakedData::default() };
+        let method = Prepared { method: Method::MultiWeight, baked };
         let frame_of = |posed: &Posed, vertex: usize| {
             let (joints, weights) = &maps[vertex];
             Frame::safe(multi_weight(posed, joints, weights))
@@ -281,7 +290,7 @@ proptest! {
     #[test]
     fn without_learned_weights_the_learned_methods_are_linear_to_the_bit(scene in loose(ANY_TURN, 2.0)) {
         let linear = deform(&scene, &Method::Linear, Normals::Transported);
-        for method in [Method::AnimationSpace(None), Method::MultiWeight(None)] {
+        for method in [Method::AnimationSpace, Method::MultiWeight] {
             let found = deform(&scene, &method, Normals::Transported);
             prop_assert!(found == linear, "{method}");
         }

@@ -1,7 +1,7 @@
 //! Normals: on tubes whose weights are smooth functions that are known, against the true normals of
 //! the exact deformed surface; and over hard edges and seams.
 
-use crate::common::palette;
+use crate::common::{Prepared, palette};
 use crate::compare::deform;
 use crate::plain::{Formula, Posed};
 use crate::scenes::{Scene, chain, surface};
@@ -9,7 +9,7 @@ use crate::table::{formula, methods_of_points};
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use std::f64::consts::TAU;
 use std::sync::Arc;
-use supple::deform::MultiWeights;
+use supple::deform::{BakedData, MultiWeights};
 use supple::{Affine, Method, Normals, Palette, Rig};
 
 const AROUND: usize = 96;
@@ -228,10 +228,16 @@ fn gradient_normals_follow_learned_weights() {
             .map(|(joint, values)| (joint, values.try_into().unwrap())),
         );
     }
-    for method in [
-        Method::AnimationSpace(Some(Arc::new(four))),
-        Method::MultiWeight(Some(Arc::new(twelve))),
-    ] {
+    let baked = BakedData {
+        animation_space: Some(Arc::new(four)),
+        multi_weight: Some(Arc::new(twelve)),
+        ..BakedData::default()
+    };
+    for method in [Method::AnimationSpace, Method::MultiWeight] {
+        let method = Prepared {
+            method,
+            baked: baked.clone(),
+        };
         let gradient = deform(&scene, &method, Normals::Gradient).normals;
         let recomputed = deform(&scene, &method, Normals::Recomputed).normals;
         // Away from the ends, where triangles are on one side only.

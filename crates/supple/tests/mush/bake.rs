@@ -1,7 +1,7 @@
 //! What a bake promises: shares that sum to one, few joints without creases, errors within a bound,
 //! the same in any unit, in any place and on any number of threads.
 
-use crate::common::{palette, rigid, size};
+use crate::common::{Bake, palette, rigid, size};
 use crate::plain::Posed;
 use crate::reference;
 use crate::surfaces::{
@@ -16,7 +16,7 @@ use supple::mush::{Mush, MushOptions, PatchPart};
 use supple::skeleton::Node;
 use supple::surface::EdgeWeights;
 use supple::transform::{Local, Trs};
-use supple::{Normals, Palette, Rig, Skeleton, Skin};
+use supple::{Normals, Palette, Rig, Skeleton};
 
 proptest! {
     #![proptest_config(config(80))]
@@ -260,7 +260,7 @@ fn threads_change_no_bit() {
     let run = || {
         let mush = baked(&rig, &options);
         let surfaces = MushVariant::ALL.map(|kind| {
-            let skin = Skin::bake(&rig, &variant(&mush, kind), Normals::Gradient).unwrap();
+            let skin = variant(&mush, kind).bake(&rig, Normals::Gradient).unwrap();
             crate::common::deform_skin(&skin, &palette)
         });
         (mush, surfaces)

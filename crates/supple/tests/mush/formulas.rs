@@ -1,6 +1,6 @@
 //! The library beside the formulas, on random surfaces, options and poses.
 
-use crate::common::{bake, deform_skin};
+use crate::common::{Bake, bake, deform_skin};
 use crate::reference::{self, Frames, Placed, delta_mush};
 use crate::surfaces::{
     Tally, any_options, any_pose, any_rig, baked, check, config, extent, palette_of, posed, variant,
@@ -19,7 +19,7 @@ const ANY_TURN: f64 = 3.1;
 fn compare(
     rig: &Rig,
     palette: &Palette,
-    method: &Method,
+    method: &impl Bake,
     world: f64,
     place: impl Fn(usize) -> Placed,
     more: impl Fn(&Placed) -> Option<f64>,
@@ -45,7 +45,7 @@ fn compare(
         }
         // Also a rotation that is hardly determined keeps lengths. v1 distorts by design, and v3
         // scales to that length by a factor that may be large.
-        let keeps_lengths = !matches!(method.name(), "ddm-v1" | "ddm-v3");
+        let keeps_lengths = !matches!(method.to_string().as_str(), "ddm-v1" | "ddm-v3");
         if let Some(more) = more.filter(|_| keeps_lengths) {
             let from_middle = found.as_dvec3().distance(placed.middle * world);
             let stretched = (from_middle - placed.arm * world).abs();

@@ -1,7 +1,7 @@
 //! What the paper says of the method as a whole: what its variants are equal to, what α and κ
 //! cannot change, and that nothing moves by itself.
 
-use crate::common::{palette, rigid, size, vector};
+use crate::common::{Prepared, palette, rigid, size, vector};
 use crate::plain::Posed;
 use crate::reference;
 use crate::surfaces::{
@@ -12,9 +12,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use proptest::prelude::*;
 use std::sync::Arc;
 use supple::centers::Centers;
-use supple::deform::{
-    Antipodality, CenterSource, CentersOfRotation, DeltaMush, LocalFrames, MushVariant,
-};
+use supple::deform::{BakedData, CentersOfRotation, DeltaMush, LocalFrames, MushVariant};
 use supple::mush::Steps;
 use supple::mush::{Mush, MushOptions};
 use supple::skeleton::Node;
@@ -161,10 +159,10 @@ proptest! {
         let mush = baked(&rig, &MushOptions { alpha: 0.0, rigid: false, ..options });
         let bound = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), mush.weights().clone()).unwrap();
         let centers = Centers::from_points(mush.centers(), rig.mesh(), mush.weights()).unwrap();
-        let cor = Method::CentersOfRotation(CentersOfRotation {
-            antipodality: Antipodality::PerVertex,
-            centers: CenterSource::Known(Arc::new(centers)),
-        });
+        let cor = Prepared {
+            method: Method::CentersOfRotation(CentersOfRotation::default()),
+            baked: BakedData { centers: Some(Arc::new(centers)), ..BakedData::default() },
+        };
         let palette = palette_of(&rig, &motions);
         let (found, expected) = (posed_by(&rig, &variant(&mush, MushVariant::V4), &palette), posed_by(&bound, &cor, &palette));
         let apart = apart(&found, &expected);
@@ -199,7 +197,8 @@ proptest! {
         let mush = baked(&rig, &options);
         let variants = MushVariant::ALL.map(|kind| variant(&mush, kind));
         let positions = rig.mesh().positions();
-        for method in variants.iter().chain(&[best_fit(&options), tangent(&options)]) {
+        let smoothed = [best_fit(&options), tangent(&options)].map(Prepared::from);
+        for method in variants.iter().chain(&smoothed) {
             let found = posed_by(&rig, method, &palette);
             for (vertex, (found, position)) in found.iter().zip(positions).enumerate() {
                 let expected = motion.transform_point3(position.as_dvec3());
@@ -211,7 +210,7 @@ proptest! {
                     _ => Some(0.0),
                 };
                 let Some(hardly_told) = hardly_told else { continue };
-                let tolerance = still_tolerance(method) * (size(positions) + 2.0) + hardly_told;
+                let tolerance = still_tolerance(&method.method) * (size(positions) + 2.0) + hardly_told;
                 prop_assert!(apart <= tolerance, "{method}, vertex {vertex}: off by {apart:e}, allowed {tolerance:e}");
             }
         }
@@ -336,7 +335,7 @@ fn eight_hundred_hinges_keep_their_rest_pose() {
             let method = variant(&mush, kind);
             let apart = apart(&posed_by(&rig, &method, &still), rig.mesh().positions());
             assert!(
-                apart < still_tolerance(&method),
+                apart < still_tolerance(&method.method),
                 "{kind:?}: {apart:e} in {sheet:?}"
             );
         }

@@ -1,12 +1,12 @@
 //! Gradient normals against those of the deformed surface itself, on a tube fine enough for its
 //! triangles to tell them.
 
-use crate::common::{deform_skin, palette};
+use crate::common::{Bake, Prepared, deform_skin, palette};
 use crate::surfaces::{baked, rigid_tube, variant};
 use glam::{DAffine3, DVec3};
 use supple::deform::{DeltaMush, LocalFrames, MushVariant};
 use supple::mush::MushOptions;
-use supple::{Method, Normals, Skin};
+use supple::{Method, Normals};
 
 const ALONG: usize = 96;
 const AROUND: usize = 48;
@@ -29,18 +29,17 @@ fn gradient_normals_are_those_of_the_deformed_surface() {
     let mush = baked(&rig, &MushOptions::DEFAULT);
     let variants = MushVariant::ALL.map(|kind| variant(&mush, kind));
     let smoothed = [LocalFrames::Tangent, LocalFrames::BestFit].map(|frames| {
-        Method::DeltaMush(DeltaMush {
+        Prepared::from(Method::DeltaMush(DeltaMush {
             smoothing: MushOptions::DEFAULT,
             frames,
-        })
+        }))
     });
     for method in variants.iter().chain(&smoothed) {
         for (name, motion) in poses() {
             let lower = DAffine3::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 0.3);
             let palette = palette(&[lower, lower * motion]);
-            let normals = |kind: Normals| {
-                deform_skin(&Skin::bake(&rig, method, kind).unwrap(), &palette).normals
-            };
+            let normals =
+                |kind: Normals| deform_skin(&method.bake(&rig, kind).unwrap(), &palette).normals;
             let (gradient, recomputed) = (normals(Normals::Gradient), normals(Normals::Recomputed));
             // Away from the ends, where triangles are on one side only.
             let inner = 3 * AROUND..(ALONG - 2) * AROUND;
@@ -50,7 +49,10 @@ fn gradient_normals_are_those_of_the_deformed_surface() {
                     .to_degrees()
             });
             let worst = angles.fold(0.0, f32::max);
-            assert!(worst < largest_angle(method), "{method}, {name}: {worst}°");
+            assert!(
+                worst < largest_angle(&method.method),
+                "{method}, {name}: {worst}°"
+            );
         }
     }
 }
@@ -74,7 +76,7 @@ fn transported_normals_miss_a_shift() {
     let palette = palette(&[DAffine3::IDENTITY, poses()[0].1]);
     for kind in [MushVariant::V2, MushVariant::V4, MushVariant::V5] {
         let normals = |normals: Normals| {
-            let skin = Skin::bake(&rig, &variant(&mush, kind), normals).unwrap();
+            let skin = variant(&mush, kind).bake(&rig, normals).unwrap();
             deform_skin(&skin, &palette).normals
         };
         let (transported, recomputed) =

@@ -1,6 +1,8 @@
 //! Surfaces to smooth: random ones with everything that files have, and a few that are known well.
 
-use crate::common::{LEAST_WEIGHT, bake, deform_skin, palette, rotation, skeleton, vector};
+use crate::common::{
+    Bake, LEAST_WEIGHT, Prepared, bake, deform_skin, palette, rotation, skeleton, vector,
+};
 use crate::plain::{Posed, common_scale};
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use proptest::prelude::*;
@@ -9,7 +11,7 @@ use proptest::test_runner::TestRunner;
 use std::cell::Cell;
 use std::f64::consts::TAU;
 use std::sync::Arc;
-use supple::deform::{DirectDeltaMush, MushSource, MushVariant};
+use supple::deform::{BakedData, DirectDeltaMush, MushVariant};
 use supple::mush::Steps;
 use supple::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushOptions};
 use supple::skeleton::Node;
@@ -350,12 +352,18 @@ pub fn posed(rig: &Rig, palette: &Palette) -> (Posed, f64) {
     (Posed::shrunk(rig, palette, world), world)
 }
 
-/// A variant with numbers that are known.
-pub fn variant(mush: &Arc<Mush>, variant: MushVariant) -> Method {
-    Method::DirectDeltaMush(DirectDeltaMush {
-        variant,
-        source: MushSource::Known(mush.clone()),
-    })
+/// A variant of direct delta mush with stored patches.
+pub fn variant(mush: &Arc<Mush>, variant: MushVariant) -> Prepared {
+    Prepared {
+        method: Method::DirectDeltaMush(DirectDeltaMush {
+            variant,
+            ..DirectDeltaMush::default()
+        }),
+        baked: BakedData {
+            mush: Some(mush.clone()),
+            ..BakedData::default()
+        },
+    }
 }
 
 pub fn baked(rig: &Rig, options: &MushOptions) -> Arc<Mush> {
@@ -382,12 +390,12 @@ pub fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
     })
 }
 
-pub fn posed_by(rig: &Rig, method: &Method, palette: &Palette) -> Vec<Vec3> {
+pub fn posed_by(rig: &Rig, method: &impl Bake, palette: &Palette) -> Vec<Vec3> {
     deform_skin(&bake(rig, method), palette).positions
 }
 
 /// What the frames of a method turn by: where three unit vectors go that stand on every vertex.
-pub fn rotations(rig: &Rig, method: &Method, palette: &Palette) -> Vec<DMat3> {
+pub fn rotations(rig: &Rig, method: &impl Bake, palette: &Palette) -> Vec<DMat3> {
     let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| {
         let mesh = rig.mesh();
         let normals = vec![axis; mesh.vertex_count()];

@@ -10,6 +10,7 @@ use supple::arap::{
 use supple::bind::BindMethod;
 use supple::centers::{self, CenterOptions, Centers, LiveCenters};
 use supple::characters::Character;
+use supple::deform::BakedData;
 use supple::edit::{Edit, Editor, Paint, Region};
 use supple::mush::Steps;
 use supple::mush::{ALPHA_SHARE, Baked, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushOptions};
@@ -26,6 +27,17 @@ pub struct Bakes {
     pub painted: Arc<Mush>,
     /// From the heaviest joint of each vertex alone.
     pub rigid: Arc<Mush>,
+}
+
+impl Bakes {
+    /// What methods take instead of computing it again.
+    pub fn data(&self) -> BakedData {
+        BakedData {
+            centers: Some(self.centers.clone()),
+            mush: Some(self.painted.clone()),
+            ..BakedData::default()
+        }
+    }
 }
 
 pub fn pin(pins: &mut Pins, subject: &Subject) -> Bakes {

@@ -6,10 +6,9 @@ use glam::{Vec3, Vec4};
 use std::sync::Arc;
 use supple::characters::Character;
 use supple::deform::{
-    AnimationSpaceWeights, Antipodality, CenterSource, CentersOfRotation, DeltaMush,
-    DirectDeltaMush, DualQuaternionIntrinsic, DualShare, InstructionSet, LinearDualBlend,
-    LocalFrames, MatrixWeights, MushSource, MushVariant, NormalFormat, Place, PoseStream,
-    StretchTwist, TangentFormat, VertexBuffer, VertexBuffers, VertexStream,
+    AnimationSpaceWeights, Antipodality, BakedData, CentersOfRotation, DeltaMush, DirectDeltaMush,
+    DualQuaternionIntrinsic, InstructionSet, LocalFrames, MatrixWeights, MushVariant, NormalFormat,
+    Place, PoseStream, TangentFormat, VertexBuffer, VertexBuffers, VertexStream,
 };
 use supple::mush::MushOptions;
 use supple::{Method, Normals, Output, Palette, Skin, Workspace};
@@ -44,10 +43,10 @@ fn label(set: InstructionSet) -> String {
 pub fn pin(pins: &mut Pins, subject: &Subject, bakes: &Bakes, sets: Sets) {
     let palettes = subject.palettes();
     for method in Method::ALL {
-        let (name, method) = (method.to_string(), with_bakes(method, bakes));
+        let baked = bakes.data();
         for normals in Normals::ALL {
-            let skin = Skin::bake(subject.rig(), &method, normals).unwrap();
-            let name = subject.name(format!("deform/{name}/{normals}"));
+            let skin = Skin::bake_with(subject.rig(), method, normals, &baked).unwrap();
+            let name = subject.name(format!("deform/{method}/{normals}"));
             pin_surfaces(pins, &name, &skin, &palettes, sets);
             if normals == Normals::Transported {
                 pin_streams(pins, &name, &skin, &palettes);
@@ -55,14 +54,15 @@ pub fn pin(pins: &mut Pins, subject: &Subject, bakes: &Bakes, sets: Sets) {
             }
         }
     }
-    for (name, method) in more_methods(subject, bakes) {
-        let skin = Skin::bake(subject.rig(), &method, Normals::Transported).unwrap();
+    for (name, method, baked) in more_methods(subject, bakes) {
+        let skin = Skin::bake_with(subject.rig(), &method, Normals::Transported, &baked).unwrap();
         let name = subject.name(format!("deform/{name}"));
         pin_surfaces(pins, &name, &skin, &palettes, sets);
     }
     pin_buffers(pins, subject, &palettes[..2]);
-    let v1 = direct_delta_mush(MushVariant::V1, &bakes.painted);
-    let skin = Skin::bake(subject.rig(), &v1, Normals::Transported).unwrap();
+    let v1 = direct_delta_mush(MushVariant::V1);
+    let baked = bakes.data();
+    let skin = Skin::bake_with(subject.rig(), &v1, Normals::Transported, &baked).unwrap();
     let inverted: Vec<_> = palettes
         .iter()
         .map(|palette| skin.inverted(palette, &mut Workspace::default()).unwrap())
@@ -70,30 +70,18 @@ pub fn pin(pins: &mut Pins, subject: &Subject, bakes: &Bakes, sets: Sets) {
     pins.pin(subject.name("deform/ddm-v1/inverted"), &inverted);
 }
 
-/// A method that takes what is baked already instead of baking it again.
-fn with_bakes(method: &Method, bakes: &Bakes) -> Method {
-    match method {
-        Method::CentersOfRotation(options) => Method::CentersOfRotation(CentersOfRotation {
-            centers: CenterSource::Known(bakes.centers.clone()),
-            ..options.clone()
-        }),
-        Method::DirectDeltaMush(options) => direct_delta_mush(options.variant, &bakes.painted),
-        other => other.clone(),
-    }
-}
-
-fn direct_delta_mush(variant: MushVariant, mush: &Arc<supple::mush::Mush>) -> Method {
+fn direct_delta_mush(variant: MushVariant) -> Method {
     Method::DirectDeltaMush(DirectDeltaMush {
         variant,
-        source: MushSource::Known(mush.clone()),
+        ..DirectDeltaMush::default()
     })
 }
 
-/// Methods by options that are not their defaults.
-fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method)> {
+/// Methods with options or data that are not their defaults.
+fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method, BakedData)> {
     let rig = subject.rig();
     let vertices = 0..rig.mesh().vertex_count();
-    let mut methods: Vec<(String, Method)> = [
+    let mut methods: Vec<(String, Method, BakedData)> = [
         "dual-quaternion:per-joint",
         "linear-dual-blend:0",
         "linear-dual-blend:0.25",
@@ -107,15 +95,19 @@ fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method)> {
         "arap:tolerance=0.001",
         "arap:follow",
     ]
-    .map(|text| (text.to_owned(), text.parse().unwrap()))
+    .map(|text| (text.to_owned(), text.parse().unwrap(), bakes.data()))
     .into();
     for variant in MushVariant::ALL {
         let name = format!("ddm-rigid/{variant:?}").to_lowercase();
-        methods.push((name, direct_delta_mush(variant, &bakes.rigid)));
+        let baked = BakedData {
+            mush: Some(bakes.rigid.clone()),
+            ..BakedData::default()
+        };
+        methods.push((name, direct_delta_mush(variant), baked));
     }
     let per_joint = CentersOfRotation {
         antipodality: Antipodality::PerJoint,
-        centers: CenterSource::Known(bakes.centers.clone()),
+        ..CentersOfRotation::default()
     };
     let rigid_mush = |frames: LocalFrames| {
         let smoothing = MushOptions {
@@ -129,13 +121,9 @@ fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method)> {
         most_steps: 2,
     };
     let share = |vertex: usize| 1.5 * noise(vertex) - 0.25;
-    let painted = LinearDualBlend {
-        dual: DualShare::PerVertex(vertices.clone().map(share).collect()),
-    };
+    let shares = vertices.clone().map(share).collect();
     let influences = rig.weights().influence_count();
-    let along = StretchTwist {
-        endpoint_weights: Some((0..influences).map(noise).collect()),
-    };
+    let along = (0..influences).map(noise).collect();
     let mut animation_space = AnimationSpaceWeights::default();
     let mut multi_weight = MatrixWeights::default();
     let (linear_four, linear_twelve) = (
@@ -152,8 +140,13 @@ fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method)> {
         multi_weight
             .push(row.map(|(joint, row)| (joint, std::array::from_fn(|at| learned(row[at], at)))));
     }
-    let learned_four = Method::AnimationSpace(Some(Arc::new(animation_space)));
-    let learned_twelve = Method::MultiWeight(Some(Arc::new(multi_weight)));
+    let baked = BakedData {
+        animation_space: Some(Arc::new(animation_space)),
+        multi_weight: Some(Arc::new(multi_weight)),
+        endpoint_weights: Some(along),
+        dual_shares: Some(shares),
+        ..bakes.data()
+    };
     let named = [
         ("cor:per-joint", Method::CentersOfRotation(per_joint)),
         ("delta-mush-rigid", rigid_mush(LocalFrames::Tangent)),
@@ -167,13 +160,13 @@ fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method)> {
         ),
         (
             "linear-dual-blend/per-vertex",
-            Method::LinearDualBlend(painted),
+            Method::LinearDualBlend(Default::default()),
         ),
-        ("stretch-twist/endpoints", Method::StretchTwist(along)),
-        ("animation-space/learned", learned_four),
-        ("multi-weight/learned", learned_twelve),
+        ("stretch-twist/endpoints", Method::StretchTwist),
+        ("animation-space/learned", Method::AnimationSpace),
+        ("multi-weight/learned", Method::MultiWeight),
     ];
-    methods.extend(named.map(|(name, method)| (name.to_owned(), method)));
+    methods.extend(named.map(|(name, method)| (name.to_owned(), method, baked.clone())));
     methods
 }
 

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use glam::Vec3;
 use serde_json::{Value, json};
 use std::time::Duration;
-use supple::{Method, Normals, Output, Palette, Rig, Skin, Workspace, exec};
+use supple::{Method, Output, Palette, Rig, Skin, Workspace, exec};
 
 /// How long one frame is run again and again.
 const MOMENT: Duration = Duration::from_millis(50);
@@ -50,10 +50,9 @@ fn push(
     method: &Method,
     palette: &Palette,
 ) -> Result<(), Failure> {
-    let baked = scene.prepared(method)?;
-    let skin = Skin::bake(&scene.rig, &baked, Normals::Transported)?;
+    let skin = scene.skin(method)?;
     let vertices = skin.vertex_count();
-    let mean = scene.mean_influences(&baked);
+    let mean = scene.mean_influences(method);
     let mut line = json!({
         "method": method.name(),
         "vertices": vertices,

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use serde_json::{Value, json};
 use std::time::Duration;
 use supple::weights::WeightsError;
-use supple::{Method, Normals, Palette, Rig, Skin, Weights};
+use supple::{Method, Palette, Rig, Skin, Weights};
 use supple_gpu::timing::{time_copy, time_frame};
 use supple_gpu::{Format, Gpu, GpuError, GpuSkin};
 
@@ -50,8 +50,7 @@ pub(super) fn with_shader(methods: Vec<Method>, named: bool) -> Result<Vec<Metho
     let mut scene = FrameScene::new(rig, scenes::INFLUENCES[0]);
     let mut found = Vec::new();
     for method in methods {
-        let baked = scene.prepared(&method)?;
-        let skin = Skin::bake(&scene.rig, &baked, Normals::Transported)?;
+        let skin = scene.skin(&method)?;
         match skin.stream_layout() {
             Some(_) => found.push(method),
             None if named => return Err(device::no_shader(&method)),
@@ -90,8 +89,7 @@ pub(super) fn table(bench: &Bench, methods: &[Method]) -> Result<Table, Failure>
             let mut scene = FrameScene::new(rig, most);
             for method in methods {
                 bench.tell(&format!("{}, {}", character.name, method.name()));
-                let baked = scene.prepared(method)?;
-                let skin = Skin::bake(&scene.rig, &baked, Normals::Transported)?;
+                let skin = scene.skin(method)?;
                 match time(&gpu, &skin, &palettes) {
                     Ok(times) => table.push(row(&gpu, method, &skin, &scene, instances, times)),
                     // Others may still fit.

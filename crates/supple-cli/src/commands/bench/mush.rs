@@ -7,7 +7,7 @@ use glam::Vec3;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use supple::deform::{DirectDeltaMush, MushSource};
+use supple::deform::{BakedData, DirectDeltaMush};
 use supple::mush::{Mush, MushOptions};
 use supple::{Asset, Method, Normals, Output, Skin, Workspace};
 
@@ -63,12 +63,12 @@ fn time_unpruned(
     };
     let (unpruned, time) = clocked(|| Mush::bake(rig, &options))?;
     let [pruned, unpruned] = [pruned, unpruned.mush].map(|mush| {
-        let source = MushSource::Known(Arc::new(mush));
-        let method = Method::DirectDeltaMush(DirectDeltaMush {
-            source,
-            ..DirectDeltaMush::default()
-        });
-        Skin::bake(rig, &method, Normals::Transported)
+        let method = Method::DirectDeltaMush(DirectDeltaMush::default());
+        let baked = BakedData {
+            mush: Some(Arc::new(mush)),
+            ..BakedData::default()
+        };
+        Skin::bake_with(rig, &method, Normals::Transported, &baked)
     });
     let skins = [pruned?, unpruned?];
     let mut workspace = Workspace::default();

@@ -1,10 +1,10 @@
 //! What is timed: characters, poses and weights, shared by `supple bench` and `cargo bench`.
 
 use std::sync::Arc;
-use supple::deform::{AnimationSpaceWeights, DirectDeltaMush, MatrixWeights, MushSource};
+use supple::deform::{AnimationSpaceWeights, BakedData, DeformError, MatrixWeights};
 use supple::mush::{Mush, MushError, MushOptions};
 use supple::weights::{WeightsBuilder, WeightsError};
-use supple::{Asset, Method, Palette, Rig, Weights};
+use supple::{Asset, Method, Normals, Palette, Rig, Skin, Weights};
 
 /// The characters whose centers of rotation are baked: of the sizes in the paper's Table 1, and
 /// growing.
@@ -122,7 +122,7 @@ pub struct FrameScene {
     pub rig: Rig,
     /// The most influences of a vertex.
     pub most: usize,
-    mush: Option<Arc<Mush>>,
+    baked: BakedData,
 }
 
 impl FrameScene {
@@ -131,50 +131,44 @@ impl FrameScene {
         FrameScene {
             rig,
             most,
-            mush: None,
+            baked: BakedData::default(),
         }
     }
 
-    /// The method with what it shares with others; direct delta mush keeps as many influences as
-    /// the character.
-    pub fn prepared(&mut self, method: &Method) -> Result<Method, MushError> {
-        let options = match method {
-            Method::DirectDeltaMush(options) => options,
-            // Weights as those of linear blending, but read as learned ones are.
-            Method::AnimationSpace(None) => {
+    /// What methods take instead of computing it: direct delta mush keeps as many influences as
+    /// the character, and learned weights are those of linear blending.
+    pub fn baked_for(&mut self, method: &Method) -> Result<&BakedData, MushError> {
+        let baked = &mut self.baked;
+        match method {
+            Method::AnimationSpace if baked.animation_space.is_none() => {
                 let weights = AnimationSpaceWeights::linear(&self.rig);
-                return Ok(Method::AnimationSpace(Some(Arc::new(weights))));
+                baked.animation_space = Some(Arc::new(weights));
             }
-            Method::MultiWeight(None) => {
-                let weights = MatrixWeights::linear(&self.rig);
-                return Ok(Method::MultiWeight(Some(Arc::new(weights))));
+            Method::MultiWeight if baked.multi_weight.is_none() => {
+                baked.multi_weight = Some(Arc::new(MatrixWeights::linear(&self.rig)));
             }
-            _ => return Ok(method.clone()),
-        };
-        if self.mush.is_none() {
-            let options = MushOptions {
-                max_influences: Some(self.most),
-                ..MushOptions::DEFAULT
-            };
-            self.mush = Some(Arc::new(Mush::bake(&self.rig, &options)?.mush));
+            Method::DirectDeltaMush(_) if baked.mush.is_none() => {
+                let options = MushOptions {
+                    max_influences: Some(self.most),
+                    ..MushOptions::DEFAULT
+                };
+                baked.mush = Some(Arc::new(Mush::bake(&self.rig, &options)?.mush));
+            }
+            _ => {}
         }
-        let source = match &self.mush {
-            Some(mush) => MushSource::Known(mush.clone()),
-            None => options.source.clone(),
-        };
-        Ok(Method::DirectDeltaMush(DirectDeltaMush {
-            variant: options.variant,
-            source,
-        }))
+        Ok(baked)
+    }
+
+    /// A skin for a method.
+    pub fn skin(&mut self, method: &Method) -> Result<Skin, DeformError> {
+        let baked = self.baked_for(method)?.clone();
+        Skin::bake_with(&self.rig, method, Normals::Transported, &baked)
     }
 
     /// How many joints a vertex follows in the mean.
     pub fn mean_influences(&self, method: &Method) -> f64 {
-        let weights = match method {
-            Method::DirectDeltaMush(DirectDeltaMush {
-                source: MushSource::Known(mush),
-                ..
-            }) => mush.weights(),
+        let weights = match (method, &self.baked.mush) {
+            (Method::DirectDeltaMush(_), Some(mush)) => mush.weights(),
             _ => self.rig.weights(),
         };
         weights.influence_count() as f64 / weights.vertex_count().max(1) as f64

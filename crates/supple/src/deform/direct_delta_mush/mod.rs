@@ -47,21 +47,21 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use whitening::Whitening;
 
-/// The options of direct delta mush.
+/// Options of direct delta mush.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectDeltaMush {
-    /// What is done at run time.
+    /// What is computed per frame.
     pub variant: MushVariant,
-    /// Where the baked numbers come from.
-    pub source: MushSource,
+    /// How the patches are baked, unless [`BakedData::mush`](super::BakedData::mush) holds them.
+    pub smoothing: MushOptions,
 }
 
 impl DirectDeltaMush {
-    /// A variant that bakes for itself.
-    pub(super) const fn computed(variant: MushVariant) -> DirectDeltaMush {
+    /// A variant with the default smoothing.
+    pub(super) const fn of(variant: MushVariant) -> DirectDeltaMush {
         DirectDeltaMush {
             variant,
-            source: MushSource::Computed(MushOptions::DEFAULT),
+            smoothing: MushOptions::DEFAULT,
         }
     }
 }
@@ -96,45 +96,27 @@ impl MushVariant {
     ];
 }
 
-/// Where baked numbers come from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum MushSource {
-    /// They are computed.
-    Computed(MushOptions),
-    /// They are known already.
-    Known(Arc<Mush>),
-}
-
-impl Default for MushSource {
-    fn default() -> MushSource {
-        MushSource::Computed(MushOptions::DEFAULT)
+/// The stored bake if there is one, else a new one.
+///
+/// # Errors
+///
+/// If an option is out of its range, or the stored bake belongs to another character.
+pub(super) fn stored_or_baked(
+    rig: &Rig,
+    options: &MushOptions,
+    stored: Option<&Arc<Mush>>,
+) -> Result<Arc<Mush>, MushError> {
+    let Some(mush) = stored else {
+        return Ok(Arc::new(Mush::bake(rig, options)?.mush));
+    };
+    let (found, expected) = (mush.centers().len(), rig.mesh().vertex_count());
+    if found != expected {
+        return Err(MushError::VertexCount { found, expected });
     }
-}
-
-impl MushSource {
-    /// The numbers for a rig.
-    ///
-    /// # Errors
-    ///
-    /// If an option is out of its range, or known numbers are those of another character.
-    pub fn bake(&self, rig: &Rig) -> Result<Arc<Mush>, MushError> {
-        let vertices = rig.mesh().vertex_count();
-        match self {
-            MushSource::Computed(options) => Ok(Arc::new(Mush::bake(rig, options)?.mush)),
-            MushSource::Known(mush) if mush.centers().len() != vertices => {
-                Err(MushError::VertexCount {
-                    found: mush.centers().len(),
-                    expected: vertices,
-                })
-            }
-            MushSource::Known(mush) => {
-                let joints = rig.skeleton().joints().len();
-                match mush.weights().max_joint().filter(|&joint| joint >= joints) {
-                    Some(joint) => Err(MushError::NoJoint { joint, joints }),
-                    None => Ok(mush.clone()),
-                }
-            }
-        }
+    let joints = rig.skeleton().joints().len();
+    match mush.weights().max_joint().filter(|&joint| joint >= joints) {
+        Some(joint) => Err(MushError::NoJoint { joint, joints }),
+        None => Ok(mush.clone()),
     }
 }
 
