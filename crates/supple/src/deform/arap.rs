@@ -7,10 +7,11 @@
 //! Under scale and shear (two phases) the rest surface of the energy is the stretched one: a
 //! character that is twice as large is not pressed back.
 
-use super::DeformError;
-use super::direct::{Deformer, FieldKey, Fields};
+use super::direct::{FieldKey, Fields, OneByOne};
+use super::error::DeformError;
 use super::hats::Hats;
 use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
+use super::vertex_loop::Deformer;
 use crate::arap::{Arap, ArapOptions, ArapReport, ArapState};
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -51,6 +52,7 @@ struct PosedSurface {
 
 impl BlendsMotions for ArapSkin {
     type Posed = PosedSurface;
+    type Lanes = OneByOne;
 
     const ONE_JOINT_IS_RIGID: bool = false;
 
@@ -104,6 +106,10 @@ impl BlendsMotions for ArapSkin {
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
         self.hats.keys(self.arap.weld().point_of(vertex), keys);
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
     #[inline]

@@ -14,11 +14,11 @@
 //! blending moves it. Neither leaves a step to its neighbours: as the second weight vanishes, `R̃ →
 //! R`, and the center stops to matter.
 
-use super::DeformError;
 use super::antipodality::{Antipodality, QuatLanes, Signs};
 use super::direct::{Elsewhere, FieldKey, Fields};
+use super::error::DeformError;
 use super::lanes::{ChosenRecords, FrameLanes, Group, Lane, Packing, blend as blend_lanes, loaded};
-use super::rigid_motion::{BlendsMotions, RigidMotions};
+use super::rigid_motion::{BlendsMotions, MotionLanes, MotionStreams, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::centers::{CenterError, CenterOptions, Centers};
 use crate::rig::Rig;
@@ -172,6 +172,7 @@ pub(super) fn center_keys(found: bool, count: u32, keys: &mut Vec<FieldKey>) {
 
 impl BlendsMotions for CenterSkin {
     type Posed = PosedJoints;
+    type Lanes = CenterSkin;
 
     fn pose(&self, motions: &RigidMotions, posed: &mut PosedJoints) {
         posed.rotations.clear();
@@ -224,34 +225,27 @@ impl BlendsMotions for CenterSkin {
         turned_about(center, Mat3::from_quat(rotation.normalize()), &blend)
     }
 
-    fn packing(&self) -> Option<&Arc<Packing>> {
-        Some(&self.packing)
+    #[inline]
+    fn lanes(&self) -> Option<&CenterSkin> {
+        Some(self)
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        Some(StreamLayout {
+    fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<PosedJoints>)> {
+        let layout = StreamLayout {
             antipodality: self.signs.antipodality(),
             ..StreamLayout::of(Kernel::CentersOfRotation, 3, 0, 2)
-        })
+        };
+        Some((layout, self))
     }
+}
 
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        let center = self.frame.point(self.centers[vertex].place);
-        stream.numbers.extend(center.to_array());
-    }
-
-    fn stream_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {
-        for (rotation, matrix) in posed.rotations.iter().zip(&posed.matrices) {
-            stream.push_motion(rotation.to_array(), matrix.transform_point(Vec3::ZERO));
-        }
-    }
-
-    fn lane_bytes(&self) -> Option<usize> {
-        Some(size_of_val(&self.center_lanes[..]))
+impl MotionLanes<PosedJoints> for CenterSkin {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
     }
 
     #[inline(always)]
-    fn frame_lanes<S: Simd>(
+    fn frames<S: Simd>(
         &self,
         simd: S,
         group: &Group<'_>,
@@ -270,6 +264,23 @@ impl BlendsMotions for CenterSkin {
         FrameLanes {
             doubtful: sum.cancelled_out(),
             ..FrameLanes::turned_about(&rotation, &center, &carried)
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.center_lanes[..])
+    }
+}
+
+impl MotionStreams<PosedJoints> for CenterSkin {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let center = self.frame.point(self.centers[vertex].place);
+        stream.numbers.extend(center.to_array());
+    }
+
+    fn push_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {
+        for (rotation, matrix) in posed.rotations.iter().zip(&posed.matrices) {
+            stream.push_motion(rotation.to_array(), matrix.transform_point(Vec3::ZERO));
         }
     }
 }

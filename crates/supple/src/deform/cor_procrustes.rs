@@ -10,9 +10,9 @@
 //! `C` is symmetric, so six of the nine numbers that the paper counts are enough. Of a flat or
 //! straight surrounding, the rotation of what is left counts.
 
-use super::DeformError;
 use super::centers_of_rotation::{BakedFrame, center_keys, turned_about};
-use super::direct::{FieldKey, Fields};
+use super::direct::{FieldKey, Fields, OneByOne};
+use super::error::DeformError;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::centers::{self, CenterOptions, Surroundings};
 use crate::polar::Polar;
@@ -80,6 +80,7 @@ impl ProcrustesSkin {
 impl BlendsMotions for ProcrustesSkin {
     /// The matrix of each joint.
     type Posed = Vec<Affine>;
+    type Lanes = OneByOne;
 
     fn pose(&self, motions: &RigidMotions, matrices: &mut Vec<Affine>) {
         matrices.clear();
@@ -92,6 +93,10 @@ impl BlendsMotions for ProcrustesSkin {
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
         center_keys(self.spreads[vertex].found, 9, keys);
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
     fn frame(

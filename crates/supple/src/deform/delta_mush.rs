@@ -15,13 +15,14 @@
 //! Another rest shape, such as a morphed one, goes through the frames of the one that was baked:
 //! what it adds turns as details do.
 
-use super::DeformError;
-use super::direct::{Deformer, FieldKey, Fields};
+use super::direct::{FieldKey, Fields, OneByOne};
+use super::error::DeformError;
 use super::hats::Hats;
-use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
+use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotions, TwoPhases};
 use super::streams::{
     Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
 };
+use super::vertex_loop::Deformer;
 use crate::disjoint_sets::DisjointSets;
 use crate::mush::{MushOptions, MushSurface, missing_thickness};
 use crate::polar::{nearest_rotation, outer};
@@ -304,6 +305,7 @@ impl DeltaMushSkin {
 
 impl BlendsMotions for DeltaMushSkin {
     type Posed = PosedSurface;
+    type Lanes = OneByOne;
 
     const ONE_JOINT_IS_RIGID: bool = false;
 
@@ -378,6 +380,10 @@ impl BlendsMotions for DeltaMushSkin {
         self.hats.keys(self.surface.weld.point_of(vertex), keys);
     }
 
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
+    }
+
     #[inline]
     fn frame(
         &self,
@@ -393,13 +399,14 @@ impl BlendsMotions for DeltaMushSkin {
 
     /// Best-fit frames would have to smooth products of coordinates, whose differences need double
     /// precision: direct delta mush has those frames baked.
-    fn stream_layout(&self) -> Option<StreamLayout> {
+    fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<PosedSurface>)> {
         let layout = StreamLayout::of(Kernel::DeltaMush, 1, 0, 3);
-        (self.frames == LocalFrames::Tangent).then_some(layout)
+        (self.frames == LocalFrames::Tangent).then_some((layout, self as _))
     }
+}
 
-    fn stream_smoothing(&self) -> Option<SmoothingStream> {
-        self.stream_layout()?;
+impl MotionStreams<PosedSurface> for DeltaMushSkin {
+    fn smoothing(&self) -> Option<SmoothingStream> {
         let places = self.rest.iter().zip(self.surface.weld.first_vertices());
         let mut points: Vec<SmoothedPoint> = places
             .zip(&self.towards)
@@ -446,20 +453,17 @@ impl BlendsMotions for DeltaMushSkin {
         })
     }
 
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         let point = self.surface.weld.point_of(vertex) as u32;
         stream.numbers.push(f32::from_bits(point));
     }
 
-    /// Nothing: all that is smoothed is smoothed there.
-    fn pose_for_stream(&self, _motions: &RigidMotions, _posed: &mut PosedSurface) {}
+    /// The GPU smooths.
+    fn needs_pose(&self) -> bool {
+        false
+    }
 
-    fn stream_joints(
-        &self,
-        motions: &RigidMotions,
-        _posed: &PosedSurface,
-        stream: &mut PoseStream,
-    ) {
+    fn push_joints(&self, motions: &RigidMotions, _posed: &PosedSurface, stream: &mut PoseStream) {
         for motion in &motions.motions {
             stream.push_rows(&motion.to_affine());
         }

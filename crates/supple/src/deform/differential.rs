@@ -7,10 +7,10 @@
 //! nor a quaternion of the whole can. `Blend` is that of dual quaternions; a path that has ended
 //! adds the identity.
 
-use super::DeformError;
 use super::antipodality::Addend;
-use super::direct::Fields;
+use super::direct::{Fields, OneByOne};
 use super::dual_quat::DualQuat;
+use super::error::DeformError;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
@@ -138,6 +138,7 @@ impl Tree {
 
 impl BlendsMotions for DifferentialSkin {
     type Posed = DifferentialPose;
+    type Lanes = OneByOne;
 
     fn pose(&self, motions: &RigidMotions, posed: &mut DifferentialPose) {
         posed.motions.clear();
@@ -150,6 +151,10 @@ impl BlendsMotions for DifferentialSkin {
             posed.motions.push(DualQuat::from_motion(motion));
             posed.pieces.push(DualQuat::from_motion(&piece));
         }
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
     fn frame(

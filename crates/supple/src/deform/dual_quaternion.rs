@@ -12,8 +12,8 @@ use super::antipodality::{Antipodality, Signs};
 use super::direct::Fields;
 use super::dual_quat::{DualQuat, DualQuatLanes};
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
-use super::rigid_motion::{BlendsMotions, RigidMotions};
-use super::streams::{Kernel, PoseStream, StreamLayout};
+use super::rigid_motion::{BlendsMotions, MotionLanes, MotionStreams, RigidMotions};
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
 use crate::transform::Affine;
 use fearless_simd::Simd;
@@ -61,6 +61,7 @@ pub(super) struct PosedMotions {
 
 impl BlendsMotions for DualQuaternionSkin {
     type Posed = PosedMotions;
+    type Lanes = DualQuaternionSkin;
 
     fn pose(&self, motions: &RigidMotions, posed: &mut PosedMotions) {
         posed.motions.clear();
@@ -87,31 +88,27 @@ impl BlendsMotions for DualQuaternionSkin {
         sum.to_affine()
     }
 
-    fn packing(&self) -> Option<&Arc<Packing>> {
-        Some(&self.packing)
+    #[inline]
+    fn lanes(&self) -> Option<&DualQuaternionSkin> {
+        Some(self)
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        Some(StreamLayout {
+    fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<PosedMotions>)> {
+        let layout = StreamLayout {
             antipodality: self.signs.antipodality(),
             ..StreamLayout::of(Kernel::DualQuaternion, 0, 0, 2)
-        })
+        };
+        Some((layout, self))
     }
+}
 
-    fn stream_joints(
-        &self,
-        _motions: &RigidMotions,
-        posed: &PosedMotions,
-        stream: &mut PoseStream,
-    ) {
-        for motion in &posed.motions {
-            let parts = [motion.real.to_array(), motion.dual.to_array()];
-            stream.joints.extend(parts);
-        }
+impl MotionLanes<PosedMotions> for DualQuaternionSkin {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
     }
 
     #[inline(always)]
-    fn frame_lanes<S: Simd>(
+    fn frames<S: Simd>(
         &self,
         simd: S,
         group: &Group<'_>,
@@ -120,5 +117,22 @@ impl BlendsMotions for DualQuaternionSkin {
     ) -> FrameLanes<S> {
         let sums = blend_lanes(simd, group, &posed.records);
         DualQuatLanes::new(sums).to_frames(simd)
+    }
+
+    /// Nothing beside the weights.
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+impl MotionStreams<PosedMotions> for DualQuaternionSkin {
+    /// Nothing beside the weights.
+    fn push_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
+
+    fn push_joints(&self, _motions: &RigidMotions, posed: &PosedMotions, stream: &mut PoseStream) {
+        for motion in &posed.motions {
+            let parts = [motion.real.to_array(), motion.dual.to_array()];
+            stream.joints.extend(parts);
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! at constant speed. In `f64`: iterations would feed on the rounding of `f32`.
 
 use super::antipodality::turns_around_in_double;
-use super::direct::Fields;
+use super::direct::{Fields, OneByOne};
 use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -55,10 +55,15 @@ impl IntrinsicSkin {
 
 impl BlendsMotions for IntrinsicSkin {
     type Posed = Vec<Screw>;
+    type Lanes = OneByOne;
 
     fn pose(&self, motions: &RigidMotions, posed: &mut Vec<Screw>) {
         posed.clear();
         posed.extend(motions.motions.iter().map(Screw::of));
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
     fn frame(

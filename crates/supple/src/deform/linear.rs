@@ -4,8 +4,8 @@
 //! second form is the frame: the matrices are blended, then applied once to the position and once
 //! to the normal.
 
-use super::DeformError;
-use super::direct::{Direct, FieldKey, Fields};
+use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, Streams};
+use super::error::DeformError;
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
@@ -45,6 +45,7 @@ pub(super) struct PosedMatrices {
 
 impl Direct for LinearSkin {
     type Posed = PosedMatrices;
+    type Lanes = LinearSkin;
 
     const LINEAR_IN_FIELDS: bool = true;
 
@@ -73,31 +74,43 @@ impl Direct for LinearSkin {
         linear_blend(joints, fields.weights, &posed.matrices)
     }
 
-    fn packing(&self) -> Option<&Arc<Packing>> {
-        Some(&self.packing)
+    #[inline]
+    fn lanes(&self) -> Option<&LinearSkin> {
+        Some(self)
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        Some(StreamLayout::of(Kernel::Linear, 0, 0, 3))
+    fn streams(&self) -> Option<(StreamLayout, &dyn Streams<PosedMatrices>)> {
+        Some((StreamLayout::of(Kernel::Linear, 0, 0, 3), self))
     }
+}
 
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+impl BakedStreams for LinearSkin {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         stream.push_row(self.packing.weights().row(vertex));
     }
+}
 
-    fn stream_pose(&self, posed: &PosedMatrices, stream: &mut PoseStream) {
-        for matrix in &posed.matrices {
+impl Streams<PosedMatrices> for LinearSkin {
+    fn push_pose(
+        &self,
+        palette: &[Affine],
+        _posed: &mut PosedMatrices,
+        stream: &mut PoseStream,
+    ) -> Result<(), DeformError> {
+        for matrix in palette {
             stream.push_rows(matrix);
         }
+        Ok(())
+    }
+}
+
+impl LaneFrames<PosedMatrices> for LinearSkin {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
     }
 
     #[inline(always)]
-    fn frame_lanes<S: Simd>(
-        &self,
-        simd: S,
-        group: &Group<'_>,
-        posed: &PosedMatrices,
-    ) -> FrameLanes<S> {
+    fn frames<S: Simd>(&self, simd: S, group: &Group<'_>, posed: &PosedMatrices) -> FrameLanes<S> {
         FrameLanes::of(blend_lanes(simd, group, &posed.records))
     }
 }

@@ -4,9 +4,9 @@
 //! blending takes the bulge out of a bend and brings some of the collapse back into a twist, so the
 //! share is set where each is needed.
 
-use super::DeformError;
-use super::direct::{Direct, Elsewhere, FieldKey, Fields};
+use super::direct::{BakedStreams, Direct, Elsewhere, FieldKey, Fields, LaneFrames, Streams};
 use super::dual_quaternion::{DualQuaternion, DualQuaternionSkin};
+use super::error::DeformError;
 use super::lanes::{FrameLanes, Group, Lane, Packing};
 use super::linear::LinearSkin;
 use super::rigid_motion::TwoPhases;
@@ -113,11 +113,15 @@ impl LinearDualSkin {
     }
 }
 
+/// The joints of a pose for both methods.
+type PosedBoth = (
+    <LinearSkin as Direct>::Posed,
+    <TwoPhases<DualQuaternionSkin> as Direct>::Posed,
+);
+
 impl Direct for LinearDualSkin {
-    type Posed = (
-        <LinearSkin as Direct>::Posed,
-        <TwoPhases<DualQuaternionSkin> as Direct>::Posed,
-    );
+    type Posed = PosedBoth;
+    type Lanes = LinearDualSkin;
 
     fn pose(
         &self,
@@ -153,39 +157,56 @@ impl Direct for LinearDualSkin {
         linear.lerp(&dual, share)
     }
 
-    fn packing(&self) -> Option<&Arc<Packing>> {
-        Some(&self.packing)
+    #[inline]
+    fn lanes(&self) -> Option<&LinearDualSkin> {
+        Some(self)
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        Some(StreamLayout::of(Kernel::LinearDualBlend, 1, 0, 5))
+    fn streams(&self) -> Option<(StreamLayout, &dyn Streams<PosedBoth>)> {
+        Some((StreamLayout::of(Kernel::LinearDualBlend, 1, 0, 5), self))
     }
+}
 
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        self.linear.stream_vertex(vertex, stream);
+impl BakedStreams for LinearDualSkin {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        self.linear.push_vertex(vertex, stream);
         stream.numbers.push(self.shares[vertex]);
     }
+}
 
-    fn stream_pose(&self, (linear, dual): &Self::Posed, stream: &mut PoseStream) {
+impl Streams<PosedBoth> for LinearDualSkin {
+    fn push_pose(
+        &self,
+        palette: &[Affine],
+        (linear, dual): &mut PosedBoth,
+        stream: &mut PoseStream,
+    ) -> Result<(), DeformError> {
         let mut matrices = PoseStream::default();
-        self.linear.stream_pose(linear, &mut matrices);
-        self.dual.stream_pose(dual, stream);
+        self.linear.push_pose(palette, linear, &mut matrices)?;
+        self.dual.push_pose(palette, dual, stream)?;
         let matrices = matrices.joints.chunks_exact(3);
         let joints = matrices.zip(stream.joints.chunks_exact(2));
         let joints = joints.flat_map(|(rows, parts)| rows.iter().chain(parts).copied());
         stream.joints = joints.collect();
+        Ok(())
+    }
+}
+
+impl LaneFrames<PosedBoth> for LinearDualSkin {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
     }
 
     #[inline(always)]
-    fn frame_lanes<S: Simd>(
+    fn frames<S: Simd>(
         &self,
         simd: S,
         group: &Group<'_>,
-        (linear, dual): &Self::Posed,
+        (linear, dual): &PosedBoth,
     ) -> FrameLanes<S> {
         let shares = f32x8::from_slice(simd, &self.share_lanes[group.index]);
-        let linear = self.linear.frame_lanes(simd, group, linear);
-        let dual = self.dual.frame_lanes(simd, group, dual);
+        let linear = self.linear.frames(simd, group, linear);
+        let dual = self.dual.frames(simd, group, dual);
         linear.lerp(&dual, shares)
     }
 }

@@ -15,8 +15,8 @@
 //! `T_j D⁻¹`, and the exponential of the sum is followed by `D`. The rest pose tells `D`
 //! ([`dequantisation`]); where positions are stored as they are, it is left out.
 
-use super::DeformError;
-use super::direct::{Direct, FieldKey, Fields};
+use super::direct::{Direct, FieldKey, Fields, OneByOne};
+use super::error::{DeformError, NoLogarithm};
 use super::world::{Bearers, World};
 use crate::bind_matrix::{BindFault, BindMatrix};
 use crate::mesh::Mesh;
@@ -25,7 +25,6 @@ use crate::rig::Rig;
 use crate::transform::Affine;
 use crate::weights::Weights;
 use glam::{DAffine3, DMat3, DMat4, DVec3, Vec3};
-use thiserror::Error;
 
 /// The weights, and the joints whose logarithms are needed.
 #[derive(Clone, Debug)]
@@ -140,6 +139,7 @@ fn is_quantised(mesh: &Mesh) -> bool {
 
 impl Direct for LogMatrixSkin {
     type Posed = LogMatrixPose;
+    type Lanes = OneByOne;
 
     const FOLLOWS_SHIFTS: bool = false;
 
@@ -180,6 +180,10 @@ impl Direct for LogMatrixSkin {
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
         FieldKey::of_weights(&self.weights, vertex, keys);
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &LogMatrixPose) -> Affine {
@@ -223,23 +227,6 @@ fn exponential(matrix: &DMat4) -> DMat4 {
         result = result * result;
     }
     result
-}
-
-/// Why a matrix has no real logarithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum NoLogarithm {
-    /// Entries that are NaN or infinite.
-    #[error("it is not finite")]
-    NotFinite,
-    /// A negative determinant.
-    #[error("it mirrors")]
-    Mirrors,
-    /// A determinant of zero, up to rounding.
-    #[error("it flattens space")]
-    Flattens,
-    /// Two different negative eigenvalues.
-    #[error("it has two different negative eigenvalues")]
-    NegativeEigenvalues,
 }
 
 /// The real logarithm of an affine map nearest to zero; why not, if there is no real one.

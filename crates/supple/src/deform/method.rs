@@ -1,8 +1,6 @@
 //! The names of the methods, their options, and what to say about them.
 
 use super::antipodality::Antipodality;
-#[cfg(doc)]
-use super::baked_data::BakedData;
 use super::centers_of_rotation::CentersOfRotation;
 use super::delta_mush::{DeltaMush, LocalFrames};
 use super::direct_delta_mush::{DirectDeltaMush, MushVariant};
@@ -18,7 +16,7 @@ use thiserror::Error;
 
 /// A skinning method and its options.
 ///
-/// What a method has baked, learned or painted beside them goes into a [`BakedData`].
+/// What a method has baked, learned or painted beside them goes into a [`BakedData`](super::BakedData).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
     /// Each vertex follows its heaviest joint.
@@ -55,11 +53,12 @@ pub enum Method {
     /// As rigid as linear blending near the joints lets it be (the paper on point handles, §3.1).
     #[cfg(feature = "arap")]
     Arap(ArapOptions),
-    /// Four learned numbers per influence (§3): [`BakedData::animation_space`]; without them,
-    /// linear blending.
+    /// Four learned numbers per influence (§3), from
+    /// [`BakedData::animation_space`](super::BakedData::animation_space); without them, linear
+    /// blending.
     AnimationSpace,
-    /// Twelve learned numbers per influence (§3): [`BakedData::multi_weight`]; without them,
-    /// linear blending.
+    /// Twelve learned numbers per influence (§3), from
+    /// [`BakedData::multi_weight`](super::BakedData::multi_weight); without them, linear blending.
     MultiWeight,
 }
 

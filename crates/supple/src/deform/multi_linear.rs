@@ -6,8 +6,8 @@
 //! own, `v' = Σ_j (W_j ∘ T_j) v`. Linear blend skinning is the special case `y_j = w_j (v, 1)`, or
 //! all twelve equal to `w_j`; without given weights that is what both do, to the bit.
 
-use super::DeformError;
-use super::direct::{Direct, Elsewhere, FieldKey, Fields};
+use super::direct::{BakedStreams, Direct, Elsewhere, FieldKey, Fields, OneByOne, Streams};
+use super::error::DeformError;
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
 use crate::transform::{Affine, linear_blend};
@@ -190,6 +190,7 @@ impl AnimationSpaceSkin {
 
 impl Direct for AnimationSpaceSkin {
     type Posed = Vec<Affine>;
+    type Lanes = OneByOne;
 
     const LINEAR_IN_FIELDS: bool = true;
 
@@ -209,20 +210,12 @@ impl Direct for AnimationSpaceSkin {
         }
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        Some(StreamLayout::of(Kernel::AnimationSpace, 0, 3, 3))
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        let Fields { weights, extras } = self.fields(vertex);
-        stream.push_row((self.rows.joints(vertex), weights));
-        stream.influence_numbers.extend(extras);
-    }
-
-    fn stream_pose(&self, posed: &Vec<Affine>, stream: &mut PoseStream) {
-        for matrix in posed {
-            stream.push_rows(matrix);
-        }
+    fn streams(&self) -> Option<(StreamLayout, &dyn Streams<Vec<Affine>>)> {
+        Some((StreamLayout::of(Kernel::AnimationSpace, 0, 3, 3), self))
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
@@ -252,6 +245,28 @@ impl Direct for AnimationSpaceSkin {
     }
 }
 
+impl BakedStreams for AnimationSpaceSkin {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let Fields { weights, extras } = self.fields(vertex);
+        stream.push_row((self.rows.joints(vertex), weights));
+        stream.influence_numbers.extend(extras);
+    }
+}
+
+impl Streams<Vec<Affine>> for AnimationSpaceSkin {
+    fn push_pose(
+        &self,
+        palette: &[Affine],
+        _posed: &mut Vec<Affine>,
+        stream: &mut PoseStream,
+    ) -> Result<(), DeformError> {
+        for matrix in palette {
+            stream.push_rows(matrix);
+        }
+        Ok(())
+    }
+}
+
 /// Multi-weight enveloping.
 #[derive(Clone, Debug)]
 pub(super) struct MultiWeightSkin {
@@ -269,6 +284,7 @@ impl MultiWeightSkin {
 
 impl Direct for MultiWeightSkin {
     type Posed = Vec<Affine>;
+    type Lanes = OneByOne;
 
     const LINEAR_IN_FIELDS: bool = true;
 
@@ -285,6 +301,10 @@ impl Direct for MultiWeightSkin {
             weights: &[],
             extras: self.weights.values[self.weights.rows.of(vertex)].as_flattened(),
         }
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {

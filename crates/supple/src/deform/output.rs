@@ -1,6 +1,6 @@
 //! Where a deformed surface goes: slices of vectors, or vertex buffers as engines lay them out.
 
-use super::DeformError;
+use super::error::DeformError;
 use super::lanes::BLOCK;
 use glam::{Vec3, Vec4};
 

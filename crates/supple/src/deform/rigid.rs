@@ -1,15 +1,12 @@
 //! Rigid skinning: one joint per vertex (`skinning-course-direct-methods.txt`, §2, the older games'
 //! variant).
 
-use super::DeformError;
-use super::direct::{Direct, FieldKey, Fields};
-use super::lanes::{FrameLanes, Group, Packing};
+use super::direct::{Direct, FieldKey, Fields, Streams};
+use super::error::DeformError;
 use super::linear::{LinearSkin, PosedMatrices};
-use super::streams::{PoseStream, StreamLayout, VertexStream};
+use super::streams::StreamLayout;
 use crate::rig::Rig;
 use crate::transform::Affine;
-use fearless_simd::Simd;
-use std::sync::Arc;
 
 /// Linear blending with all weight on the heaviest joint of every vertex; on a tie on the one with
 /// the lower index.
@@ -28,6 +25,7 @@ impl RigidSkin {
 
 impl Direct for RigidSkin {
     type Posed = PosedMatrices;
+    type Lanes = LinearSkin;
 
     fn pose(&self, palette: &[Affine], posed: &mut PosedMatrices) -> Result<(), DeformError> {
         self.linear.pose(palette, posed)
@@ -49,29 +47,12 @@ impl Direct for RigidSkin {
         self.linear.frame(vertex, self.linear.fields(vertex), posed)
     }
 
-    fn packing(&self) -> Option<&Arc<Packing>> {
-        self.linear.packing()
+    #[inline]
+    fn lanes(&self) -> Option<&LinearSkin> {
+        self.linear.lanes()
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        self.linear.stream_layout()
-    }
-
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        self.linear.stream_vertex(vertex, stream);
-    }
-
-    fn stream_pose(&self, posed: &PosedMatrices, stream: &mut PoseStream) {
-        self.linear.stream_pose(posed, stream);
-    }
-
-    #[inline(always)]
-    fn frame_lanes<S: Simd>(
-        &self,
-        simd: S,
-        group: &Group<'_>,
-        posed: &PosedMatrices,
-    ) -> FrameLanes<S> {
-        self.linear.frame_lanes(simd, group, posed)
+    fn streams(&self) -> Option<(StreamLayout, &dyn Streams<PosedMatrices>)> {
+        self.linear.streams()
     }
 }

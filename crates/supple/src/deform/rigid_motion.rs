@@ -8,8 +8,8 @@
 //! Scales and mirrors that are common to all joints are taken off before (`world.rs`). What else
 //! mirrors, and what is degenerate, has an answer: [`Polar`] tells it.
 
-use super::DeformError;
-use super::direct::{Direct, FieldKey, Fields};
+use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, OneByOne, Streams};
+use super::error::DeformError;
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use super::streams::{PoseStream, SmoothingStream, StreamLayout, VertexStream};
 use super::world::{Bearers, World};
@@ -205,13 +205,12 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
     /// What it computes once per pose.
     type Posed: Debug + Default + Send + Sync + 'static;
 
+    /// What computes the frames of eight vertices at once; [`OneByOne`] if nothing does.
+    type Lanes: MotionLanes<Self::Posed>;
+
     /// True if a vertex with one influence moves with its joint and nothing else, as for most
     /// methods.
     const ONE_JOINT_IS_RIGID: bool = true;
-
-    /// True if groups of vertices are better done two at a time. Those that stretch then go one by
-    /// one.
-    const IN_PAIRS: bool = false;
 
     /// Computes what all vertices share in a pose.
     fn pose(&self, motions: &RigidMotions, posed: &mut Self::Posed);
@@ -234,81 +233,12 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         posed: &Self::Posed,
     ) -> Affine;
 
-    /// Which vertices go side by side, for a method that has a way to do several at once.
-    fn packing(&self) -> Option<&Arc<Packing>> {
+    /// Phase two for eight vertices at once; `None` if vertices go one by one.
+    fn lanes(&self) -> Option<&Self::Lanes>;
+
+    /// How a GPU reads the method; `None` if it has no kernel.
+    fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<Self::Posed>)> {
         None
-    }
-
-    /// True if the vertices of a group go through phase two together, for a method that has a way
-    /// to do several at once.
-    #[inline(always)]
-    fn goes_together(&self, _group: &Group<'_>, _stretched: bool, _posed: &Self::Posed) -> bool {
-        self.packing().is_some()
-    }
-
-    /// Phase two for a group of vertices that go together; `stretch` is what phase one did to them.
-    #[inline(always)]
-    fn frame_lanes<S: Simd>(
-        &self,
-        simd: S,
-        _group: &Group<'_>,
-        _stretch: Option<&FrameLanes<S>>,
-        _posed: &Self::Posed,
-    ) -> FrameLanes<S> {
-        FrameLanes::splat(simd, &Affine::IDENTITY)
-    }
-
-    /// Phase two for two groups where nothing stretches.
-    #[inline(always)]
-    fn frame_lane_pair<S: Simd>(
-        &self,
-        simd: S,
-        [first, second]: [&Group<'_>; 2],
-        posed: &Self::Posed,
-    ) -> [FrameLanes<S>; 2] {
-        [
-            self.frame_lanes(simd, first, None, posed),
-            self.frame_lanes(simd, second, None, posed),
-        ]
-    }
-
-    /// The bytes that a frame reads of what was baked for all vertices beside the packing; `None`
-    /// for the fields as they are.
-    fn lane_bytes(&self) -> Option<usize> {
-        None
-    }
-
-    /// How a vertex loop elsewhere reads what was baked, for a method that has a kernel.
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        None
-    }
-
-    /// What is looked up there beside vertices and poses, for so many joints.
-    fn stream_table(&self, _joints: usize) -> Vec<u32> {
-        Vec::new()
-    }
-
-    /// What is smoothed there before.
-    fn stream_smoothing(&self) -> Option<SmoothingStream> {
-        None
-    }
-
-    /// The numbers of a vertex as they are read there, beside its weights.
-    fn stream_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
-
-    /// Computes what a pose is read of there: all that [`pose`](BlendsMotions::pose) does, unless
-    /// some of it is done there as well.
-    fn pose_for_stream(&self, motions: &RigidMotions, posed: &mut Self::Posed) {
-        self.pose(motions, posed);
-    }
-
-    /// The joints of a pose as they are read there.
-    fn stream_joints(
-        &self,
-        _motions: &RigidMotions,
-        _posed: &Self::Posed,
-        _stream: &mut PoseStream,
-    ) {
     }
 
     /// True if that frame turns the surface inside out, which no rotation does.
@@ -321,6 +251,92 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
     ) -> bool {
         false
     }
+}
+
+/// Phase two for eight vertices at once, for methods with poses of a type `P`.
+pub(super) trait MotionLanes<P>: Debug + Send + Sync + 'static {
+    /// True if groups of vertices are better done two at a time. Groups that stretch then go vertex
+    /// by vertex.
+    const IN_PAIRS: bool = false;
+
+    /// Which vertices go side by side.
+    fn packing(&self) -> &Arc<Packing>;
+
+    /// True if the vertices of a group can be done together in this pose.
+    #[inline(always)]
+    fn goes_together(&self, _group: &Group<'_>, _stretched: bool, _posed: &P) -> bool {
+        true
+    }
+
+    /// Phase two for a group that goes together; `stretch` is its phase one.
+    fn frames<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        stretch: Option<&FrameLanes<S>>,
+        posed: &P,
+    ) -> FrameLanes<S>;
+
+    /// Phase two for two groups where nothing stretches.
+    #[inline(always)]
+    fn frame_pair<S: Simd>(
+        &self,
+        simd: S,
+        [first, second]: [&Group<'_>; 2],
+        posed: &P,
+    ) -> [FrameLanes<S>; 2] {
+        [
+            self.frames(simd, first, None, posed),
+            self.frames(simd, second, None, posed),
+        ]
+    }
+
+    /// The bytes that a frame reads of what was baked for all vertices, beside the packing.
+    fn bytes(&self) -> usize;
+}
+
+impl<P> MotionLanes<P> for OneByOne {
+    fn packing(&self) -> &Arc<Packing> {
+        match *self {}
+    }
+
+    fn frames<S: Simd>(
+        &self,
+        _simd: S,
+        _group: &Group<'_>,
+        _stretch: Option<&FrameLanes<S>>,
+        _posed: &P,
+    ) -> FrameLanes<S> {
+        match *self {}
+    }
+
+    fn bytes(&self) -> usize {
+        match *self {}
+    }
+}
+
+/// Phase two as a GPU reads it, for methods with poses of a type `P`.
+pub(super) trait MotionStreams<P>: Debug {
+    /// What is looked up beside vertices and poses, for so many joints.
+    fn table(&self, _joints: usize) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// What is smoothed before the kernel runs.
+    fn smoothing(&self) -> Option<SmoothingStream> {
+        None
+    }
+
+    /// Appends the numbers of a vertex beside its weights.
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream);
+
+    /// False if the GPU computes all that [`BlendsMotions::pose`] does.
+    fn needs_pose(&self) -> bool {
+        true
+    }
+
+    /// Appends the joints of a pose.
+    fn push_joints(&self, motions: &RigidMotions, posed: &P, stream: &mut PoseStream);
 }
 
 /// A method that blends rigid motions, with both phases around it.
@@ -341,7 +357,7 @@ impl<M: BlendsMotions> TwoPhases<M> {
     /// With weights other than the rig's.
     pub(super) fn with_weights(rig: &Rig, weights: &Weights, method: M) -> TwoPhases<M> {
         let in_order = || Packing::in_order(weights.vertex_count(), weights.clone());
-        let packing = method.packing().cloned();
+        let packing = method.lanes().map(|lanes| lanes.packing().clone());
         TwoPhases {
             packing: packing.unwrap_or_else(|| Arc::new(in_order())),
             heads: joint_heads(rig),
@@ -379,8 +395,7 @@ pub(super) struct PosedPhases<P> {
 
 impl<M: BlendsMotions> Direct for TwoPhases<M> {
     type Posed = PosedPhases<M::Posed>;
-
-    const IN_PAIRS: bool = M::IN_PAIRS;
+    type Lanes = TwoPhases<M>;
 
     fn pose(&self, palette: &[Affine], posed: &mut Self::Posed) -> Result<(), DeformError> {
         let PosedPhases {
@@ -389,7 +404,7 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
             own,
         } = posed;
         motions.split(palette, &self.heads, &self.bearers);
-        if !motions.rounded.is_empty() && self.method.packing().is_some() {
+        if !motions.rounded.is_empty() && self.method.lanes().is_some() {
             let records = motions.rounded.iter().map(Affine::to_array);
             stretches.refill(&self.packing, records);
         }
@@ -426,50 +441,88 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
         motions.world_frame(frame)
     }
 
-    fn packing(&self) -> Option<&Arc<Packing>> {
-        Some(&self.packing)
+    #[inline]
+    fn lanes(&self) -> Option<&TwoPhases<M>> {
+        Some(self)
+    }
+
+    fn streams(&self) -> Option<(StreamLayout, &dyn Streams<Self::Posed>)> {
+        let (layout, _) = self.method.streams()?;
+        Some((layout, self))
+    }
+
+    fn bytes(&self, packing: &Packing) -> usize {
+        let vertices = 0..packing.vertex_count();
+        let extras = || {
+            let extras = vertices.map(|vertex| size_of_val(self.method.extras(vertex)));
+            extras.sum()
+        };
+        packing.bytes() + self.method.lanes().map_or_else(extras, MotionLanes::bytes)
+    }
+
+    fn inverts(&self, vertex: usize, posed: &Self::Posed) -> bool {
+        let joints = self.row(vertex).0;
+        let alone = joints.len() == 1 && M::ONE_JOINT_IS_RIGID;
+        let fields = self.fields(vertex);
+        !alone
+            && self
+                .method
+                .inverts(joints, fields, &posed.motions, &posed.own)
+    }
+}
+
+/// Without lanes of the method, vertices go one by one.
+impl<M: BlendsMotions> LaneFrames<PosedPhases<M::Posed>> for TwoPhases<M> {
+    const IN_PAIRS: bool = M::Lanes::IN_PAIRS;
+
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
     }
 
     #[inline(always)]
-    fn frame_lanes<S: Simd>(
+    fn frames<S: Simd>(
         &self,
         simd: S,
         group: &Group<'_>,
-        posed: &Self::Posed,
+        posed: &PosedPhases<M::Posed>,
     ) -> FrameLanes<S> {
         let (motions, own) = (&posed.motions, &posed.own);
         let stretched = !motions.rounded.is_empty();
-        if !self.method.goes_together(group, stretched, own) {
-            return self.one_by_one(simd, group, posed);
-        }
+        let lanes = match self.method.lanes() {
+            Some(lanes) if lanes.goes_together(group, stretched, own) => lanes,
+            _ => return self.one_by_one(simd, group, posed),
+        };
         let frames = if stretched {
             let stretch = FrameLanes::of(blend_lanes(simd, group, &posed.stretches));
-            let frames = self.method.frame_lanes(simd, group, Some(&stretch), own);
+            let frames = lanes.frames(simd, group, Some(&stretch), own);
             frames.after(&stretch)
         } else {
-            self.method.frame_lanes(simd, group, None, own)
+            lanes.frames(simd, group, None, own)
         };
         motions.world_frames(frames)
     }
 
     #[inline(always)]
-    fn frame_lane_pair<S: Simd>(
+    fn frame_pair<S: Simd>(
         &self,
         simd: S,
         groups: [&Group<'_>; 2],
-        posed: &Self::Posed,
+        posed: &PosedPhases<M::Posed>,
     ) -> [FrameLanes<S>; 2] {
         let (motions, own) = (&posed.motions, &posed.own);
         let stretched = !motions.rounded.is_empty();
-        let together = |group| self.method.goes_together(group, stretched, own);
-        let (first, second) = (together(groups[0]), together(groups[1]));
-        if !first && !second {
-            return [
-                self.one_by_one(simd, groups[0], posed),
-                self.one_by_one(simd, groups[1], posed),
-            ];
-        }
-        let frames = self.method.frame_lane_pair(simd, groups, own);
+        let together =
+            |lanes: &M::Lanes| groups.map(|group| lanes.goes_together(group, stretched, own));
+        let (lanes, [first, second]) = match self.method.lanes() {
+            Some(lanes) if together(lanes) != [false; 2] => (lanes, together(lanes)),
+            _ => {
+                return [
+                    self.one_by_one(simd, groups[0], posed),
+                    self.one_by_one(simd, groups[1], posed),
+                ];
+            }
+        };
+        let frames = lanes.frame_pair(simd, groups, own);
         let mut frames = [
             motions.world_frames(frames[0]),
             motions.world_frames(frames[1]),
@@ -482,58 +535,43 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
         }
         frames
     }
+}
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        self.method.stream_layout()
+impl<M: BlendsMotions> BakedStreams for TwoPhases<M> {
+    fn table(&self) -> Vec<u32> {
+        let streams = self.method.streams();
+        streams.map_or_else(Vec::new, |(_, streams)| streams.table(self.heads.len()))
     }
 
-    fn stream_table(&self) -> Vec<u32> {
-        self.method.stream_table(self.heads.len())
+    fn smoothing(&self) -> Option<SmoothingStream> {
+        self.method.streams()?.1.smoothing()
     }
 
-    fn stream_smoothing(&self) -> Option<SmoothingStream> {
-        self.method.stream_smoothing()
-    }
-
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         stream.push_row(self.row(vertex));
-        self.method.stream_vertex(vertex, stream);
+        if let Some((_, streams)) = self.method.streams() {
+            streams.push_vertex(vertex, stream);
+        }
     }
+}
 
-    fn pose_for_stream(
+impl<M: BlendsMotions> Streams<PosedPhases<M::Posed>> for TwoPhases<M> {
+    fn push_pose(
         &self,
         palette: &[Affine],
-        posed: &mut Self::Posed,
+        posed: &mut PosedPhases<M::Posed>,
+        stream: &mut PoseStream,
     ) -> Result<(), DeformError> {
-        let motions = &mut posed.motions;
+        let PosedPhases { motions, own, .. } = posed;
         motions.split(palette, &self.heads, &self.bearers);
-        self.method.pose_for_stream(motions, &mut posed.own);
-        Ok(())
-    }
-
-    fn stream_pose(&self, posed: &Self::Posed, stream: &mut PoseStream) {
-        let motions = &posed.motions;
         stream.factors = motions.world.factors().as_vec3().to_array();
         stream.stretches.extend_from_slice(&motions.rounded);
-        self.method.stream_joints(motions, &posed.own, stream);
-    }
-
-    fn bytes(&self, packing: &Packing) -> usize {
-        let vertices = 0..packing.vertex_count();
-        let extras = || {
-            let extras = vertices.map(|vertex| size_of_val(self.method.extras(vertex)));
-            extras.sum()
-        };
-        packing.bytes() + self.method.lane_bytes().unwrap_or_else(extras)
-    }
-
-    fn inverts(&self, vertex: usize, posed: &Self::Posed) -> bool {
-        let joints = self.row(vertex).0;
-        let alone = joints.len() == 1 && M::ONE_JOINT_IS_RIGID;
-        let fields = self.fields(vertex);
-        !alone
-            && self
-                .method
-                .inverts(joints, fields, &posed.motions, &posed.own)
+        if let Some((_, streams)) = self.method.streams() {
+            if streams.needs_pose() {
+                self.method.pose(motions, own);
+            }
+            streams.push_joints(motions, own, stream);
+        }
+        Ok(())
     }
 }

@@ -9,8 +9,8 @@
 //! the digits that matter.
 
 use super::antipodality::turns_around_in_double;
-use super::direct::Fields;
-use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions, joint_heads};
+use super::direct::{Fields, OneByOne};
+use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotion, RigidMotions, joint_heads};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::polar::symmetric_eigen;
 use crate::rig::Rig;
@@ -104,36 +104,43 @@ impl JointSet {
     }
 }
 
+impl MotionStreams<Vec<DVec3>> for SphericalSkin {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let set = self.set_of_vertex[vertex];
+        stream.numbers.push(f32::from_bits(set));
+    }
+
+    fn push_joints(&self, motions: &RigidMotions, centers: &Vec<DVec3>, stream: &mut PoseStream) {
+        for motion in &motions.motions {
+            let rotation = motion.rotation.as_quat();
+            stream.push_motion(rotation.to_array(), motion.translation.as_vec3());
+        }
+        let centers = centers.iter().map(|center| center.as_vec3().extend(0.0));
+        let centers = centers.map(|center| center.to_array());
+        stream.shared.extend(centers);
+    }
+}
+
 impl BlendsMotions for SphericalSkin {
     /// The center of each set.
     type Posed = Vec<DVec3>;
+    type Lanes = OneByOne;
 
     fn pose(&self, motions: &RigidMotions, centers: &mut Vec<DVec3>) {
         centers.clear();
         centers.extend(self.sets.iter().map(|set| set.center(&motions.motions)));
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        Some(StreamLayout {
+    fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<Vec<DVec3>>)> {
+        let layout = StreamLayout {
             shared: self.sets.len(),
             ..StreamLayout::of(Kernel::Spherical, 1, 0, 2)
-        })
+        };
+        Some((layout, self))
     }
 
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        let set = self.set_of_vertex[vertex];
-        stream.numbers.push(f32::from_bits(set));
-    }
-
-    fn stream_joints(&self, motions: &RigidMotions, centers: &Vec<DVec3>, stream: &mut PoseStream) {
-        for motion in &motions.motions {
-            let rotation = motion.rotation.as_quat();
-            stream.push_motion(rotation.to_array(), motion.translation.as_vec3());
-        }
-        let centers = centers.iter().map(|center| center.as_vec3().extend(0.0));
-        stream
-            .shared
-            .extend(centers.map(|center| center.to_array()));
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
     fn frame(

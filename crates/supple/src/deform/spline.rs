@@ -14,8 +14,8 @@
 //! beyond that, met in its middle and linear in between. `τ` is followed from bone to bone, so a
 //! chain may wind around as often as it likes.
 
-use super::DeformError;
-use super::direct::{Direct, Elsewhere, FieldKey, Fields};
+use super::direct::{Direct, Elsewhere, FieldKey, Fields, OneByOne};
+use super::error::DeformError;
 use super::rigid_motion::{RigidMotions, joint_heads};
 use super::swing_twist::swing_and_twist;
 use super::world::Bearers;
@@ -467,6 +467,7 @@ impl Curve {
 
 impl Direct for SplineSkin {
     type Posed = SplinePose;
+    type Lanes = OneByOne;
 
     fn pose(&self, palette: &[Affine], posed: &mut SplinePose) -> Result<(), DeformError> {
         posed.motions.split(palette, &self.heads, &self.bearers);
@@ -495,6 +496,10 @@ impl Direct for SplineSkin {
                     elsewhere: Elsewhere::Unknown,
                 }),
         );
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
     }
 
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &SplinePose) -> Affine {

@@ -5,9 +5,6 @@
 //! the form that the second half wants, which [`Kernel`] names.
 
 use super::antipodality::Antipodality;
-use super::{DeformError, Skin, Workspace};
-use crate::mesh::Shape;
-use crate::pose::Palette;
 use crate::transform::Affine;
 use glam::Vec3;
 
@@ -50,7 +47,7 @@ pub enum Kernel {
     /// Bones that stretch and twist; per influence the place along the bone, per joint frame, axis
     /// with twist, stretch, and head.
     StretchTwist,
-    /// Delta mush with tangent frames; per vertex which point of [`Skin::stream_smoothing`] it is
+    /// Delta mush with tangent frames; per vertex which point of [`Skin::stream_smoothing`](super::Skin::stream_smoothing) it is
     /// (a whole number, by its bits), per joint the rows of its rigid motion. That surface is
     /// smoothed before.
     DeltaMush,
@@ -225,66 +222,4 @@ pub struct SmoothedPiece {
     pub middle: [f32; 3],
     /// The joint that is the reference: the one that holds most of it.
     pub joint: u16,
-}
-
-impl Skin {
-    /// How a vertex loop elsewhere reads this skin; none for methods whose frames are computed here
-    /// alone.
-    pub fn stream_layout(&self) -> Option<StreamLayout> {
-        self.deformer.stream_layout()
-    }
-
-    /// What the kernel looks up beside vertices and poses: for each joint and each other one, the
-    /// hinge between them; empty for most.
-    pub fn stream_table(&self) -> Vec<u32> {
-        self.deformer.stream_table()
-    }
-
-    /// What must be smoothed before the kernel can run, if anything.
-    pub fn stream_smoothing(&self) -> Option<SmoothingStream> {
-        self.deformer.stream_smoothing()
-    }
-
-    /// A vertex as [`Skin::stream_layout`] says it is read. Nothing for methods without one.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such vertex, as indexing a slice does.
-    pub fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        stream.influences.clear();
-        stream.numbers.clear();
-        stream.influence_numbers.clear();
-        self.deformer.stream_vertex(vertex, stream);
-    }
-
-    /// A pose as it is read. Nothing for methods without a layout.
-    ///
-    /// # Errors
-    ///
-    /// If the palette does not fit the character, or the method cannot do the pose.
-    pub fn stream_pose(
-        &self,
-        palette: &Palette,
-        workspace: &mut Workspace,
-        stream: &mut PoseStream,
-    ) -> Result<(), DeformError> {
-        self.check_palettes(std::slice::from_ref(palette))?;
-        stream.clear();
-        let palette = &palette.posed_from_bind;
-        self.deformer.stream_pose(palette, workspace, stream)
-    }
-
-    /// The rest surface.
-    pub fn rest(&self) -> Shape<'_> {
-        Shape {
-            positions: &self.positions,
-            normals: &self.normals,
-            tangents: self.tangents.as_deref(),
-        }
-    }
-
-    /// The number of joints that a palette must have.
-    pub fn joint_count(&self) -> usize {
-        self.joint_count
-    }
 }

@@ -13,9 +13,9 @@
 //! one, which is the purpose. Stretches of the joints themselves come first (two phases): `b − a`
 //! stands for the stretched bone.
 
-use super::DeformError;
-use super::direct::{Elsewhere, FieldKey, Fields};
-use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions, joint_heads};
+use super::direct::{Elsewhere, FieldKey, Fields, OneByOne};
+use super::error::DeformError;
+use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotion, RigidMotions, joint_heads};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use super::swing_twist::{swing_and_twist, turn_about};
 use crate::rig::Rig;
@@ -175,8 +175,24 @@ impl Bone {
     }
 }
 
+impl MotionStreams<Vec<BonePose>> for StretchTwistSkin {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        stream.influence_numbers.extend(self.extras(vertex));
+    }
+
+    fn push_joints(&self, _motions: &RigidMotions, posed: &Vec<BonePose>, stream: &mut PoseStream) {
+        for bone in posed {
+            stream.push_rows(&bone.frame);
+            stream.joints.push(bone.axis.extend(bone.twist).to_array());
+            stream.joints.push(bone.stretch.extend(0.0).to_array());
+            stream.joints.push(bone.head.extend(0.0).to_array());
+        }
+    }
+}
+
 impl BlendsMotions for StretchTwistSkin {
     type Posed = Vec<BonePose>;
+    type Lanes = OneByOne;
 
     /// A bone that stretches or twists does not carry its vertices as one.
     const ONE_JOINT_IS_RIGID: bool = false;
@@ -191,34 +207,20 @@ impl BlendsMotions for StretchTwistSkin {
         &self.endpoint_weights[self.row(vertex)]
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        Some(StreamLayout::of(Kernel::StretchTwist, 0, 1, 6))
-    }
-
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        stream.influence_numbers.extend(self.extras(vertex));
-    }
-
-    fn stream_joints(
-        &self,
-        _motions: &RigidMotions,
-        posed: &Vec<BonePose>,
-        stream: &mut PoseStream,
-    ) {
-        for bone in posed {
-            stream.push_rows(&bone.frame);
-            stream.joints.push(bone.axis.extend(bone.twist).to_array());
-            stream.joints.push(bone.stretch.extend(0.0).to_array());
-            stream.joints.push(bone.head.extend(0.0).to_array());
-        }
-    }
-
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
         keys.extend(self.joints[self.row(vertex)].iter().map(|&joint| FieldKey {
             kind: ENDPOINT,
             owner: u32::from(joint),
             elsewhere: Elsewhere::Unknown,
         }));
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
+    }
+
+    fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<Vec<BonePose>>)> {
+        Some((StreamLayout::of(Kernel::StretchTwist, 0, 1, 6), self))
     }
 
     fn frame(

@@ -22,9 +22,9 @@
 //! are one deformer; as a weight goes to zero, its deformers do; as one goes to one, all becomes
 //! the motion of its joint.
 
-use super::direct::Fields;
-use super::rigid_motion::{BlendsMotions, RigidMotion, RigidMotions};
-use super::streams::{Kernel, PoseStream, StreamLayout};
+use super::direct::{Fields, OneByOne};
+use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotion, RigidMotions};
+use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
 use crate::skeleton::BindBone;
 use crate::transform::{Affine, linear_blend};
@@ -245,27 +245,8 @@ impl HingePose {
     }
 }
 
-impl BlendsMotions for SwingTwistSkin {
-    type Posed = SwingTwistPose;
-
-    fn pose(&self, motions: &RigidMotions, posed: &mut SwingTwistPose) {
-        posed.motions.clear();
-        posed
-            .motions
-            .extend(motions.motions.iter().map(|motion| motion.to_affine()));
-        posed.hinges.clear();
-        let hinges = self.hinges.iter().map(|hinge| hinge.pose(&motions.motions));
-        posed.hinges.extend(hinges);
-    }
-
-    fn stream_layout(&self) -> Option<StreamLayout> {
-        Some(StreamLayout {
-            shared: self.hinges.len() * HINGE_VECTORS,
-            ..StreamLayout::of(Kernel::SwingTwist, 0, 0, 3)
-        })
-    }
-
-    fn stream_table(&self, joints: usize) -> Vec<u32> {
+impl MotionStreams<SwingTwistPose> for SwingTwistSkin {
+    fn table(&self, joints: usize) -> Vec<u32> {
         let mut table = vec![0; joints * joints];
         for (index, hinge) in self.hinges.iter().enumerate() {
             let place = usize::from(hinge.above) * joints + usize::from(hinge.below);
@@ -274,7 +255,10 @@ impl BlendsMotions for SwingTwistSkin {
         table
     }
 
-    fn stream_joints(
+    /// Nothing: the hinges of a vertex follow from its joints.
+    fn push_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
+
+    fn push_joints(
         &self,
         _motions: &RigidMotions,
         posed: &SwingTwistPose,
@@ -290,6 +274,33 @@ impl BlendsMotions for SwingTwistSkin {
             let vectors = rows.chain(ends).map(|vector| vector.to_array());
             stream.shared.extend(vectors);
         }
+    }
+}
+
+impl BlendsMotions for SwingTwistSkin {
+    type Posed = SwingTwistPose;
+    type Lanes = OneByOne;
+
+    fn pose(&self, motions: &RigidMotions, posed: &mut SwingTwistPose) {
+        posed.motions.clear();
+        posed
+            .motions
+            .extend(motions.motions.iter().map(|motion| motion.to_affine()));
+        posed.hinges.clear();
+        let hinges = self.hinges.iter().map(|hinge| hinge.pose(&motions.motions));
+        posed.hinges.extend(hinges);
+    }
+
+    fn lanes(&self) -> Option<&OneByOne> {
+        None
+    }
+
+    fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<SwingTwistPose>)> {
+        let layout = StreamLayout {
+            shared: self.hinges.len() * HINGE_VECTORS,
+            ..StreamLayout::of(Kernel::SwingTwist, 0, 0, 3)
+        };
+        Some((layout, self))
     }
 
     fn frame(

@@ -5,23 +5,29 @@
 //! through the joints of all of its vertices, each with one matrix for all lanes. A lane that does
 //! not have a joint holds zeros for it.
 
-use super::{MushSkin, Variant};
+use super::{MushSkin, PosedJoints, Variant};
 use crate::deform::lanes::{
     ALL, FrameLanes, Group, GroupSlots, LANES, Lane, Packing, loaded, stored,
 };
+use crate::deform::rigid_motion::MotionLanes;
 use crate::polar::{self, RotationLanes, narrowed, widened};
 use crate::transform::Affine;
+use crate::weights::Weights;
 use fearless_simd::{Simd, SimdBase, SimdFloat, f32x8, f32x16, f64x8};
 use glam::Mat3;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Patches of all vertices, as they go side by side.
 #[derive(Clone, Debug)]
-pub(super) struct LanePatches {
+pub(in crate::deform) struct LanePatches<V> {
+    packing: Arc<Packing>,
     /// Lever and moments of each slot of the packing.
     omegas: Vec<[Lane; 9]>,
     /// The middle of the patch of each vertex, and its size: the length in which its levers and
     /// moments are measured, so that what is gathered is of about unit norm.
     places: Vec<[Lane; 4]>,
+    variant: PhantomData<V>,
 }
 
 /// How a gathered matrix becomes a rotation.
@@ -33,12 +39,15 @@ pub(in crate::deform) enum Rotations {
     Cofactors,
 }
 
-impl LanePatches {
+impl<V: Variant> LanePatches<V> {
     /// Packs the patches of a skin whose parts are matrices.
-    pub(super) fn pack<V: Variant>(skin: &MushSkin<V>, packing: &Packing) -> LanePatches {
+    pub(super) fn pack(skin: &MushSkin<V>, weights: &Weights) -> LanePatches<V> {
+        let packing = Arc::new(Packing::of(weights.clone()));
         let mut patches = LanePatches {
+            packing: packing.clone(),
             omegas: Vec::new(),
             places: Vec::new(),
+            variant: PhantomData,
         };
         let unit = skin.frame.extent();
         for group in packing.all_groups() {
@@ -62,15 +71,10 @@ impl LanePatches {
         patches
     }
 
-    /// The bytes of all.
-    pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.omegas[..]) + size_of_val(&self.places[..])
-    }
-
     /// The frames of two groups whose vertices go through their joints together: the nearest
     /// rotations.
     #[inline(always)]
-    pub(super) fn nearest<S: Simd>(
+    fn nearest<S: Simd>(
         &self,
         simd: S,
         groups: [&Group<'_>; 2],
@@ -90,7 +94,7 @@ impl LanePatches {
 
     /// The frames of a group whose vertices go through their joints together: by cofactors.
     #[inline(always)]
-    pub(super) fn by_cofactors<S: Simd>(
+    fn by_cofactors<S: Simd>(
         &self,
         simd: S,
         group: &Group<'_>,
@@ -124,6 +128,51 @@ impl LanePatches {
             matrices,
             about,
         }
+    }
+}
+
+impl<V: Variant> MotionLanes<PosedJoints> for LanePatches<V> {
+    const IN_PAIRS: bool = matches!(V::IN_LANES, Some(Rotations::Nearest));
+
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
+    }
+
+    #[inline(always)]
+    fn goes_together(&self, group: &Group<'_>, stretched: bool, posed: &PosedJoints) -> bool {
+        let gathers = posed.about.is_some() && group.joints().is_some();
+        !stretched && (posed.common.is_some() || gathers)
+    }
+
+    #[inline(always)]
+    fn frames<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        _stretch: Option<&FrameLanes<S>>,
+        posed: &PosedJoints,
+    ) -> FrameLanes<S> {
+        match (posed.common, &posed.about) {
+            (None, Some(about)) => self.by_cofactors(simd, group, &posed.matrices, about),
+            (common, _) => FrameLanes::splat(simd, &common.unwrap_or(Affine::IDENTITY)),
+        }
+    }
+
+    #[inline(always)]
+    fn frame_pair<S: Simd>(
+        &self,
+        simd: S,
+        groups: [&Group<'_>; 2],
+        posed: &PosedJoints,
+    ) -> [FrameLanes<S>; 2] {
+        match (posed.common, &posed.about) {
+            (None, Some(about)) => self.nearest(simd, groups, &posed.matrices, about),
+            (common, _) => [FrameLanes::splat(simd, &common.unwrap_or(Affine::IDENTITY)); 2],
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.omegas[..]) + size_of_val(&self.places[..])
     }
 }
 

@@ -30,20 +30,17 @@ mod whitening;
 use super::antipodality::{Antipodality, Signs};
 use super::centers_of_rotation::BakedFrame;
 use super::direct::{Elsewhere, FieldKey, Fields};
-use super::lanes::{FrameLanes, Group, Packing};
-use super::rigid_motion::{BlendsMotions, RigidMotions};
+use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
 use crate::polar::{cofactors, frobenius_squared, minors, nearest_rotation, outer, trace};
 use crate::rig::Rig;
 use crate::transform::{Affine, linear_blend};
 use crate::weights::Weights;
-use fearless_simd::Simd;
 use glam::{DMat3, DVec3, Mat3, Mat4, Quat, Vec3, Vec4};
 pub(super) use lanes::Rotations;
 use lanes::{LanePatches, measured, patch_size};
 use std::fmt::Debug;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use whitening::Whitening;
 
@@ -198,9 +195,8 @@ pub(super) struct MushSkin<V> {
     signs: Signs,
     /// The joint that holds most of the surface.
     main_joint: usize,
-    /// The same numbers for many vertices at once, where the variant has a way.
-    lanes: Option<(Arc<Packing>, LanePatches)>,
-    variant: PhantomData<V>,
+    /// The same numbers for eight vertices at once, where the variant has a way.
+    lanes: Option<LanePatches<V>>,
 }
 
 impl<V: Variant> MushSkin<V> {
@@ -243,13 +239,8 @@ impl<V: Variant> MushSkin<V> {
             signs: Signs::bake(rig, Antipodality::PerVertex),
             main_joint: main_joint(mush.weights(), rig.skeleton().joints().len()),
             lanes: None,
-            variant: PhantomData,
         };
-        skin.lanes = V::IN_LANES.map(|_| {
-            let packing = Packing::of(mush.weights().clone());
-            let patches = LanePatches::pack(&skin, &packing);
-            (Arc::new(packing), patches)
-        });
+        skin.lanes = V::IN_LANES.map(|_| LanePatches::pack(&skin, mush.weights()));
         skin
     }
 
@@ -321,8 +312,7 @@ const OF_JOINT: u16 = 2;
 
 impl<V: Variant> BlendsMotions for MushSkin<V> {
     type Posed = PosedJoints;
-
-    const IN_PAIRS: bool = matches!(V::IN_LANES, Some(Rotations::Nearest));
+    type Lanes = LanePatches<V>;
 
     fn pose(&self, motions: &RigidMotions, posed: &mut PosedJoints) {
         posed.common = motions.common();
@@ -384,69 +374,16 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
         }
     }
 
-    fn packing(&self) -> Option<&Arc<Packing>> {
-        self.lanes.as_ref().map(|(packing, _)| packing)
+    #[inline]
+    fn lanes(&self) -> Option<&LanePatches<V>> {
+        // What is known while compiling spares the other variants the code.
+        V::IN_LANES.and(self.lanes.as_ref())
     }
 
-    fn stream_layout(&self) -> Option<StreamLayout> {
+    fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<PosedJoints>)> {
         let per_vertex = V::PER_VERTEX + V::MEASURES;
-        Some(StreamLayout::of(V::KERNEL, per_vertex, V::PER_JOINT, 4))
-    }
-
-    fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        let (own, parts) = self.numbers_of(vertex).split_at(V::PER_VERTEX);
-        let center = self.frame.point([own[0], own[1], own[2]]);
-        stream.numbers.extend(center.to_array());
-        stream.numbers.extend(&own[3..]);
-        V::stream_parts(parts, self.frame.extent(), stream);
-    }
-
-    fn stream_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {
-        for (rotation, matrix) in posed.rotations.iter().zip(&posed.matrices) {
-            stream.joints.push(rotation.to_array());
-            stream.push_rows(matrix);
-        }
-    }
-
-    fn lane_bytes(&self) -> Option<usize> {
-        self.lanes.as_ref().map(|(_, patches)| patches.bytes())
-    }
-
-    #[inline(always)]
-    fn goes_together(&self, group: &Group<'_>, stretched: bool, posed: &PosedJoints) -> bool {
-        let gathers = posed.about.is_some() && group.joints().is_some();
-        V::IN_LANES.is_some() && !stretched && (posed.common.is_some() || gathers)
-    }
-
-    #[inline(always)]
-    fn frame_lanes<S: Simd>(
-        &self,
-        simd: S,
-        group: &Group<'_>,
-        _stretch: Option<&FrameLanes<S>>,
-        posed: &PosedJoints,
-    ) -> FrameLanes<S> {
-        match (posed.common, &posed.about, &self.lanes) {
-            (None, Some(about), Some((_, patches))) => {
-                patches.by_cofactors(simd, group, &posed.matrices, about)
-            }
-            (common, ..) => FrameLanes::splat(simd, &common.unwrap_or(Affine::IDENTITY)),
-        }
-    }
-
-    #[inline(always)]
-    fn frame_lane_pair<S: Simd>(
-        &self,
-        simd: S,
-        groups: [&Group<'_>; 2],
-        posed: &PosedJoints,
-    ) -> [FrameLanes<S>; 2] {
-        match (posed.common, &posed.about, &self.lanes) {
-            (None, Some(about), Some((_, patches))) => {
-                patches.nearest(simd, groups, &posed.matrices, about)
-            }
-            (common, ..) => [FrameLanes::splat(simd, &common.unwrap_or(Affine::IDENTITY)); 2],
-        }
+        let layout = StreamLayout::of(V::KERNEL, per_vertex, V::PER_JOINT, 4);
+        Some((layout, self))
     }
 
     fn inverts(
@@ -457,6 +394,23 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
         posed: &PosedJoints,
     ) -> bool {
         V::inverts(&self.patch(joints, fields, motions, posed))
+    }
+}
+
+impl<V: Variant> MotionStreams<PosedJoints> for MushSkin<V> {
+    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
+        let (own, parts) = self.numbers_of(vertex).split_at(V::PER_VERTEX);
+        let center = self.frame.point([own[0], own[1], own[2]]);
+        stream.numbers.extend(center.to_array());
+        stream.numbers.extend(&own[3..]);
+        V::stream_parts(parts, self.frame.extent(), stream);
+    }
+
+    fn push_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {
+        for (rotation, matrix) in posed.rotations.iter().zip(&posed.matrices) {
+            stream.joints.push(rotation.to_array());
+            stream.push_rows(matrix);
+        }
     }
 }
 

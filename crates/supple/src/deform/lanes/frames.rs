@@ -155,7 +155,7 @@ impl<S: Simd> FrameLanes<S> {
 
     /// Positions, row by row.
     #[inline(always)]
-    pub(super) fn positions(&self, rest: &Vec3Lanes<S>) -> [Lane; 3] {
+    pub(in crate::deform) fn positions(&self, rest: &Vec3Lanes<S>) -> [Lane; 3] {
         stored(self.transform_points(rest))
     }
 
@@ -171,7 +171,7 @@ impl<S: Simd> FrameLanes<S> {
     /// Unit normals by the inverse transpose, as of [`Affine::transform_normal`], and which are too
     /// large, small or crushed to be told this way.
     #[inline(always)]
-    pub(super) fn normals(&self, simd: S, rest: &Vec3Lanes<S>) -> ([Lane; 3], u64) {
+    pub(in crate::deform) fn normals(&self, simd: S, rest: &Vec3Lanes<S>) -> ([Lane; 3], u64) {
         let one = f32x8::splat(simd, 1.0);
         let (mapped, side) = if self.rigid {
             (self.transform_vectors(rest), one)
@@ -190,7 +190,7 @@ impl<S: Simd> FrameLanes<S> {
     /// Unit tangents along the surface, as of [`Affine::transform_tangent`], and which cannot be
     /// told this way.
     #[inline(always)]
-    pub(super) fn tangents(&self, simd: S, rest: &[f32x8<S>; 4]) -> ([Lane; 4], u64) {
+    pub(in crate::deform) fn tangents(&self, simd: S, rest: &[f32x8<S>; 4]) -> ([Lane; 4], u64) {
         let &[x, y, z, sides] = rest;
         let along = self.transform_vectors(&[x, y, z]);
         let squared = dot(&along, &along);

@@ -9,23 +9,22 @@
 //!   them;
 //! - `blend.rs` sums what a method blends, with the signs that quaternions want;
 //! - `frames.rs` are eight affine frames, and what they do to points and normals;
-//! - `surface.rs` is the rest surface in lanes;
-//! - `carry.rs` is the loop.
+//! - `surface.rs` is the rest surface in lanes.
+//!
+//! The loop itself is in `vertex_loop/blocks.rs`.
 //!
 //! The joints of eight vertices come in rising order, so a vertex adds its own in that order
 //! whatever stands beside it: two vertices of a seam get the same bits.
 
 mod blend;
-mod carry;
 mod frames;
 mod packing;
 mod surface;
 
 pub(super) use blend::{ChosenRecords, blend};
-pub(super) use carry::carry;
 pub(super) use frames::{FrameLanes, loaded, stored};
 pub(super) use packing::{BLOCK, Group, GroupSlots, Packing};
-pub(super) use surface::{LaneSurface, RestSurface};
+pub(super) use surface::{LaneSurface, RestBlock, RestSurface};
 
 /// How many vertices go side by side. Sixteen in the wide registers of AVX-512 were not faster:
 /// their joints differ more.

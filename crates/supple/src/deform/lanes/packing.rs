@@ -92,7 +92,7 @@ pub(in crate::deform) struct Group<'a> {
     pub(in crate::deform) index: usize,
     first_vertex: usize,
     /// Its vertices, counted from the first of the block.
-    pub(super) locals: &'a [u16; LANES],
+    pub(in crate::deform) locals: &'a [u16; LANES],
 }
 
 impl Packing {

@@ -35,9 +35,9 @@ pub(in crate::deform) enum RestSurface<'a> {
 /// The rest surface of a block, group by group.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::deform) struct RestBlock<'a> {
-    pub(super) positions: &'a [[Lane; 3]],
-    pub(super) normals: &'a [[Lane; 3]],
-    pub(super) tangents: &'a [[Lane; 4]],
+    pub(in crate::deform) positions: &'a [[Lane; 3]],
+    pub(in crate::deform) normals: &'a [[Lane; 3]],
+    pub(in crate::deform) tangents: &'a [[Lane; 4]],
 }
 
 impl RestSurface<'_> {

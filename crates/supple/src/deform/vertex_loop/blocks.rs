@@ -1,18 +1,78 @@
-//! The vertex loop: positions by the frame, normals by its inverse transpose (eq. 16 of the
+//! Blocks of vertices: positions by the frame, normals by its inverse transpose (eq. 16 of the
 //! course), tangents along.
 
-use super::frames::{FrameLanes, loaded};
-use super::packing::{Group, Packing};
-use super::surface::RestBlock;
-use super::{ALL, LANES};
-use crate::deform::direct::Direct;
-use crate::deform::output::Output;
-use fearless_simd::Simd;
+use super::{Instance, Job};
+use crate::deform::direct::{Direct, LaneFrames};
+use crate::deform::error::DeformError;
+use crate::deform::lanes::{ALL, FrameLanes, Group, LANES, Packing, RestBlock, loaded};
+use crate::deform::output::{BlockSurface, Output, Sink};
+use crate::exec;
+use fearless_simd::{Level, Simd, dispatch};
 use glam::{Vec3, Vec4};
+
+/// Up to so many vertices in all stay on one thread: to wake another takes about as long as they
+/// do.
+const WORTH_A_THREAD: usize = 16_384;
+
+/// Blocks of vertices of all instances, on as many threads as there are.
+pub(super) fn carry_all<M: Direct>(
+    method: &M,
+    job: &Job<'_>,
+    level: Level,
+    instances: &mut [Instance<M::Posed>],
+    sink: Sink<'_>,
+) -> Result<(), DeformError> {
+    let pose = |index: usize, instance: &mut Instance<M::Posed>| {
+        let palette = &job.palettes[index].posed_from_bind;
+        instance.outcome = method.pose(palette, &mut instance.posed);
+    };
+    match instances {
+        [alone] => pose(0, alone),
+        _ => exec::for_each_mut(instances, pose),
+    }
+    for instance in instances.iter_mut() {
+        std::mem::replace(&mut instance.outcome, Ok(()))?;
+    }
+    let (blocks, vertices) = (job.packing.block_count(), job.shape.positions.len());
+    let first_vertex =
+        |piece: usize| piece / blocks * vertices + job.packing.first_vertex(piece % blocks);
+    let pieces = instances.len() * blocks;
+    let threads = instances.len() * vertices > WORTH_A_THREAD;
+    let instances = &*instances;
+    exec::for_each_run(
+        0..pieces,
+        if threads { 1 } else { pieces },
+        sink,
+        &|sink: Sink<'_>, start, middle| sink.split_at(first_vertex(middle) - first_vertex(start)),
+        &|run, mut sink| {
+            for piece in run {
+                let vertices = first_vertex(piece + 1) - first_vertex(piece);
+                let (own, others) = sink.split_at(vertices);
+                let posed = &instances[piece / blocks].posed;
+                let block = piece % blocks;
+                let carry_into = |output: Output<'_>| {
+                    job.rest.with_block(job.packing, block, |rest| {
+                        dispatch!(level, simd => carry(simd, method, posed, job.packing, block, rest, output));
+                    });
+                };
+                match own {
+                    Sink::Slices(output) => carry_into(output),
+                    Sink::Buffers(mut sink) => {
+                        let mut surface = BlockSurface::default();
+                        carry_into(surface.output(vertices, &sink));
+                        sink.put(&surface.output(vertices, &sink));
+                    }
+                }
+                sink = others;
+            }
+        },
+    );
+    Ok(())
+}
 
 /// Carries the vertices of a block into slices that begin with the first of them.
 #[inline(always)]
-pub(in crate::deform) fn carry<S: Simd, M: Direct>(
+fn carry<S: Simd, M: Direct>(
     simd: S,
     method: &M,
     posed: &M::Posed,
@@ -27,16 +87,25 @@ pub(in crate::deform) fn carry<S: Simd, M: Direct>(
         rest,
     };
     let mut groups = packing.groups(block).enumerate();
+    let Some(lanes) = method.lanes() else {
+        for (at, group) in groups {
+            let frames = FrameLanes::one_by_one(simd, &group, |vertex| {
+                method.frame(vertex, method.fields(vertex), posed)
+            });
+            carrier.carry(simd, at, &group, &frames, &mut output);
+        }
+        return;
+    };
     while let Some((at, group)) = groups.next() {
-        if !M::IN_PAIRS {
-            let frames = method.frame_lanes(simd, &group, posed);
+        if !M::Lanes::IN_PAIRS {
+            let frames = lanes.frames(simd, &group, posed);
             carrier.carry(simd, at, &group, &frames, &mut output);
             continue;
         }
         // The last of an odd number goes beside itself.
         let next = groups.next();
         let other = next.as_ref().map_or(&group, |(_, other)| other);
-        let frames = method.frame_lane_pair(simd, [&group, other], posed);
+        let frames = lanes.frame_pair(simd, [&group, other], posed);
         carrier.carry(simd, at, &group, &frames[0], &mut output);
         if let Some((at, other)) = &next {
             carrier.carry(simd, *at, other, &frames[1], &mut output);
