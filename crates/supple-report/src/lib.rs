@@ -6,7 +6,7 @@
 //! use supple::weights::WeightsReport;
 //! use supple_report::{ReportOptions, Subject, report};
 //!
-//! let bar = build(Character::Bar, 500)?;
+//! let bar = build(Character::Bar, 2_000)?;
 //! let subject = Subject {
 //!     title: "A bar".to_owned(),
 //!     asset: &bar,
