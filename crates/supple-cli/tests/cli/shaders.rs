@@ -18,7 +18,7 @@ fn a_method_is_written_in_every_language() {
             .expect("UTF-8");
         assert!(told.contains(name), "{told}");
         let text = std::fs::read_to_string(file).expect("readable");
-        assert!(text.contains("// Group 0, what is read:"), "{name}");
+        assert!(text.contains("// Group 0, read:"), "{name}");
         assert!(
             text.contains("deform") || text.contains("void main()"),
             "{name}"
