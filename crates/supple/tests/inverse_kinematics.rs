@@ -610,6 +610,66 @@ fn crushed_and_mirrored_parents_do_no_harm() {
     }
 }
 
+/// A chain along y whose nodes have a scale and are turned by half a radian about x.
+fn scaled_chain(nodes: usize, step: f64, scale: f64) -> Skeleton {
+    let node = |index: usize| Node {
+        name: format!("joint{index}"),
+        parent: index.checked_sub(1),
+        rest: Local::Trs(Trs {
+            translation: DVec3::new(0.0, step, 1.0),
+            rotation: DQuat::from_rotation_x(0.5),
+            scale: DVec3::splat(scale),
+        }),
+    };
+    let joints = (0..nodes).map(|node| (node, glam::DAffine3::IDENTITY));
+    Skeleton::new((0..nodes).map(node).collect(), joints.collect()).unwrap()
+}
+
+/// The determinant of what is above a node is beyond the range of numbers, up or down, though the
+/// places are not.
+#[test]
+fn very_large_and_very_small_parents_are_no_trouble() {
+    let (mut solved, mut refused) = (0, 0);
+    for scale in [1e38, -1e38, 1e-38, -1e-38, 1e75, 1e150, 1e154, 1e300] {
+        for step in [1.0, 1e20] {
+            for (nodes, joints) in [(4, 1), (4, 2), (5, 2), (6, 2), (6, 3), (6, 5)] {
+                let skeleton = scaled_chain(nodes, step, scale);
+                let mut pose = skeleton.rest_pose();
+                let goal = Goal {
+                    chain: Chain::Joints(joints),
+                    pole: Some(DVec3::new(1.0, 2.0, 3.0)),
+                    orientation: (joints == 2).then_some(DQuat::from_rotation_y(1.0)),
+                    ..Goal::new(nodes - 1, DVec3::new(1e30, -1e20, 3.0))
+                };
+                match reach(&skeleton, &mut pose, &[goal], &ReachOptions::default()) {
+                    Ok(reached) => {
+                        assert!(reached[0].distance.is_finite() && reached[0].away.is_finite());
+                        solved += 1;
+                    }
+                    Err(error) => {
+                        let told = error.to_string();
+                        assert!(
+                            told.ends_with("not finite") || told.contains("same spot"),
+                            "{told}"
+                        );
+                        refused += 1;
+                    }
+                }
+                let turned = |local: &Local| (local.rotation().length() - 1.0).abs() < 1e-9;
+                assert!(
+                    pose.locals
+                        .iter()
+                        .all(|local| local.is_finite() && turned(local))
+                );
+            }
+        }
+    }
+    assert!(
+        solved >= 10 && refused > 10,
+        "{solved} solved, {refused} refused"
+    );
+}
+
 #[test]
 fn too_many_goals_over_too_many_joints_are_refused_with_their_numbers() {
     let skeleton = chain_of(&[DVec3::Y; 3000]);

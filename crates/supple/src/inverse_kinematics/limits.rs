@@ -270,9 +270,24 @@ impl Blocked {
 /// A rotation axis in world space, converted to the frame of a parent. Exact unless the parent is
 /// scaled non-uniformly.
 pub(super) fn axis_in_parent(world_from_parent: DMat3, axis: DVec3) -> DVec3 {
+    let world_from_parent = without_size(world_from_parent);
     let seen = (world_from_parent.transpose() * axis).normalize_or_zero();
     // Mirroring reverses the sense of rotations.
     seen * world_from_parent.determinant().signum()
+}
+
+/// A matrix divided by a power of two, so that its largest entry is between 1 and 2: products of
+/// its entries neither overflow nor vanish, and no digit is lost.
+pub(super) fn without_size(matrix: DMat3) -> DMat3 {
+    const EXPONENT: u64 = 0x7FF << 52;
+    let entries = matrix.to_cols_array().into_iter().map(f64::abs);
+    let largest = entries.fold(0.0, f64::max);
+    let power = f64::from_bits(largest.to_bits() & EXPONENT);
+    if power > 0.0 && power.is_finite() {
+        matrix * power.recip()
+    } else {
+        matrix
+    }
 }
 
 /// The angle of a rotation, from 0 to π.
@@ -310,6 +325,20 @@ mod tests {
         axis: DVec3::Y,
         range: [0.0, 2.5],
     };
+
+    #[test]
+    fn axes_are_found_in_parents_of_any_size() {
+        let turn = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, -0.5).normalize(), 0.7);
+        let mirror = DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0));
+        for matrix in [turn, turn * mirror] {
+            let expected = axis_in_parent(matrix, DVec3::Y);
+            assert!((expected.length() - 1.0).abs() < 1e-12);
+            for exponent in [-1000, -600, -300, 200, 300, 600, 1000] {
+                let sized = matrix * 2f64.powi(exponent);
+                assert_eq!(axis_in_parent(sized, DVec3::Y), expected, "2^{exponent}");
+            }
+        }
+    }
 
     #[test]
     fn what_is_allowed_stays_and_what_is_not_comes_to_the_border() {

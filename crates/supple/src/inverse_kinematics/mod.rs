@@ -45,7 +45,7 @@ use crate::pose::Pose;
 use crate::skeleton::Skeleton;
 use chain::Turned;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use limits::{angle_of, axis_in_parent};
+use limits::{angle_of, axis_in_parent, without_size};
 use solver::{Effort, Freedom, Tree, bend_axis};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use thiserror::Error;
@@ -325,8 +325,17 @@ pub fn reach(
         }
     }
     let world = posing.world();
-    let outcome = tasks.iter().map(|task| task.outcome(&world));
-    let outcome = outcome.collect();
+    let outcome: Vec<Reached> = tasks.iter().map(|task| task.outcome(&world)).collect();
+    for (task, reached) in tasks.iter().zip(&outcome) {
+        let mut turned = task.turned.nodes.iter().chain([&task.goal.node]);
+        let is_finite = turned.all(|&node| posing.pose.locals[node].is_finite());
+        if !(is_finite && reached.distance.is_finite() && reached.away.is_finite()) {
+            return Err(ReachError::NotFinite {
+                what: "place in the pose",
+                joint: label(skeleton, task.goal.node),
+            });
+        }
+    }
     *pose = posing.pose;
     Ok(outcome)
 }
@@ -829,6 +838,7 @@ fn bones(world: &[DAffine3], root: usize, middle: usize, end: usize) -> TwoBone 
 
 /// Whether a matrix keeps angles: a rotation, an even scale, a mirror.
 fn is_similarity(matrix: DMat3) -> bool {
+    let matrix = without_size(matrix);
     let gram = matrix.transpose() * matrix;
     let size = (gram.x_axis.x + gram.y_axis.y + gram.z_axis.z) / 3.0;
     let apart = gram - DMat3::from_diagonal(DVec3::splat(size));
