@@ -6,7 +6,7 @@
 //! get out of hand. Such triangles are halved by number instead: any triangles make a tree of
 //! logarithmic depth. Thin triangles are cut into pieces first, since their boxes are mostly empty.
 
-use glam::Vec3A;
+use glam::{DVec3, Vec3A};
 use obvhs::aabb::Aabb;
 use obvhs::bvh2::node::Bvh2Node;
 use obvhs::bvh2::{Bvh2, DEFAULT_MAX_STACK_DEPTH};
@@ -136,6 +136,77 @@ fn halves(triangle: &Triangle) -> [Triangle; 2] {
         Triangle { v0, v1: middle, v2 },
         Triangle { v0: middle, v1, v2 },
     ]
+}
+
+/// All points within a radius of a segment. Around a branch of thin triangles that lie across the
+/// axes it is tight, where their box is mostly empty.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capsule {
+    from: DVec3,
+    to: DVec3,
+    radius: f64,
+}
+
+impl Capsule {
+    /// Around the longest side of a triangle.
+    fn of(triangle: &Triangle) -> Capsule {
+        let [a, b, c] = [triangle.v0, triangle.v1, triangle.v2].map(|corner| corner.as_dvec3());
+        Capsule::around(&[a, b, c].map(|corner| Capsule {
+            from: corner,
+            to: corner,
+            radius: 0.0,
+        }))
+    }
+
+    /// Around others, along the line through the two of their ends that are farthest apart.
+    fn around(parts: &[Capsule]) -> Capsule {
+        let ends = || parts.iter().flat_map(|part| [part.from, part.to]);
+        let pairs = ends().flat_map(|one| ends().map(move |other| (one, other)));
+        let apart = |pair: &(DVec3, DVec3)| pair.0.distance_squared(pair.1);
+        let farthest = pairs.max_by(|one, other| apart(one).total_cmp(&apart(other)));
+        let (from, to) = farthest.unwrap_or_default();
+        let mut around = Capsule {
+            from,
+            to,
+            radius: 0.0,
+        };
+        // No end lies beyond the two that are farthest apart. What is within a distance of a segment
+        // at both of its ends is so in between.
+        let radius =
+            |part: &Capsule| part.radius + around.distance(part.from).max(around.distance(part.to));
+        around.radius = parts.iter().map(radius).fold(0.0, f64::max);
+        around
+    }
+
+    /// The distance of a place, negative inside.
+    pub(super) fn distance(&self, place: DVec3) -> f64 {
+        let way = self.to - self.from;
+        let square = way.length_squared();
+        let share = if square > 0.0 {
+            ((place - self.from).dot(way) / square).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        place.distance(self.from + way * share) - self.radius
+    }
+}
+
+/// The capsules around the branches of a balanced tree, given the triangles in the order of its
+/// leaves.
+pub(super) fn capsules(bvh: &Bvh2, triangles: &[Triangle]) -> Vec<Capsule> {
+    let mut capsules = vec![Capsule::around(&[]); bvh.nodes.len()];
+    // Children come after their parents.
+    for (index, node) in bvh.nodes.iter().enumerate().rev() {
+        let first = node.first_index as usize;
+        capsules[index] = if node.is_leaf() {
+            let members = &triangles[first..first + node.prim_count as usize];
+            let members: Vec<Capsule> = members.iter().map(Capsule::of).collect();
+            Capsule::around(&members)
+        } else {
+            Capsule::around(&capsules[first..first + 2])
+        };
+    }
+    capsules
 }
 
 /// A tree over any triangles, each node of which has half of those of its parent.

@@ -6,6 +6,7 @@
 mod hostile;
 
 use glam::{DVec3, Vec3, Vec3A};
+use hostile::Capsule;
 use obvhs::BvhBuildParams;
 use obvhs::bvh2::Bvh2;
 use obvhs::bvh2::builder::build_bvh2_from_tris;
@@ -22,6 +23,8 @@ pub(crate) struct SurfaceTree {
     numbers: Vec<u32>,
     /// The triangles as they were given, if some were cut into pieces; else none.
     wholes: Vec<Triangle>,
+    /// What the triangles of a branch lie in besides its box, for every node, if some were cut.
+    capsules: Vec<Capsule>,
     /// What a whole branch looks like from afar, for every node.
     dipoles: Vec<Dipole>,
 }
@@ -59,6 +62,9 @@ pub(crate) struct WayOut {
 /// a few hundredths (Barill et al. 2018, "Fast winding numbers for soups and clouds", use 2).
 const FAR: f32 = 2.2;
 
+/// Distances are computed to this share of the largest coordinate.
+const ROUNDING: f64 = 1e-5;
+
 impl SurfaceTree {
     /// A tree over triangles, given by their corners.
     pub(crate) fn new(corners: &[[Vec3; 3]]) -> SurfaceTree {
@@ -74,6 +80,7 @@ impl SurfaceTree {
                 triangles,
                 numbers: Vec::new(),
                 wholes: Vec::new(),
+                capsules: Vec::new(),
                 dipoles: Vec::new(),
             };
         }
@@ -82,7 +89,9 @@ impl SurfaceTree {
             let bvh = hostile::balanced(&pieces);
             let number = |at: &u32| numbers[*at as usize];
             let numbers = bvh.primitive_indices.iter().map(number).collect();
-            return SurfaceTree::over(bvh, &pieces, numbers, triangles);
+            let mut tree = SurfaceTree::over(bvh, &pieces, numbers, triangles);
+            tree.capsules = hostile::capsules(&tree.bvh, &tree.triangles);
+            return tree;
         }
         let bvh = build_bvh2_from_tris(
             &triangles,
@@ -107,6 +116,7 @@ impl SurfaceTree {
             bvh,
             numbers,
             wholes,
+            capsules: Vec::new(),
         };
         tree.sum_dipoles(0);
         tree
@@ -189,7 +199,7 @@ impl SurfaceTree {
         let mut closest = within * within;
         let mut stack = vec![(0u32, 0.0f32)];
         while let Some((node, away)) = stack.pop() {
-            if away >= closest {
+            if away >= closest || self.is_beyond(node, place, closest) {
                 continue;
             }
             let node = &self.bvh.nodes[node as usize];
@@ -221,6 +231,18 @@ impl SurfaceTree {
             stack.extend(if a.1 <= b.1 { [b, a] } else { [a, b] });
         }
         best.map(|nearest| self.on_whole(place, nearest))
+    }
+
+    /// Whether a branch is farther away than the root of a square, by its capsule and not only by
+    /// rounding.
+    fn is_beyond(&self, node: u32, place: Vec3A, square: f32) -> bool {
+        let Some(capsule) = self.capsules.get(node as usize) else {
+            return false;
+        };
+        let all = &self.bvh.nodes[0].aabb;
+        let largest = place.abs().max(all.min.abs()).max(all.max.abs());
+        let rounding = ROUNDING * f64::from(largest.max_element());
+        capsule.distance(place.as_dvec3()) > f64::from(square).sqrt() + rounding
     }
 
     /// The nearest point of a piece as one of the triangle that the piece was cut from.
@@ -460,6 +482,35 @@ mod tests {
         let out = tree.way_out(Vec3::new(0.1, 0.0, 0.2), Vec3::Y, |_| true);
         let height = 1.0 - 0.1f32.hypot(0.2);
         assert!((out.unwrap().distance - height).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_nearest_of_thin_triangles_is_found_among_few() {
+        let looked_at = |count: usize| {
+            let triangles = fan(count / 2);
+            let tree = SurfaceTree::new(&triangles);
+            let mut plain = SurfaceTree::new(&triangles);
+            plain.capsules.clear();
+            let leaves = 0..tree.bvh.nodes.len() as u32;
+            let leaves = leaves.filter(|&node| tree.bvh.nodes[node as usize].is_leaf());
+            let leaves: Vec<u32> = leaves.collect();
+            let near = |place: Vec3| {
+                let found = tree.nearest(place, f32::INFINITY, |_| true).unwrap();
+                let expected = plain.nearest(place, f32::INFINITY, |_| true).unwrap();
+                assert_eq!(found, expected, "at {place}");
+                let square = found.distance * found.distance;
+                let near = |&&node: &&u32| !tree.is_beyond(node, place.into(), square);
+                leaves.iter().filter(near).count()
+            };
+            let outside = places(&triangles).into_iter().map(|place| place * 1.5);
+            // Beyond a tip all triangles are equally near.
+            let beside = |place: &Vec3| place.x.hypot(place.z) > 0.8 && place.y.abs() < 0.5;
+            let outside = outside.filter(beside);
+            outside.map(near).max().unwrap_or(0)
+        };
+        let (few, many) = (looked_at(2_000), looked_at(8_000));
+        assert!(few > 0 && many < 3 * few, "{few}, then {many}");
+        assert!(many < 1_000, "{many}");
     }
 
     /// Places all over a box around the surface.
