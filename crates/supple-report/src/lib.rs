@@ -3,6 +3,7 @@
 //! ```
 //! use supple::Method;
 //! use supple::characters::{Character, build};
+//! use supple::deform::BakedData;
 //! use supple::weights::WeightsReport;
 //! use supple_report::{ReportOptions, Subject, report};
 //!
@@ -11,6 +12,7 @@
 //!     title: "A bar".to_owned(),
 //!     asset: &bar,
 //!     weights_report: WeightsReport::default(),
+//!     baked: BakedData::default(),
 //!     clips: vec![0],
 //! };
 //! let options = ReportOptions {
