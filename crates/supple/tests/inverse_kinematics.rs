@@ -671,6 +671,21 @@ fn very_large_and_very_small_parents_are_no_trouble() {
 }
 
 #[test]
+fn a_node_moves_to_its_place_under_a_parent_of_any_scale() {
+    let position = DVec3::new(1.0, -2.0, 3.0);
+    for scale in [1e-120, 1e-38, 1.0, 1e38, 1e103, 1e120] {
+        let skeleton = scaled_chain(2, 0.5, scale);
+        let mut pose = skeleton.rest_pose();
+        move_to(&skeleton, &mut pose, 1, position).unwrap();
+        let found = place(&skeleton, &pose, 1);
+        assert!(
+            found.distance(position) < 1e-9,
+            "scaled by {scale:e}: {found}"
+        );
+    }
+}
+
+#[test]
 fn too_many_goals_over_too_many_joints_are_refused_with_their_numbers() {
     let skeleton = chain_of(&[DVec3::Y; 3000]);
     let goals: Vec<Goal> = (2900..3000)

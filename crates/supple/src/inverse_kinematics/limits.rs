@@ -3,7 +3,7 @@
 use super::two_bone::STRAIGHT;
 use crate::deform::swing_and_twist;
 use crate::skeleton::{Skeleton, same_place};
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::f64::consts::{PI, TAU};
 
 /// What a joint may do, measured from how it rests. Angles in radians, axes in the joint's own
@@ -77,7 +77,7 @@ impl Limit {
         twist: [f64; 2],
     ) -> Option<Limit> {
         let resting = Resting::of(skeleton, node)?;
-        let bone = resting.world_from_parent.inverse() * resting.toward(end)?;
+        let bone = without_size(resting.world_from_parent).inverse() * resting.toward(end)?;
         let axis = resting.rotation.conjugate() * bone.try_normalize()?;
         Some(Limit::Cone { axis, swing, twist })
     }
@@ -279,14 +279,28 @@ pub(super) fn axis_in_parent(world_from_parent: DMat3, axis: DVec3) -> DVec3 {
 /// A matrix divided by a power of two, so that its largest entry is between 1 and 2: products of
 /// its entries neither overflow nor vanish, and no digit is lost.
 pub(super) fn without_size(matrix: DMat3) -> DMat3 {
+    matrix * size(matrix).recip()
+}
+
+/// The inverse of a map whose determinant may be beyond the range of numbers.
+pub(super) fn inverse_of_any_size(map: DAffine3) -> DAffine3 {
+    let matrix3 = without_size(map.matrix3).inverse() * size(map.matrix3).recip();
+    DAffine3 {
+        matrix3,
+        translation: -(matrix3 * map.translation),
+    }
+}
+
+/// The power of two just below the largest entry; one if there is no such power.
+fn size(matrix: DMat3) -> f64 {
     const EXPONENT: u64 = 0x7FF << 52;
     let entries = matrix.to_cols_array().into_iter().map(f64::abs);
     let largest = entries.fold(0.0, f64::max);
     let power = f64::from_bits(largest.to_bits() & EXPONENT);
     if power > 0.0 && power.is_finite() {
-        matrix * power.recip()
+        power
     } else {
-        matrix
+        1.0
     }
 }
 

@@ -286,10 +286,15 @@ pub fn reach(
     for goal in goals {
         let turned = Turned::of(skeleton, &heads, goal.node, goal.chain)?;
         let span: f64 = lengths(&world, &turned.nodes, goal.node).sum();
-        if span <= 0.0 || !span.is_finite() {
-            return Err(ReachError::NoLength {
-                joint: label(skeleton, goal.node),
+        let joint = || label(skeleton, goal.node);
+        if !span.is_finite() {
+            return Err(ReachError::NotFinite {
+                what: "length of the limb",
+                joint: joint(),
             });
+        }
+        if span <= 0.0 {
+            return Err(ReachError::NoLength { joint: joint() });
         }
         tasks.push(Task {
             goal: *goal,
@@ -363,7 +368,7 @@ pub fn move_to(
     skeleton.place_nodes(&pose.locals, &mut world);
     let parent = skeleton.nodes()[node].parent;
     let place = match parent.map(|parent| world[parent]) {
-        Some(above) => above.inverse().transform_point3(position),
+        Some(above) => limits::inverse_of_any_size(above).transform_point3(position),
         None => position,
     };
     if !place.is_finite() {
