@@ -5,7 +5,9 @@ use super::fault::Fault;
 use super::read::{self, Character};
 use super::{Document, Notes, SaveError, StoredCenters, StoredMush};
 use crate::read::{LoadError, read_whole};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use supple::Asset;
 
 /// A character and the document that it came from.
@@ -85,7 +87,13 @@ impl Document {
     ///
     /// If a change has left no character that can be read.
     pub fn read(self, name: &str) -> Result<Loaded, SaveError> {
-        let stored = self.buffers.iter().map(|bytes| bytes.len() as u64);
+        // Buffers that name one file share its bytes, which count once.
+        let mut shared = HashSet::new();
+        let once = self
+            .buffers
+            .iter()
+            .filter(|&bytes| shared.insert(Arc::as_ptr(bytes)));
+        let stored = once.map(|bytes| bytes.len() as u64);
         let text = self.json.to_string().len() as u64;
         let container = Container {
             byte_count: stored.fold(text, u64::saturating_add),
