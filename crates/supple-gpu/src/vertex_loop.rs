@@ -46,7 +46,7 @@ impl VertexLoop for GpuLoop {
         let deformed = set.and_then(|()| self.skin.deform(&self.gpu, palettes));
         let surface = deformed.map_err(|error| match error {
             GpuError::Deform(error) => error,
-            other => DeformError::Elsewhere(other.to_string()),
+            other => DeformError::Backend(other.to_string()),
         })?;
         let DeformedSurface {
             positions,

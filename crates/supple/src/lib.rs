@@ -62,7 +62,7 @@
 //! | `serde` | `Serialize` for options, reports and measures, `Deserialize` for options | no |
 //! | `bytemuck` | `Pod` for [`Affine`]: palettes as bytes for GPU buffers | no |
 
-// Some helpers serve only one feature; dead code is found with all of them on.
+// Some helpers serve only one feature; unused ones are found with all features on.
 #![cfg_attr(
     not(all(
         feature = "arap",
@@ -70,7 +70,7 @@
         feature = "ik",
         feature = "metrics"
     )),
-    allow(dead_code)
+    allow(dead_code, unused_imports)
 )]
 
 mod polar;

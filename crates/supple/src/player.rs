@@ -33,7 +33,7 @@ pub struct Player<'a> {
     asset: &'a Asset,
     skin: Skin,
     /// What deforms the surface in place of the skin.
-    elsewhere: Option<Box<dyn VertexLoop>>,
+    vertex_loop: Option<Box<dyn VertexLoop>>,
     /// Only where there are morphs; the skin has the rest shape itself.
     morphed: Option<MorphedShape>,
     world_from_node: Vec<DAffine3>,
@@ -88,7 +88,7 @@ impl<'a> Player<'a> {
         let mut player = Player {
             asset,
             skin,
-            elsewhere: None,
+            vertex_loop: None,
             morphed: (!asset.morphs.is_empty()).then(|| MorphedShape::new(mesh)),
             world_from_node: Vec::with_capacity(asset.rig.skeleton().nodes().len()),
             palette: Palette::identity(asset.rig.skeleton().joints().len()),
@@ -108,7 +108,7 @@ impl<'a> Player<'a> {
     ///
     /// If the vertex loop fails.
     pub fn on(mut self, vertex_loop: Box<dyn VertexLoop>) -> Result<Player<'a>, DeformError> {
-        self.elsewhere = Some(vertex_loop);
+        self.vertex_loop = Some(vertex_loop);
         self.deform()?;
         Ok(self)
     }
@@ -201,9 +201,9 @@ impl<'a> Player<'a> {
             normals: Some(&mut self.normals),
             tangents: self.tangents.as_deref_mut(),
         };
-        if let Some(elsewhere) = &mut self.elsewhere {
+        if let Some(vertex_loop) = &mut self.vertex_loop {
             let shape = shape_of(&self.skin, self.morphed.as_ref());
-            return elsewhere.deform(shape, &self.palette, output);
+            return vertex_loop.deform(shape, &self.palette, output);
         }
         match &self.morphed {
             Some(morphed) => {

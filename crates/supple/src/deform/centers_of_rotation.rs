@@ -15,7 +15,7 @@
 //! R`, and the center stops to matter.
 
 use super::antipodality::{Antipodality, QuatLanes, Signs};
-use super::direct::{Elsewhere, FieldKey, Fields};
+use super::direct::{FieldKey, Fields, OutsideValue};
 use super::error::DeformError;
 use super::lanes::{ChosenRecords, FrameLanes, Group, Lane, Packing, blend as blend_lanes, loaded};
 use super::rigid_motion::{BlendsMotions, MotionLanes, MotionStreams, RigidMotions};
@@ -59,7 +59,7 @@ pub(super) struct CenterSkin {
 #[derive(Clone, Copy, Debug)]
 struct BakedCenter {
     place: [f32; 3],
-    /// False if the vertex stands for its center.
+    /// False if no center was found; the vertex's own position is used.
     found: bool,
 }
 
@@ -166,7 +166,7 @@ pub(super) fn center_keys(found: bool, count: u32, keys: &mut Vec<FieldKey>) {
     keys.extend((0..count).map(|owner| FieldKey {
         kind: if found { CENTER } else { OWN_PLACE },
         owner,
-        elsewhere: Elsewhere::Unknown,
+        outside: OutsideValue::Unknown,
     }));
 }
 

@@ -26,7 +26,7 @@ struct BakedSpread {
     /// The center in units of the surface; then xx, xy, xz, yy, yz, zz of the spread, whose trace
     /// is one.
     numbers: [f32; 9],
-    /// False if the vertex stands for its center.
+    /// False if no center was found; the vertex's own position is used.
     found: bool,
 }
 

@@ -199,12 +199,12 @@ pub(super) struct FieldKey {
     /// Whose it is: a joint, a chain of joints.
     pub(super) owner: u32,
     /// What it is at a vertex that does not have it.
-    pub(super) elsewhere: Elsewhere,
+    pub(super) outside: OutsideValue,
 }
 
 /// What a field is where it is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Elsewhere {
+pub(super) enum OutsideValue {
     /// Nothing: weights.
     Zero,
     /// Unknown: a place along a bone that the vertex does not follow.
@@ -220,7 +220,7 @@ impl FieldKey {
         keys.extend(weights.row(vertex).0.iter().map(|&joint| FieldKey {
             kind: FieldKey::WEIGHT,
             owner: u32::from(joint),
-            elsewhere: Elsewhere::Zero,
+            outside: OutsideValue::Zero,
         }));
     }
 }

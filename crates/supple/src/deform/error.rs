@@ -50,9 +50,9 @@ pub enum DeformError {
     #[cfg(feature = "arap")]
     #[error(transparent)]
     Arap(#[from] ArapError),
-    /// A vertex loop that runs elsewhere has failed.
+    /// A backend that runs the vertex loop, such as a GPU, has failed.
     #[error("{0}")]
-    Elsewhere(String),
+    Backend(String),
     /// Differential blending over joints that are too far from each other in the skeleton.
     #[error(
         "the paths between the joints of vertex {vertex} and those before it are too long: steps along the skeleton may be at most {most}"

@@ -5,7 +5,7 @@
 //! zero for the others. So it has its own frame, and the gradients of the fields tell how the frame
 //! changes along the surface, as gradient normals need it.
 
-use super::direct::{Elsewhere, FieldKey};
+use super::direct::{FieldKey, OutsideValue};
 use crate::transform::Affine;
 
 /// The hat functions of all points.
@@ -55,7 +55,7 @@ impl Hats {
         keys.extend(owners.map(|&owner| FieldKey {
             kind: HAT,
             owner,
-            elsewhere: Elsewhere::Zero,
+            outside: OutsideValue::Zero,
         }));
     }
 

@@ -4,7 +4,7 @@
 //! blending takes the bulge out of a bend and brings some of the collapse back into a twist, so the
 //! share is set where each is needed.
 
-use super::direct::{BakedStreams, Direct, Elsewhere, FieldKey, Fields, LaneFrames, Streams};
+use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, OutsideValue, Streams};
 use super::dual_quaternion::{DualQuaternion, DualQuaternionSkin};
 use super::error::DeformError;
 use super::lanes::{FrameLanes, Group, Lane, Packing};
@@ -144,7 +144,7 @@ impl Direct for LinearDualSkin {
         keys.push(FieldKey {
             kind: SHARE,
             owner: 0,
-            elsewhere: Elsewhere::Unknown,
+            outside: OutsideValue::Unknown,
         });
     }
 

@@ -17,7 +17,7 @@
 
 use super::direct::{Direct, FieldKey, Fields, OneByOne};
 use super::error::{DeformError, NoLogarithm};
-use super::world::{Bearers, World};
+use super::world::{CommonScale, World};
 use crate::bind_matrix::{BindFault, BindMatrix};
 use crate::mesh::Mesh;
 use crate::polar::Polar;
@@ -32,7 +32,7 @@ pub(super) struct LogMatrixSkin {
     weights: Weights,
     /// True for joints that share a vertex with another; the rest need no logarithm.
     blended: Vec<bool>,
-    bearers: Bearers,
+    common_scale: CommonScale,
     /// `D` and its inverse, unless positions are stored as they are.
     rest: Option<[DAffine3; 2]>,
     names: Vec<String>,
@@ -65,9 +65,9 @@ impl LogMatrixSkin {
             weights: weights.clone(),
             names: (0..blended.len()).map(name).collect(),
             blended,
-            bearers: match &rest {
-                Some([rest, _]) => Bearers::of(rig).relative_to(rest),
-                None => Bearers::of(rig),
+            common_scale: match &rest {
+                Some([rest, _]) => CommonScale::of(rig).relative_to(rest),
+                None => CommonScale::of(rig),
             },
             rest,
         }
@@ -154,7 +154,7 @@ impl Direct for LogMatrixSkin {
             ),
             None => posed.from_rest.extend_from_slice(palette),
         }
-        posed.world = self.bearers.world(&posed.from_rest);
+        posed.world = self.common_scale.world(&posed.from_rest);
         posed.logarithms.clear();
         for (joint, map) in posed.from_rest.iter().enumerate() {
             let logarithm = match self.blended[joint] {

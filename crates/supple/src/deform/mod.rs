@@ -3,7 +3,7 @@
 //! A direct method ends in one affine frame per vertex, so its file supplies only that, and what it
 //! computes once per pose (`Direct` in `direct.rs`; `BlendsMotions` in `rigid_motion.rs` for
 //! methods that only know rigid motions). The vertex loops and the three kinds of normals exist
-//! once. To add a method: a file, an arm of [`Method`] with its words, an arm of [`Skin::bake`];
+//! once. To add a method: a file, an arm of [`Method`] with its words, an arm of [`Skin::bake_with`];
 //! the property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
 
 mod antipodality;

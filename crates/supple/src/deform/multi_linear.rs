@@ -6,7 +6,7 @@
 //! own, `v' = Σ_j (W_j ∘ T_j) v`. Linear blend skinning is the special case `y_j = w_j (v, 1)`, or
 //! all twelve equal to `w_j`; without given weights that is what both do, to the bit.
 
-use super::direct::{BakedStreams, Direct, Elsewhere, FieldKey, Fields, OneByOne, Streams};
+use super::direct::{BakedStreams, Direct, FieldKey, Fields, OneByOne, OutsideValue, Streams};
 use super::error::DeformError;
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
@@ -223,7 +223,7 @@ impl Direct for AnimationSpaceSkin {
         let key = |kind, &joint: &u16| FieldKey {
             kind,
             owner: u32::from(joint),
-            elsewhere: Elsewhere::Zero,
+            outside: OutsideValue::Zero,
         };
         keys.extend(joints.iter().map(|joint| key(FieldKey::WEIGHT, joint)));
         let offsets = joints
@@ -313,7 +313,7 @@ impl Direct for MultiWeightSkin {
             (0..12).map(move |kind| FieldKey {
                 kind,
                 owner: u32::from(joint),
-                elsewhere: Elsewhere::Zero,
+                outside: OutsideValue::Zero,
             })
         }));
     }

@@ -1,7 +1,7 @@
 //! The three ways to the normals of a deformed surface, and what each needs baked (§6 of the
 //! course).
 
-use super::direct::{Direct, Elsewhere, FieldKey};
+use super::direct::{Direct, FieldKey, OutsideValue};
 use super::output::Output;
 use crate::exec;
 use crate::mesh::Mesh;
@@ -254,9 +254,9 @@ impl<M: Direct> WeldedFields<'_, M> {
                     own_keys
                         .iter()
                         .zip(&own)
-                        .map(|(key, own)| match key.elsewhere {
-                            Elsewhere::Zero => 0.0,
-                            Elsewhere::Unknown => *own,
+                        .map(|(key, own)| match key.outside {
+                            OutsideValue::Zero => 0.0,
+                            OutsideValue::Unknown => *own,
                         }),
                 );
                 if self.weld.point_of(corner) == point {
@@ -329,7 +329,7 @@ fn keep_totals(
     totals: &BTreeMap<u16, DVec3>,
 ) {
     let mut own: BTreeMap<u16, (DVec3, f64)> = BTreeMap::new();
-    let shared = |key: &FieldKey| key.elsewhere == Elsewhere::Zero;
+    let shared = |key: &FieldKey| key.outside == OutsideValue::Zero;
     for ((key, value), gradient) in keys.iter().zip(values).zip(&*gradients) {
         if shared(key) {
             let (sum, size) = own.entry(key.kind).or_default();

@@ -12,7 +12,7 @@ use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, OneByOne
 use super::error::DeformError;
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use super::streams::{PoseStream, SmoothingStream, StreamLayout, VertexStream};
-use super::world::{Bearers, World};
+use super::world::{CommonScale, World};
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -76,10 +76,15 @@ pub(super) struct RigidMotions {
 
 impl RigidMotions {
     /// Splits a palette; `heads` are the rest positions of the joints.
-    pub(super) fn split(&mut self, palette: &[Affine], heads: &[DVec3], bearers: &Bearers) {
+    pub(super) fn split(
+        &mut self,
+        palette: &[Affine],
+        heads: &[DVec3],
+        common_scale: &CommonScale,
+    ) {
         self.palette.clear();
         self.palette.extend_from_slice(palette);
-        self.world = bearers.world(palette);
+        self.world = common_scale.world(palette);
         self.motions.clear();
         self.stretches.clear();
         let mut stretches = false;
@@ -345,7 +350,7 @@ pub(super) struct TwoPhases<M> {
     /// The weights: they tell the joints of a vertex, and how its stretches are blended.
     packing: Arc<Packing>,
     heads: Vec<DVec3>,
-    bearers: Bearers,
+    common_scale: CommonScale,
     method: M,
 }
 
@@ -361,7 +366,7 @@ impl<M: BlendsMotions> TwoPhases<M> {
         TwoPhases {
             packing: packing.unwrap_or_else(|| Arc::new(in_order())),
             heads: joint_heads(rig),
-            bearers: Bearers::of(rig),
+            common_scale: CommonScale::of(rig),
             method,
         }
     }
@@ -403,7 +408,7 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
             stretches,
             own,
         } = posed;
-        motions.split(palette, &self.heads, &self.bearers);
+        motions.split(palette, &self.heads, &self.common_scale);
         if !motions.rounded.is_empty() && self.method.lanes().is_some() {
             let records = motions.rounded.iter().map(Affine::to_array);
             stretches.refill(&self.packing, records);
@@ -563,7 +568,7 @@ impl<M: BlendsMotions> Streams<PosedPhases<M::Posed>> for TwoPhases<M> {
         stream: &mut PoseStream,
     ) -> Result<(), DeformError> {
         let PosedPhases { motions, own, .. } = posed;
-        motions.split(palette, &self.heads, &self.bearers);
+        motions.split(palette, &self.heads, &self.common_scale);
         stream.factors = motions.world.factors().as_vec3().to_array();
         stream.stretches.extend_from_slice(&motions.rounded);
         if let Some((_, streams)) = self.method.streams() {

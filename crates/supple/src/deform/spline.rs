@@ -14,11 +14,11 @@
 //! beyond that, met in its middle and linear in between. `τ` is followed from bone to bone, so a
 //! chain may wind around as often as it likes.
 
-use super::direct::{Direct, Elsewhere, FieldKey, Fields, OneByOne};
+use super::direct::{Direct, FieldKey, Fields, OneByOne, OutsideValue};
 use super::error::DeformError;
 use super::rigid_motion::{RigidMotions, joint_heads};
 use super::swing_twist::swing_and_twist;
-use super::world::Bearers;
+use super::world::CommonScale;
 use crate::exec;
 use crate::rig::Rig;
 use crate::skeleton::{BindBone, same_place};
@@ -32,7 +32,7 @@ use std::f64::consts::TAU;
 pub(super) struct SplineSkin {
     weights: Weights,
     heads: Vec<DVec3>,
-    bearers: Bearers,
+    common_scale: CommonScale,
     chains: Vec<Chain>,
     chain_of_joint: Vec<u32>,
     /// Which joint of its chain it is.
@@ -148,7 +148,7 @@ impl SplineSkin {
         let mut skin = SplineSkin {
             weights: rig.weights().clone(),
             heads,
-            bearers: Bearers::of(rig),
+            common_scale: CommonScale::of(rig),
             chains,
             chain_of_joint,
             place_in_chain,
@@ -470,7 +470,9 @@ impl Direct for SplineSkin {
     type Lanes = OneByOne;
 
     fn pose(&self, palette: &[Affine], posed: &mut SplinePose) -> Result<(), DeformError> {
-        posed.motions.split(palette, &self.heads, &self.bearers);
+        posed
+            .motions
+            .split(palette, &self.heads, &self.common_scale);
         posed.chains.resize(self.chains.len(), ChainPose::default());
         for (chain, posed_chain) in self.chains.iter().zip(&mut posed.chains) {
             chain.pose(&posed.motions, posed_chain);
@@ -493,7 +495,7 @@ impl Direct for SplineSkin {
                 .map(|&chain| FieldKey {
                     kind: PLACE,
                     owner: chain,
-                    elsewhere: Elsewhere::Unknown,
+                    outside: OutsideValue::Unknown,
                 }),
         );
     }

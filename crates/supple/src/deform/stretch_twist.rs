@@ -13,7 +13,7 @@
 //! one, which is the purpose. Stretches of the joints themselves come first (two phases): `b − a`
 //! stands for the stretched bone.
 
-use super::direct::{Elsewhere, FieldKey, Fields, OneByOne};
+use super::direct::{FieldKey, Fields, OneByOne, OutsideValue};
 use super::error::DeformError;
 use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotion, RigidMotions, joint_heads};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
@@ -211,7 +211,7 @@ impl BlendsMotions for StretchTwistSkin {
         keys.extend(self.joints[self.row(vertex)].iter().map(|&joint| FieldKey {
             kind: ENDPOINT,
             owner: u32::from(joint),
-            elsewhere: Elsewhere::Unknown,
+            outside: OutsideValue::Unknown,
         }));
     }
 

@@ -5,8 +5,7 @@ use crate::transform::Affine;
 use glam::Vec3;
 use std::any::Any;
 
-/// What a frame needs beside the skin: buffers that grow on the first frame and are reused from
-/// then on.
+/// Scratch buffers, reused between frames: they grow on the first frame.
 ///
 /// Any skin may use any workspace, one at a time; kept for one skin, it allocates nothing from the
 /// second frame on. A copy starts empty.

@@ -1,5 +1,4 @@
-//! What all joints of a pose have in common and no method should have to blend: the size of the
-//! world, and whether it is mirrored.
+//! Uniform scale and mirroring shared by all joints; removed before blending, reapplied after.
 //!
 //! A file may measure in centimetres, hang its skeleton under a scaled node, or store positions as
 //! integers: then every joint's matrix holds the same large scale. Blended about each joint
@@ -12,9 +11,9 @@ use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{DAffine3, DMat3, DVec3};
 
-/// What of a rig decides about its world.
+/// What the common scale of a pose is found from.
 #[derive(Clone, Debug)]
-pub(super) struct Bearers {
+pub(super) struct CommonScale {
     /// Which joints hold some of the surface; the others have no say.
     holds: Vec<bool>,
     /// By how much the middle joint is scaled when no clip plays.
@@ -45,8 +44,8 @@ const NO_SCALE: f64 = 1e-5;
 /// about the rest.
 const VANISHED: f64 = 1e-6;
 
-impl Bearers {
-    pub(super) fn of(rig: &Rig) -> Bearers {
+impl CommonScale {
+    pub(super) fn of(rig: &Rig) -> CommonScale {
         let mut holds = vec![false; rig.skeleton().joints().len()];
         for vertex in 0..rig.weights().vertex_count() {
             for &joint in rig.weights().row(vertex).0 {
@@ -62,7 +61,7 @@ impl Bearers {
         scales.sort_by(f64::total_cmp);
         let middle = scales.get(scales.len() / 2).copied();
         let usable = |scale: &f64| scale.is_finite() && *scale > 0.0;
-        Bearers {
+        CommonScale {
             holds,
             rest_scale: middle.filter(usable).map_or(1.0, unless_noise),
         }
@@ -70,9 +69,9 @@ impl Bearers {
 
     /// These joints, seen from a map that all of them are to be followed by: their maps are those
     /// of the rig after its inverse.
-    pub(super) fn relative_to(self, map: &DAffine3) -> Bearers {
+    pub(super) fn relative_to(self, map: &DAffine3) -> CommonScale {
         let scale = map.matrix3.determinant().abs().cbrt();
-        Bearers {
+        CommonScale {
             rest_scale: unless_noise(self.rest_scale / scale),
             ..self
         }

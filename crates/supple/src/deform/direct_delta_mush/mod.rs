@@ -29,7 +29,7 @@ mod whitening;
 
 use super::antipodality::{Antipodality, Signs};
 use super::centers_of_rotation::BakedFrame;
-use super::direct::{Elsewhere, FieldKey, Fields};
+use super::direct::{FieldKey, Fields, OutsideValue};
 use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
@@ -348,13 +348,13 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
         keys.extend((0..V::PER_VERTEX as u32).map(|owner| FieldKey {
             kind: OWN,
             owner,
-            elsewhere: Elsewhere::Unknown,
+            outside: OutsideValue::Unknown,
         }));
         for &joint in self.weights.row(vertex).0 {
             keys.extend((0..V::PER_JOINT as u16).map(|number| FieldKey {
                 kind: OF_JOINT + number,
                 owner: u32::from(joint),
-                elsewhere: Elsewhere::Zero,
+                outside: OutsideValue::Zero,
             }));
         }
     }
