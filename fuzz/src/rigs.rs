@@ -263,7 +263,7 @@ pub fn asset(input: &mut Input, range: Range) -> Option<Asset> {
             name: "fuzz".to_owned(),
             vertices: 0..rig.mesh().vertex_count(),
             triangles: 0..rig.mesh().triangles().len(),
-            color: Vec3::ONE,
+            color: Some(Vec3::ONE),
         }],
         morphs: Vec::new(),
         rest_morph_weights: Vec::new(),
