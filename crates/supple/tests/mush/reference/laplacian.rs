@@ -132,7 +132,8 @@ impl Surface {
 
     /// §4.0.1 with the scale known: all steps together spread a point by `(0.9 r)²`, with the
     /// distance to the bones for `r`, evened out along the surface by eight steps of size 1; a
-    /// step of strength `s` spreads it by `s/2` mean squared edges.
+    /// step of strength `s` spreads it by `s/2` mean squared edges. They reach at least one edge
+    /// and at most twenty.
     fn strengths_from_bones(&self, rig: &Rig, options: &MushOptions) -> Vec<f64> {
         let bones = rig.skeleton().bind_bones();
         let distance = |joint: usize, place: DVec3| {
@@ -165,7 +166,7 @@ impl Surface {
                 1.0
             };
             let share =
-                2.0 * spread.clamp(1.0, 1e4) / (options.lambda * f64::from(options.iterations));
+                2.0 * spread.clamp(1.0, 400.0) / (options.lambda * f64::from(options.iterations));
             match options.steps {
                 Steps::Implicit => share,
                 Steps::Explicit => share.min(1.0 / options.lambda.max(options.kappa)),
