@@ -74,6 +74,7 @@
 )]
 
 mod polar;
+mod rotation;
 pub mod transform;
 
 pub mod mesh;

@@ -1,10 +1,11 @@
 //! An arm on its own, held out to the left, with a stub of a shoulder.
 
+use super::arm_placement::ArmPlacement;
 use super::bones::Bones;
 use super::cage::{Cage, NO_HOLE, Section};
 use super::motion::{Move, there_and_back};
 use super::tessellation::tessellate;
-use super::upper_limb::{self, ArmJoints, ArmPlacement};
+use super::upper_limb::{self, ArmJoints};
 use super::{Character, CharacterError, hand_pose};
 use crate::clip::Clip;
 use crate::rig::Asset;

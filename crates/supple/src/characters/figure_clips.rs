@@ -2,7 +2,7 @@
 
 use super::CharacterError;
 use super::bones::Bones;
-use super::figure::{ARM, Joints, SideJoints};
+use super::figure_joints::{ARM, Joints, SideJoints};
 use super::leg_pose::{pitch_of, reach};
 use super::motion::{Move, mirrored, there_and_back};
 use super::{hand_pose, walk};

@@ -1,8 +1,8 @@
 //! A left hand: palm, four fingers and a thumb, grown out of the ring of a wrist.
 
+use super::arm_placement::{ArmPlacement, WRIST};
 use super::bones::Bones;
 use super::cage::{Cage, Influences, NO_HOLE, Section, along_chain, hand_over};
-use super::upper_limb::{ArmPlacement, WRIST};
 use glam::{DQuat, DVec3};
 
 /// The joints of a hand, by index.

@@ -1,8 +1,8 @@
 //! What hands do.
 
+use super::arm_placement::ArmPlacement;
 use super::hand::HandJoints;
 use super::motion::Move;
-use super::upper_limb::ArmPlacement;
 use glam::{DQuat, DVec3};
 
 /// All fingers of a left hand curled into the palm, the thumb across them.

@@ -6,6 +6,7 @@
 //! every size.
 
 mod arm;
+mod arm_placement;
 mod bar;
 mod bones;
 mod cage;
@@ -13,6 +14,7 @@ mod cloth;
 mod features;
 mod figure;
 mod figure_clips;
+mod figure_joints;
 mod hand;
 mod hand_pose;
 mod leg_pose;

@@ -1,35 +1,10 @@
 //! The arm from shoulder to wrist, for the left side; the hand that follows is in [`super::hand`].
 
+use super::arm_placement::{ArmPlacement, WRIST};
 use super::bones::Bones;
 use super::cage::{Cage, NO_HOLE, Section, along_chain};
 use super::hand::{self, HandJoints};
 use glam::DVec3;
-
-/// Where an arm hangs: straight out to the left, tilted down by an angle.
-#[derive(Clone, Copy)]
-pub(super) struct ArmPlacement {
-    pub(super) shoulder: DVec3,
-    /// Radians below the horizontal.
-    pub(super) drop: f64,
-}
-
-impl ArmPlacement {
-    /// From the shoulder to the hand.
-    pub(super) fn axis(&self) -> DVec3 {
-        DVec3::new(self.drop.cos(), -self.drop.sin(), 0.0)
-    }
-
-    /// The side of the arm that the back of the hand is on.
-    pub(super) fn up(&self) -> DVec3 {
-        DVec3::new(self.drop.sin(), self.drop.cos(), 0.0)
-    }
-
-    /// A point of the arm: metres from the shoulder, towards the back of the hand, and to the
-    /// front.
-    pub(super) fn at(&self, along: f64, up: f64, front: f64) -> DVec3 {
-        self.shoulder + self.axis() * along + self.up() * up + DVec3::Z * front
-    }
-}
 
 /// The joints of an arm, by index.
 pub(super) struct ArmJoints {
@@ -43,7 +18,6 @@ pub(super) struct ArmJoints {
 const UPPER_ARM_TWIST: f64 = 0.145;
 const ELBOW: f64 = 0.285;
 const FOREARM_TWIST: f64 = 0.405;
-pub(super) const WRIST: f64 = 0.530;
 
 /// Adds an arm's joints below `parent`; `place` maps points of the left arm to where this arm is.
 pub(super) fn add_joints(

@@ -3,7 +3,7 @@
 use super::CharacterError;
 use super::bones::Bones;
 use super::cage::smooth_step;
-use super::figure::{ARM, Joints, SideJoints};
+use super::figure_joints::{ARM, Joints, SideJoints};
 use super::leg_pose::{pitch_of, reach};
 use super::motion::{Move, mirrored, sampled};
 use crate::clip::Clip;

@@ -60,7 +60,6 @@ pub use skin::Skin;
 pub use streams::{
     Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
 };
-pub(crate) use swing_twist::swing_and_twist;
 pub use workspace::Workspace;
 
 use crate::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE};

@@ -17,10 +17,10 @@
 use super::direct::{Direct, FieldKey, Fields, OneByOne, OutsideValue};
 use super::error::DeformError;
 use super::rigid_motion::{RigidMotions, joint_heads};
-use super::swing_twist::swing_and_twist;
 use super::world::CommonScale;
 use crate::exec;
 use crate::rig::Rig;
+use crate::rotation::swing_and_twist;
 use crate::skeleton::{BindBone, same_place};
 use crate::transform::Affine;
 use crate::weights::Weights;

@@ -17,8 +17,8 @@ use super::direct::{FieldKey, Fields, OneByOne, OutsideValue};
 use super::error::DeformError;
 use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotion, RigidMotions, joint_heads};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
-use super::swing_twist::{swing_and_twist, turn_about};
 use crate::rig::Rig;
+use crate::rotation::{rotation_about, swing_and_twist};
 use crate::skeleton::same_place;
 use crate::transform::Affine;
 use glam::{DQuat, DVec3, Vec3};
@@ -234,7 +234,7 @@ impl BlendsMotions for StretchTwistSkin {
         let mut blend = Affine::ZERO;
         for ((&joint, &weight), &end) in joints.iter().zip(fields.weights).zip(fields.extras) {
             let bone = &posed[usize::from(joint)];
-            let twist = turn_about(bone.axis, bone.twist * end);
+            let twist = rotation_about(bone.axis, bone.twist * end);
             let offset = bone.stretch * end - bone.head;
             let twisted = Affine::from_mat3_translation(twist, twist * offset);
             blend = blend.add_scaled(&bone.frame.after(&twisted), weight);

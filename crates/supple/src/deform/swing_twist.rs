@@ -26,9 +26,10 @@ use super::direct::{Fields, OneByOne};
 use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotion, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
+use crate::rotation::{rotation_about, swing_and_twist};
 use crate::skeleton::BindBone;
 use crate::transform::{Affine, linear_blend};
-use glam::{DQuat, DVec3, Mat3, Vec3};
+use glam::{DQuat, DVec3, Vec3};
 use std::collections::HashMap;
 use std::f64::consts::TAU;
 
@@ -195,38 +196,6 @@ impl Hinge {
     }
 }
 
-/// Takes a rotation apart: first a twist about an axis by an angle in (−π, π], then a swing that
-/// keeps nothing of it.
-pub(crate) fn swing_and_twist(rotation: DQuat, axis: Option<DVec3>) -> (DQuat, f64) {
-    let Some(axis) = axis else {
-        return (rotation, 0.0);
-    };
-    let rotation = if rotation.w < 0.0 {
-        -rotation
-    } else {
-        rotation
-    };
-    let along = rotation.xyz().dot(axis);
-    // A half turn of pure swing has no twist that could be told.
-    if along == 0.0 {
-        return (rotation, 0.0);
-    }
-    let angle = 2.0 * along.atan2(rotation.w);
-    let swing = rotation * DQuat::from_axis_angle(axis, -angle);
-    (swing, angle)
-}
-
-/// The rotation about a unit axis; at angle zero it is the identity to the bit.
-pub(super) fn turn_about(axis: Vec3, angle: f32) -> Mat3 {
-    let (sine, cosine) = angle.sin_cos();
-    let cross = Mat3::from_cols(
-        Vec3::new(0.0, axis.z, -axis.y),
-        Vec3::new(-axis.z, 0.0, axis.x),
-        Vec3::new(axis.y, -axis.x, 0.0),
-    );
-    Mat3::IDENTITY + cross * sine + cross * cross * (1.0 - cosine)
-}
-
 impl HingePose {
     /// What `Γ` at a share of the way adds to linear blending. Nothing, to the bit, without a
     /// twist.
@@ -240,7 +209,7 @@ impl HingePose {
 
     /// Seen from the pivot, and turned about the bone.
     fn turned(&self, angle: f32) -> Affine {
-        let turn = turn_about(self.axis, angle);
+        let turn = rotation_about(self.axis, angle);
         Affine::from_mat3_translation(turn, -(turn * self.pivot))
     }
 }
@@ -330,36 +299,5 @@ impl BlendsMotions for SwingTwistSkin {
             }
         }
         frame
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use glam::DMat3;
-    use std::f64::consts::PI;
-
-    #[test]
-    fn a_rotation_comes_apart_and_together() {
-        let axis = DVec3::new(0.6, 0.0, 0.8);
-        for (twist, swing) in [(0.4, 0.9), (-2.8, 0.3), (3.0, -2.0), (0.0, 3.1), (PI, 0.0)] {
-            let twisted = DQuat::from_axis_angle(axis, twist);
-            let swung = DQuat::from_axis_angle(DVec3::Y, swing);
-            let (found, angle) = swing_and_twist(swung * twisted, Some(axis));
-            assert!((angle - twist).abs() < 1e-12, "{twist} {angle}");
-            assert!(found.dot(swung).abs() > 1.0 - 1e-12);
-        }
-        let half_turn = DQuat::from_axis_angle(DVec3::Y, PI);
-        assert_eq!(swing_and_twist(half_turn, Some(DVec3::X)).1, 0.0);
-        assert_eq!(swing_and_twist(half_turn, None), (half_turn, 0.0));
-    }
-
-    #[test]
-    fn turns_are_those_of_quaternions() {
-        let axis = Vec3::new(0.36, -0.48, 0.8);
-        let expected = DMat3::from_axis_angle(axis.as_dvec3(), 2.1);
-        let found = turn_about(axis, 2.1).as_dmat3();
-        assert!(found.abs_diff_eq(expected, 1e-6));
-        assert_eq!(turn_about(axis, 0.0), Mat3::IDENTITY);
     }
 }

@@ -1,7 +1,7 @@
 //! How far joints turn.
 
 use super::two_bone::STRAIGHT;
-use crate::deform::swing_and_twist;
+use crate::rotation::swing_and_twist;
 use crate::skeleton::{Skeleton, same_place};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::f64::consts::{PI, TAU};

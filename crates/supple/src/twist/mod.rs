@@ -30,9 +30,9 @@
 mod over_time;
 
 use crate::clip::{Channel, Clip, Track};
-use crate::deform::swing_and_twist;
 use crate::pose::Pose;
 use crate::rig::{Asset, Rig, RigError};
+use crate::rotation::swing_and_twist;
 use crate::skeleton::{BindBone, Joint, Node, Skeleton, SkeletonError, same_place};
 use crate::transform::{Affine, Local, Trs};
 use crate::weights::{WeightsBuilder, WeightsError};
