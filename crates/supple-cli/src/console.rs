@@ -20,13 +20,13 @@ pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
     print(&(wording::printable_json(json) + "\n"))
 }
 
-/// Prints one line to standard error.
-pub(crate) fn tell(text: &str) {
-    tell_styled(&wording::printable(text));
+/// Prints a line to standard error.
+pub(crate) fn eprint(text: &str) {
+    eprint_styled(&wording::printable(text));
 }
 
-/// Prints styled text to standard error; text from files must be escaped before.
-pub(crate) fn tell_styled(text: &str) {
+/// Prints a styled line to standard error; text from files must be escaped before.
+pub(crate) fn eprint_styled(text: &str) {
     // Nothing can be done if standard error is closed.
     let _ = writeln!(anstream::stderr(), "{text}");
 }

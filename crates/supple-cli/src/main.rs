@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            console::tell_styled(&failure.to_styled_text());
+            console::eprint_styled(&failure.to_styled_text());
             ExitCode::from(failure.exit_status())
         }
     }

@@ -30,10 +30,10 @@ fn report_connections(connections: &Connections) {
     } = *connections;
     match (pieces, links) {
         (0 | 1, _) => {}
-        (_, 0) => console::tell(&format!(
+        (_, 0) => console::eprint(&format!(
             "note: the surface has {pieces} pieces; none are close enough to be connected"
         )),
-        _ => console::tell(&format!(
+        _ => console::eprint(&format!(
             "note: the surface has {pieces} pieces; {} connected, which leaves {}",
             many(links, "pair") + " of close points",
             many(pieces_left, "piece")
@@ -107,12 +107,12 @@ impl Source {
             match stored.fitting().filter(|_| stored.is_by(options)) {
                 Some(mush) => {
                     let how = unusual(options);
-                    console::tell(&format!(
+                    console::eprint(&format!(
                         "note: using the bake of direct delta mush in the file{how}"
                     ));
                     return Ok(mush.clone());
                 }
-                None if stored.fitting().is_some() => console::tell(&format!(
+                None if stored.fitting().is_some() => console::eprint(&format!(
                     "note: the bake of direct delta mush in the file has other options ({}); \
                      baking again with the given ones",
                     stored
@@ -133,7 +133,7 @@ impl Source {
         let stored = self.stored_mush.as_ref();
         let unusable = stored.and_then(|stored| unusable(&stored.state));
         if let Some((word, why)) = unusable {
-            console::tell(&format!(
+            console::eprint(&format!(
                 "note: the bake of direct delta mush in the file is {word} ({why}); {done}; \
                  'supple bake -m ddm' stores a new one"
             ));
@@ -144,7 +144,7 @@ impl Source {
     fn report_mush_options(&self, options: &MushOptions) {
         let stored = self.stored_mush.as_ref();
         if stored.is_some_and(|stored| stored.is_by(options)) && *options != MushOptions::DEFAULT {
-            console::tell(&format!(
+            console::eprint(&format!(
                 "note: smoothing with the options of the bake in the file{}",
                 unusual(options)
             ));
@@ -155,7 +155,7 @@ impl Source {
     /// twice.
     pub(crate) fn report_smoothed_weights(&self, options: &MushOptions) {
         if self.stored_mush.is_some() && !options.rigid {
-            console::tell(
+            console::eprint(
                 "note: the weights of the file come from an earlier bake and are smoothed twice; \
                  bake the original file, or use --rigid",
             );

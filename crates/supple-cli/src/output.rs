@@ -31,7 +31,7 @@ impl DocumentKind {
     /// Writes a self-contained file; prints a note about images that could not be embedded.
     pub(crate) fn write(self, document: &mut Document, path: &Path) -> Result<(), Failure> {
         for uri in document.embed_images() {
-            console::tell(&format!(
+            console::eprint(&format!(
                 "note: the image {} could not be embedded and stays a separate file",
                 quoted(&uri)
             ));

@@ -1,14 +1,31 @@
 //! Poses from clips, and players in them.
 
-use crate::args::common::Moment;
+use crate::args::common::{Moment, PosedCharacter};
+use crate::args::mush::MushArguments;
 use crate::console;
-use crate::device::{Gpu, on_gpu};
+use crate::device::{self, Gpu, on_gpu};
 use crate::failure::Failure;
+use crate::source::Source;
 use crate::wording::{listed, many, numbered_joint};
+use std::path::Path;
 use supple::arap::ArapReport;
 use supple::clip::Clip;
 use supple::{Asset, Method, Player, Pose, Skin};
 use supple_io::text::quoted;
+
+/// Opens the GPU, if one is wanted, and the file of a character. First checks what can be checked
+/// without them: the options of the method, and whether the output can be written.
+pub(crate) fn open(
+    character: &PosedCharacter,
+    mush: &MushArguments,
+    out: &Path,
+) -> Result<(Option<Gpu>, Source), Failure> {
+    let method = std::slice::from_ref(&character.method.method);
+    mush.check(method)?;
+    Failure::unless_writable(out)?;
+    let gpu = device::open(character.device.device)?;
+    Ok((gpu, Source::open(&character.file)?))
+}
 
 /// The clip of the command line, by name or number; none if neither a clip nor a time is given.
 pub(crate) fn wanted_clip<'a>(
@@ -106,7 +123,7 @@ pub(crate) fn report_handles(asset: &Asset, method: &Method, report: Option<&Ara
             None | Some("") => String::new(),
             Some(name) => format!(" of {}", quoted(name)),
         };
-        console::tell(&format!(
+        console::eprint(&format!(
             "note: no joint holds {pieces} of the surface; '{method}' uses linear blending there \
              (the first piece has vertex {}{of_part})",
             first.vertex
@@ -118,7 +135,7 @@ pub(crate) fn report_handles(asset: &Asset, method: &Method, report: Option<&Ara
             "" => format!("joint {first}"),
             name => quoted(name),
         };
-        console::tell(&format!(
+        console::eprint(&format!(
             "note: '{method}' finds no vertices for {joints} to hold; the first is {first}"
         ));
     }

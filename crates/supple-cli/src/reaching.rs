@@ -41,7 +41,7 @@ impl ReachArguments {
     ) -> Result<(), Failure> {
         let notes = self.apply(source, pose)?;
         for line in notes.iter().filter(|line| line.is_missed) {
-            console::tell(&format!("note: {}", line.text));
+            console::eprint(&format!("note: {}", line.text));
         }
         Ok(())
     }
@@ -171,7 +171,7 @@ impl ReachArguments {
             let node = find_node(source, joint)?;
             let is_heard = in_chain(node) || (option == "--limit" && is_oriented(node));
             if !is_heard {
-                console::tell(&format!(
+                console::eprint(&format!(
                     "note: {option} of '{}' has no effect: no reaching joint turns it; \
                      --chain makes more joints turn",
                     shortened(joint)
@@ -226,7 +226,7 @@ fn report_unused_poles(
             Some(_) => continue,
         };
         let joint = node_label(skeleton, goal.node);
-        console::tell(&format!("note: --pole of {joint} has no effect: {why}"));
+        console::eprint(&format!("note: --pole of {joint} has no effect: {why}"));
     }
     Ok(())
 }
@@ -246,7 +246,7 @@ fn node_label(skeleton: &Skeleton, node: usize) -> String {
 fn turn_handles(source: &Source, pose: &mut Pose) -> Result<(), Failure> {
     let edges = source.pseudo_edges();
     for bad in source.bad_pseudo_edges() {
-        console::tell(&format!(
+        console::eprint(&format!(
             "note: ignored: {}",
             short_sentence(&bad.to_string())
         ));

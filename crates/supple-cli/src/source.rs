@@ -180,7 +180,7 @@ impl Source {
             return;
         }
         let found: Vec<String> = flaws.into_iter().map(|flaw| flaw.found).collect();
-        console::tell(&format!(
+        console::eprint(&format!(
             "warning: faulty weights are kept as they are: {}; 'supple convert' repairs them",
             found.join(", ")
         ));

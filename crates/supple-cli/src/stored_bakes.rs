@@ -41,7 +41,7 @@ impl Source {
             1 => "; that of one other joint is faulty as well".to_owned(),
             more => format!("; those of {more} other joints are faulty as well"),
         };
-        console::tell(&format!(
+        console::eprint(&format!(
             "warning: the bind matrix of {joint} {fault}{more}"
         ));
     }
@@ -97,7 +97,7 @@ impl Source {
         };
         let by = unusual_options(stored);
         match stored.state {
-            StoredState::Fit => console::tell(&format!(
+            StoredState::Fit => console::eprint(&format!(
                 "note: using the centers of rotation in the file{by}"
             )),
             _ => self.report_unusable_centers(&format!("computing new ones{by}")),
@@ -110,7 +110,7 @@ impl Source {
         let stored = self.stored_centers.as_ref();
         let unusable = stored.and_then(|stored| wording::unusable(&stored.state));
         if let Some((word, why)) = unusable {
-            console::tell(&format!(
+            console::eprint(&format!(
                 "note: the centers of rotation in the file are {word} ({why}); {done}; \
                  'supple bake -m cor' stores new ones"
             ));
@@ -121,7 +121,7 @@ impl Source {
     fn report_center_options(&self) {
         let by = self.stored_centers.as_ref().map(unusual_options);
         if let Some(by) = by.filter(|by| !by.is_empty()) {
-            console::tell(&format!(
+            console::eprint(&format!(
                 "note: computing centers with the options of those in the file{by}"
             ));
         }

@@ -7,6 +7,7 @@ use supple::Skin;
 use supple::deform::{StreamLayout, VertexStream};
 use supple::exec;
 use supple::mesh::Shape;
+use supple::normals::octahedral;
 
 /// A skin in slices.
 pub(crate) struct Slices {
@@ -173,8 +174,8 @@ impl PackedRest {
                     let pairs = [
                         share_pair(Vec2::new(place.x, place.y)),
                         share_pair(Vec2::new(place.z, side)),
-                        signed_pair(folded(normal)),
-                        signed_pair(folded(tangent.truncate())),
+                        signed_pair(octahedral(normal)),
+                        signed_pair(octahedral(tangent.truncate())),
                     ];
                     let mut all = [0; 10];
                     all[..4].copy_from_slice(&pairs);
@@ -215,8 +216,8 @@ const UNSIGNED_STEPS: f32 = 65535.0;
 /// The number of steps from 0 to 1 in `unpack2x16snorm`.
 const SIGNED_STEPS: f32 = 32767.0;
 
-/// Rounds weights to steps of 1/65535 with the same sum, up to half a step: each to the nearest, and
-/// the heaviest takes what that leaves.
+/// Rounds weights to steps of 1/65535 with the same sum, up to half a step: each to the nearest,
+/// and the heaviest takes what that leaves.
 ///
 /// [`supple::Weights::in_16_bits`] rounds to other steps, which are exact as `f32`. These are those
 /// that shaders unpack.
@@ -243,15 +244,4 @@ fn signed_pair(pair: Vec2) -> u32 {
 fn share_pair(pair: Vec2) -> u32 {
     let short = |number: f32| (number.clamp(0.0, 1.0) * UNSIGNED_STEPS).round() as u16;
     u32::from(short(pair.x)) | u32::from(short(pair.y)) << 16
-}
-
-/// The octahedral coordinates of a direction.
-fn folded(direction: Vec3) -> Vec2 {
-    let flat = direction / direction.abs().element_sum().max(f32::MIN_POSITIVE);
-    let place = Vec2::new(flat.x, flat.y);
-    if flat.z >= 0.0 {
-        return place;
-    }
-    let over = Vec2::ONE - Vec2::new(place.y, place.x).abs();
-    Vec2::new(over.x.copysign(place.x), over.y.copysign(place.y))
 }

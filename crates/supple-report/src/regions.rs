@@ -21,7 +21,7 @@ pub(crate) fn find(asset: &Asset, gauge: &Gauge) -> Vec<Region> {
     let skeleton = asset.rig.skeleton();
     let skins = gauge.main_regions(&asset.rig).into_iter();
     let mut regions: Vec<Region> = skins.map(|skin| titled(skeleton, skin)).collect();
-    tell_apart(&mut regions);
+    make_titles_unique(&mut regions);
     for region in &mut regions {
         region.title = cut(&region.title);
         region.joint_title = cut(&region.joint_title);
@@ -83,7 +83,7 @@ pub(crate) fn neighbours(regions: &[Region], vertex_count: usize) -> Vec<Vec<usi
 }
 
 /// Renames regions of the same title after the file's names.
-fn tell_apart(regions: &mut [Region]) {
+fn make_titles_unique(regions: &mut [Region]) {
     for rename in [plain_title, |name: &str, index| {
         format!("{} ({name})", joint_title(name, index))
     }] {

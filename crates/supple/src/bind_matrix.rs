@@ -39,7 +39,8 @@ impl fmt::Display for BindFault {
             BindFault::Line => "is singular (its columns lie on a line)",
             BindFault::Plane => "is singular (its columns lie in a plane)",
             BindFault::Subnormal => {
-                "is inaccurate (its columns are shorter than 1.2e-38, the least that 32-bit floats hold in full)"
+                "is inaccurate (its columns are shorter than 1.2e-38, the least that 32-bit floats \
+                 hold in full)"
             }
         })
     }
@@ -133,12 +134,12 @@ impl BindMatrix {
         }
     }
 
-    /// The point that is taken to the origin, if the matrix tells it whatever else is known.
-    pub(crate) fn told_head(&self, usual: &UsualBinds) -> Option<DVec3> {
+    /// The bind position of the joint, if the matrix is well-conditioned enough to determine it.
+    pub(crate) fn well_determined_head(&self, usual: &UsualBinds) -> Option<DVec3> {
         let [longest, _, shortest] = self.lengths;
-        let is_told = shortest >= usual.trusted * longest.max(usual.length);
+        let is_determined = shortest >= usual.trusted * longest.max(usual.length);
         let head = self.map.inverse().translation;
-        (is_told && head.is_finite()).then_some(head)
+        (is_determined && head.is_finite()).then_some(head)
     }
 
     /// The point that is taken to the origin, as far as the matrix tells it from a place in a

@@ -6,7 +6,7 @@ use crate::rig::Rig;
 use crate::surface::{Rows, corner_normal, is_cancelled, smooth_normals};
 use crate::transform::Affine;
 use crate::weights::weld_bound;
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
 /// Computes smooth normals: triangle normals around each point, weighted by area and corner angle.
 ///
@@ -20,6 +20,24 @@ use glam::{DVec3, Vec3};
 pub fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Result<Vec<Vec3>, MeshError> {
     check_triangles(triangles, positions.len())?;
     Ok(smooth_normals(positions, triangles))
+}
+
+/// Octahedral coordinates of a direction, in the square `[−1, 1]²`: the direction projected onto an
+/// octahedron whose lower half is unfolded into the corners of the square.
+///
+/// The zero vector and NaN have the coordinates (0, 0).
+#[inline]
+pub fn octahedral(direction: Vec3) -> Vec2 {
+    let sum = direction.abs().element_sum();
+    if sum.is_nan() || sum <= 0.0 {
+        return Vec2::ZERO;
+    }
+    let [x, y, z] = (direction / sum).to_array();
+    if z >= 0.0 {
+        Vec2::new(x, y)
+    } else {
+        Vec2::new((1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y))
+    }
 }
 
 /// Which vertices of a bound surface share one normal: those at the same point of the surface whose

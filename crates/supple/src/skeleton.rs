@@ -269,8 +269,8 @@ impl Skeleton {
         (0..self.joints.len()).filter(is_singular).collect()
     }
 
-    /// Where every joint was bound. Along directions that a bind matrix (nearly) flattens, a joint
-    /// is taken to be where its parent is, or the middle of the others.
+    /// The bind position of every joint. Along directions that a bind matrix (nearly) flattens, the
+    /// position is taken from the parent, or else from the mean of the other joints.
     pub(crate) fn bind_heads(&self) -> Vec<DVec3> {
         let binds: Vec<BindMatrix> = self
             .joints
@@ -278,14 +278,16 @@ impl Skeleton {
             .map(|joint| BindMatrix::of(&joint.joint_from_bind))
             .collect();
         let usual = UsualBinds::of(&binds);
-        let told = binds.iter().filter_map(|bind| bind.told_head(&usual));
-        let told: Vec<DVec3> = told.collect();
-        let middle = told.iter().sum::<DVec3>() / told.len().max(1) as f64;
+        let determined = binds
+            .iter()
+            .filter_map(|bind| bind.well_determined_head(&usual));
+        let determined: Vec<DVec3> = determined.collect();
+        let middle = determined.iter().sum::<DVec3>() / determined.len().max(1) as f64;
         let mut heads: Vec<DVec3> = Vec::with_capacity(binds.len());
         for (joint, bind) in self.joints.iter().zip(&binds) {
             let near = joint.parent.map_or(middle, |parent| heads[parent]);
-            heads.push(bind.told_head(&usual).unwrap_or_else(|| {
-                let distances = told.iter().map(|head| head.distance(near));
+            heads.push(bind.well_determined_head(&usual).unwrap_or_else(|| {
+                let distances = determined.iter().map(|head| head.distance(near));
                 bind.head_near(near, distances.fold(0.0, f64::max), &usual)
             }));
         }

@@ -1,12 +1,10 @@
 //! Arguments of `supple bench`.
 
-use super::common::{Device, DeviceArgument};
-use super::method::MethodParser;
+use super::common::{Device, DeviceArgument, MethodsArgument};
 use super::{file_help, file_summary};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use supple::Method;
 
 /// Measure how long frames, bakes and weights take on this machine
 #[derive(Args)]
@@ -23,23 +21,18 @@ Examples:
   supple bench --device gpu -m linear,ddm    frames on the GPU, measured by its own clock
   supple bench --exact                       also the slow exact computations, and the difference
   supple bench hero.glb --json")]
+#[command(mut_arg("methods", |methods| methods.help(
+    "The methods whose frames are measured, separated by commas [default: all but delta-mush and \
+     arap, which solve for the whole surface in every frame]"
+)))]
 pub(crate) struct BenchArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: Option<PathBuf>,
     /// What to measure, separated by commas [default: everything]
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     only: Vec<Topic>,
-    /// The methods whose frames are measured, separated by commas [default: all but delta-mush and
-    /// arap, which solve for the whole surface in every frame]
-    #[arg(
-        short,
-        long = "method",
-        alias = "methods",
-        value_name = "METHOD",
-        value_delimiter = ',',
-        value_parser = MethodParser
-    )]
-    pub(crate) methods: Vec<Method>,
+    #[command(flatten)]
+    pub(crate) methods: MethodsArgument,
     /// Also measure the exact sum of centers and the bake of direct delta mush without pruning
     /// (minutes), and how far the fast results are from them; without FILE, also bake 200,000
     /// vertices
@@ -63,7 +56,7 @@ impl BenchArguments {
                 let message = format!("{option} changes nothing for the topics of --only");
                 Failure::usage(message).hint(format!("it is for --only {users}"))
             };
-            if !self.methods.is_empty() && !wanted.contains(&Topic::Frames) {
+            if !self.methods.methods.is_empty() && !wanted.contains(&Topic::Frames) {
                 return Err(unused("--method", "frames"));
             }
             let is_exact = |topic: &Topic| matches!(topic, Topic::Centers | Topic::Mush);

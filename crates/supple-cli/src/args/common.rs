@@ -1,8 +1,10 @@
 //! Arguments that several commands have in common.
 
 use super::method::MethodParser;
+use super::{file_help, file_summary};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use supple::{Method, Normals};
 use supple_render::View;
 
@@ -17,6 +19,35 @@ pub(crate) struct MethodArgument {
         value_parser = MethodParser
     )]
     pub(crate) method: Method,
+}
+
+/// A list of skinning methods; each command has its own help text and default for it.
+#[derive(Args)]
+pub(crate) struct MethodsArgument {
+    #[arg(
+        short,
+        long = "method",
+        alias = "methods",
+        value_name = "METHOD",
+        value_delimiter = ',',
+        value_parser = MethodParser
+    )]
+    pub(crate) methods: Vec<Method>,
+}
+
+/// A character, the moment of its clip, and the method and device that deform it.
+#[derive(Args)]
+pub(crate) struct PosedCharacter {
+    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) method: MethodArgument,
+    #[command(flatten)]
+    pub(crate) normals: NormalsArgument,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgument,
 }
 
 /// A moment of a clip.

@@ -1,13 +1,11 @@
 //! Arguments of `supple compare`.
 
-use super::common::parse_size;
-use super::method::MethodParser;
+use super::common::{MethodsArgument, parse_size};
 use super::mush::MushArguments;
 use super::reach::ReachArguments;
 use super::{file_help, file_summary};
 use clap::Args;
 use std::path::PathBuf;
-use supple::Method;
 
 /// Compare skinning methods on one page: pictures, plots, and measures of volume loss, bulging and
 /// stretch
@@ -22,18 +20,14 @@ Examples:
   supple compare hero.glb -m linear,dual-quaternion --clip Run,Jump -o report
   supple compare @figure --reach hand.L=0.2,1.2,0.4 -o reach-report
   supple compare @figure -o figure-report")]
+#[command(mut_arg("methods", |methods| methods.help(
+    "The methods to compare, separated by commas [default: all that differ]"
+)))]
 pub(crate) struct CompareArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
-    /// The methods to compare, separated by commas [default: all that differ]
-    #[arg(
-        short,
-        long = "method",
-        value_name = "METHOD",
-        value_delimiter = ',',
-        value_parser = MethodParser
-    )]
-    pub(crate) method: Vec<Method>,
+    #[command(flatten)]
+    pub(crate) methods: MethodsArgument,
     /// The clips, by name or by number from 0, separated by commas [default: those with the largest
     /// differences]
     #[arg(long, value_name = "CLIP", conflicts_with_all = ["reach", "shift"])]

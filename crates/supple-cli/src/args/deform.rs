@@ -1,9 +1,8 @@
 //! Arguments of `supple deform`.
 
-use super::common::{DeviceArgument, MethodArgument, Moment, NormalsArgument};
+use super::common::PosedCharacter;
 use super::mush::MushArguments;
 use super::reach::ReachArguments;
-use super::{file_help, file_summary};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -21,12 +20,8 @@ Examples:
   supple deform hero.glb --palette pose.npy -o posed.npy
   supple deform hero.glb -m ddm --clip Run --time 0.4 --device gpu -o run.npy")]
 pub(crate) struct DeformArguments {
-    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
-    pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) method: MethodArgument,
-    #[command(flatten)]
-    pub(crate) moment: Moment,
+    pub(crate) character: PosedCharacter,
     /// Joint matrices instead of a clip: m×3×4 floats, posed from bind space, joints in the order
     /// of the file
     #[arg(
@@ -39,10 +34,6 @@ pub(crate) struct DeformArguments {
     /// order of the file
     #[arg(long, value_name = "W.npy")]
     pub(crate) weights: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) normals: NormalsArgument,
-    #[command(flatten)]
-    pub(crate) device: DeviceArgument,
     /// The file to write; its extension chooses the format
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,

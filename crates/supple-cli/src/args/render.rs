@@ -1,11 +1,8 @@
 //! Arguments of `supple render`.
 
-use super::common::{
-    DeviceArgument, MethodArgument, Moment, NormalsArgument, parse_size, parse_view,
-};
+use super::common::{PosedCharacter, parse_size, parse_view};
 use super::mush::MushArguments;
 use super::reach::ReachArguments;
-use super::{file_help, file_summary};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use supple_render::View;
@@ -21,14 +18,8 @@ Examples:
   supple render @figure --reach hand.L=0.2,1.2,0.4 -o reach.png
   supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
 pub(crate) struct RenderArguments {
-    #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
-    pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) method: MethodArgument,
-    #[command(flatten)]
-    pub(crate) normals: NormalsArgument,
-    #[command(flatten)]
-    pub(crate) moment: Moment,
+    pub(crate) character: PosedCharacter,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "800x800", value_parser = parse_size)]
     pub(crate) size: (usize, usize),
@@ -47,8 +38,6 @@ pub(crate) struct RenderArguments {
     /// What the picture is framed on
     #[arg(long, value_name = "WHAT", value_enum, default_value = "all")]
     pub(crate) focus: Focus,
-    #[command(flatten)]
-    pub(crate) device: DeviceArgument,
     /// The file to write: .png for one pose, .gif for a clip
     #[arg(short, long = "out", value_name = "OUT")]
     pub(crate) out: PathBuf,

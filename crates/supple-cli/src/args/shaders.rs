@@ -1,9 +1,8 @@
 //! Arguments of `supple shaders`.
 
-use super::method::MethodParser;
+use super::common::MethodsArgument;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use supple::Method;
 
 /// Write skinning methods as shaders, for your engine
 #[derive(Args)]
@@ -17,17 +16,12 @@ Examples:
   supple shaders -m linear -o shaders
   supple shaders -m cor,ddm --tangents -o shaders
   supple shaders -o shaders                  every method that has a shader")]
+#[command(mut_arg("methods", |methods| methods.help(
+    "The methods, separated by commas [default: all that have a shader]"
+)))]
 pub(crate) struct ShadersArguments {
-    /// The methods, separated by commas [default: all that have a shader]
-    #[arg(
-        short,
-        long = "method",
-        alias = "methods",
-        value_name = "METHOD",
-        value_delimiter = ',',
-        value_parser = MethodParser
-    )]
-    pub(crate) methods: Vec<Method>,
+    #[command(flatten)]
+    pub(crate) methods: MethodsArgument,
     /// The kind of shader
     #[arg(long, value_name = "STAGE", value_enum, default_value_t = ShaderStage::Compute)]
     pub(crate) stage: ShaderStage,

@@ -20,9 +20,9 @@ const STEPS: usize = 200;
 const INDEX: &str = "index.html";
 
 pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
-    let mut methods = match options.method.is_empty() {
+    let mut methods = match options.methods.methods.is_empty() {
         true => default_methods(),
-        false => options.method.clone(),
+        false => options.methods.methods.clone(),
     };
     options.mush.check(&methods)?;
     check_folder(&options.out)?;

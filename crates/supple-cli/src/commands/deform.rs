@@ -2,7 +2,6 @@
 
 use crate::args::deform::DeformArguments;
 use crate::console;
-use crate::device;
 use crate::failure::Failure;
 use crate::output::{DocumentKind, extension};
 use crate::posing;
@@ -16,15 +15,11 @@ use supple_io::{npy, obj, ply};
 
 pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;
-    options
-        .mush
-        .check(std::slice::from_ref(&options.method.method))?;
-    Failure::unless_writable(&options.out)?;
-    let gpu = device::open(options.device.device)?;
-    let source = Source::open(&options.file)?;
-    let mut pose = posing::wanted_pose(&source.asset, &options.moment)?;
+    let character = &options.character;
+    let (gpu, source) = posing::open(character, &options.mush, &options.out)?;
+    let mut pose = posing::wanted_pose(&source.asset, &character.moment)?;
     options.reach.apply_and_report_misses(&source, &mut pose)?;
-    let mut method = options.method.method.clone();
+    let mut method = character.method.method.clone();
     let learned = match &options.weights {
         Some(path) => learned_weights(&method, path, &source)?,
         None => BakedData::default(),
@@ -35,7 +30,12 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
         multi_weight: learned.multi_weight,
         ..prepared
     };
-    let skin = Skin::bake_with(&source.asset.rig, &method, options.normals.normals, &baked)?;
+    let skin = Skin::bake_with(
+        &source.asset.rig,
+        &method,
+        character.normals.normals,
+        &baked,
+    )?;
     let mut player = posing::player(&source.asset, &method, skin, gpu.as_ref())?;
     player.start_afresh();
     player.pose(&pose)?;
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     written.map_err(|error| Failure::writing(out, error))?;
     if !source.asset.props.is_empty() {
         let props = many(source.asset.props.len(), "mesh");
-        console::tell(&format!(
+        console::eprint(&format!(
             "note: {props} without a skin left out; .glb keeps them"
         ));
     }
@@ -77,7 +77,7 @@ fn report_inverted(player: &mut Player<'_>) -> Result<(), Failure> {
     let inverted = player.inverted()?;
     if let Some(first) = inverted.first() {
         let count = many(inverted.len(), "vertex");
-        console::tell(&format!(
+        console::eprint(&format!(
             "note: 'ddm-v1' turns {count} inside out in this pose (the first is vertex {first}); \
              'ddm' does not"
         ));

@@ -107,7 +107,7 @@ pub(crate) fn run(options: &HandlesArguments) -> Result<(), Failure> {
         }
         Output::Picture => draw(options, &mesh, &handles)?,
     }
-    notes.iter().for_each(|line| console::tell(line));
+    notes.iter().for_each(|line| console::eprint(line));
     Ok(())
 }
 

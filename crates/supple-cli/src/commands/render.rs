@@ -2,10 +2,9 @@
 
 use crate::args::render::{Focus, Overlay, RenderArguments};
 use crate::console;
-use crate::device::{self, Gpu, Painter};
+use crate::device::{Gpu, Painter};
 use crate::failure::Failure;
 use crate::output::extension;
-use crate::source::Source;
 use crate::{posing, progress, wording};
 use std::collections::BTreeMap;
 use std::io;
@@ -42,13 +41,9 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
         "gif" => true,
         _ => return Err(Failure::wrong_ending(&options.out, ".png or .gif")),
     };
-    options
-        .mush
-        .check(std::slice::from_ref(&options.method.method))?;
-    Failure::unless_writable(&options.out)?;
-    let gpu = device::open(options.device.device)?;
-    let source = Source::open(&options.file)?;
-    let mut method = options.method.method.clone();
+    let character = &options.character;
+    let (gpu, source) = posing::open(character, &options.mush, &options.out)?;
+    let mut method = character.method.method.clone();
     let mut baked = source.prepare(std::slice::from_mut(&mut method), &options.mush)?;
     let centers = options.overlay.contains(&Overlay::Centers);
     let centers = centers.then(|| source.centers_beside(&method, &baked));
@@ -58,7 +53,7 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
     let picture = Picture {
         method,
         baked,
-        normals: options.normals.normals,
+        normals: character.normals.normals,
         gpu,
         overlays: overlays(&options.overlay),
         centers,
@@ -72,7 +67,7 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
     };
     let asset = &source.asset;
     if animated {
-        if options.moment.time.is_some() || options.moment.frame.is_some() {
+        if character.moment.time.is_some() || character.moment.frame.is_some() {
             return Err(Failure::usage(
                 "a .gif shows the whole clip; write a .png for one pose",
             ));
@@ -82,19 +77,19 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
                 "--reach and --move make one pose; write a .png",
             ));
         }
-        let wished = posing::wanted_clip(asset, &options.moment)?;
+        let wished = posing::wanted_clip(asset, &character.moment)?;
         let clip = wished.or(asset.clips.first()).ok_or_else(|| {
             Failure::new("the character has no clip").hint("write a .png instead")
         })?;
-        let fps = options.moment.fps.unwrap_or(posing::USUAL_FPS);
+        let fps = character.moment.fps.unwrap_or(posing::USUAL_FPS);
         return picture.write_gif(asset, clip, fps, &options.out);
     }
-    let clip = posing::wanted_clip(asset, &options.moment)?;
+    let clip = posing::wanted_clip(asset, &character.moment)?;
     if options.focus == Focus::Moving && clip.is_none() {
         let message = "--focus moving needs a clip";
         return Err(Failure::usage(message).hint("give one with --clip or --time"));
     }
-    let mut pose = posing::wanted_pose(asset, &options.moment)?;
+    let mut pose = posing::wanted_pose(asset, &character.moment)?;
     options.reach.apply_and_report_misses(&source, &mut pose)?;
     picture.write_png(asset, clip, &pose, &options.out)
 }
@@ -270,7 +265,7 @@ impl Picture {
         let points = look.centers().map(Centers::points);
         if points.is_none_or(|points| points.iter().all(Option::is_none)) {
             let why = wording::why_no_centers(&asset.rig);
-            console::tell(&format!("note: no vertex has a center of rotation: {why}"));
+            console::eprint(&format!("note: no vertex has a center of rotation: {why}"));
         }
         look
     }

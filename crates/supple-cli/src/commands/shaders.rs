@@ -32,11 +32,11 @@ pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
         ShaderStage::Compute => Stage::Compute,
         ShaderStage::Vertex => Stage::Vertex,
     };
-    let all = options.methods.is_empty();
+    let all = options.methods.methods.is_empty();
     let methods = if all {
         Method::ALL
     } else {
-        &options.methods[..]
+        &options.methods.methods[..]
     };
     let rig = Source::open(ANY_CHARACTER.as_ref())?.asset.rig;
     let mut texts = Vec::new();

@@ -73,7 +73,7 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     notes.extend(beyond_common(source.asset.rig.weights(), &weights));
     notes.extend(source.notes_on_stale_bakes());
     kind.write(&mut document, &options.out)?;
-    notes.iter().for_each(|line| console::tell(line));
+    notes.iter().for_each(|line| console::eprint(line));
     Ok(())
 }
 

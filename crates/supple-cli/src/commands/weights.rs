@@ -66,7 +66,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
         lines.insert(1, note);
     }
     lines.extend(source.notes_on_stale_bakes());
-    lines.iter().for_each(|line| console::tell(line));
+    lines.iter().for_each(|line| console::eprint(line));
     Ok(())
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn run(options: &WeightsEditArguments) -> Result<(), Failure> {
     document.set_binding(&edited)?;
     kind.write(&mut document, &options.out)?;
     for line in notes {
-        console::tell(&line);
+        console::eprint(&line);
     }
     Ok(())
 }

@@ -96,7 +96,7 @@ impl Document {
         let mut seen = HashSet::new();
         let names = skeleton.nodes().iter().map(|node| node.name.as_str());
         let repeated: HashSet<&str> = names.filter(|name| !seen.insert(*name)).collect();
-        let told = |node: usize| match skeleton.nodes()[node].name.as_str() {
+        let node_json = |node: usize| match skeleton.nodes()[node].name.as_str() {
             name if !name.is_empty() && !repeated.contains(name) => json!(name),
             _ => json!(self.binding.file_node[node]),
         };
@@ -108,8 +108,8 @@ impl Document {
                 TwistOf::Child => "child",
                 TwistOf::Joint => "joint",
             },
-            "source": told(driver.source),
-            "against": told(driver.against),
+            "source": node_json(driver.source),
+            "against": node_json(driver.against),
             "axis": json_numbers(driver.axis.to_array(), || place("axis"))?,
             "share": driver.share,
             "rest": json_numbers(driver.rest.to_array(), || place("rest rotation"))?,

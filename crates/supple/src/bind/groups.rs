@@ -1,4 +1,4 @@
-//! Characters of several skins: what is bound to the same joints is bound as one body.
+//! Binding of characters with several skins: parts with the same joints are bound as one body.
 
 use super::{BindError, BindMethod, BindReport, Bound, Follower, Handle, bind};
 use crate::mesh::Mesh;
@@ -6,17 +6,17 @@ use crate::skeleton::Skeleton;
 use crate::weights::WeightsBuilder;
 use std::ops::Range;
 
-/// Parts of a surface that are bound together: a body, and the jacket that it wears.
+/// Parts of a surface that are bound together, such as a body and its jacket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindGroup {
     /// Its vertices.
     pub vertices: Vec<Range<usize>>,
-    /// The joints that may hold them.
+    /// The joints that may hold the vertices.
     pub joints: Vec<usize>,
 }
 
 impl BindGroup {
-    /// All of a mesh, held by any joint.
+    /// The whole mesh, held by any joint.
     pub fn whole(mesh: &Mesh, skeleton: &Skeleton) -> BindGroup {
         BindGroup {
             vertices: std::iter::once(0..mesh.vertex_count()).collect(),
@@ -37,12 +37,13 @@ impl BindGroup {
     }
 }
 
-/// Binds each group by itself, to the bones of its joints. Every vertex must be in one.
+/// Binds each group separately to the bones of its joints. Every vertex must be in exactly one
+/// group.
 ///
 /// # Errors
 ///
-/// If a vertex is in no group, a group names a vertex or a joint that does not exist or has no
-/// joint to bind to, an option is out of its range, or the method's equations cannot be solved.
+/// Fails if a vertex is in no group, a group names a vertex or a joint that does not exist or has
+/// no joint to bind to, an option is out of range, or the equations of the method cannot be solved.
 pub fn bind_groups(
     mesh: &Mesh,
     skeleton: &Skeleton,
@@ -54,7 +55,7 @@ pub fn bind_groups(
     for group in groups {
         group.check(mesh.vertex_count(), joints)?;
     }
-    // The usual case: one body, whose weights are ready as they are.
+    // The usual case: a single body, whose weights are used as they are.
     if let [group] = groups
         && group
             .vertices
@@ -66,7 +67,7 @@ pub fn bind_groups(
         let handles = Handle::of_joints(skeleton, &group.joints);
         let mut bound = bind(mesh, &handles, joints, method, progress)?;
         let listed = group.joints.iter().copied();
-        bound.report.tell_unreached(&bound.weights, listed);
+        bound.report.list_unreached(&bound.weights, listed);
         return Ok(bound);
     }
     let mut rows: Vec<Option<Vec<(u16, f64)>>> = vec![None; mesh.vertex_count()];
@@ -94,11 +95,11 @@ pub fn bind_groups(
         builder.push_shares(row.ok_or(BindError::InNoGroup(vertex))?)?;
     }
     let weights = builder.finish().0;
-    report.tell_unreached(&weights, (0..joints).filter(|&joint| !of_no_group[joint]));
+    report.list_unreached(&weights, (0..joints).filter(|&joint| !of_no_group[joint]));
     Ok(Bound { weights, report })
 }
 
-/// Some vertices of a mesh, in this order, with the triangles among them.
+/// Some vertices of a mesh, in this order, with the triangles between them.
 fn part_of(mesh: &Mesh, vertices: &[usize]) -> Mesh {
     let mut number = vec![u32::MAX; mesh.vertex_count()];
     for (new, &vertex) in vertices.iter().enumerate() {
@@ -119,12 +120,12 @@ fn part_of(mesh: &Mesh, vertices: &[usize]) -> Mesh {
     let triangles = triangles
         .filter(|corners| !corners.contains(&u32::MAX))
         .collect();
-    // Parts of a mesh that was checked are as they should be.
+    // Parts of a valid mesh are valid.
     Mesh::new(positions, Some(normals), None, triangles).unwrap_or_else(|_| mesh.clone())
 }
 
 impl BindReport {
-    /// Adds that of a further group, whose vertices are these of the whole.
+    /// Adds the report of another group, whose vertices are these of the whole mesh.
     fn add(&mut self, group: BindReport, vertices: &[usize]) {
         self.outside.extend(group.outside);
         self.pieces += group.pieces;

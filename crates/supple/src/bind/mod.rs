@@ -1,8 +1,8 @@
-//! Weights for any mesh: a body and the bones inside of it, bound by one of several methods.
+//! Automatic weights: binds any mesh to the bones inside of it, with a choice of methods.
 //!
-//! Every method gives complete weights on whatever surface there is. What no bone holds by itself
-//! (a button, a jacket, a ball in front of the face) follows the nearest surface that is held, and
-//! joints that came to hold nothing are told of in the [`BindReport`].
+//! Every method gives complete weights on any surface. Pieces without a bone (a button, a jacket, a
+//! ball in front of the face) follow the nearest bound surface, and the [`BindReport`] lists joints
+//! without vertices.
 
 mod bounded_biharmonic;
 mod cells;
@@ -27,7 +27,7 @@ pub use heat::HeatOptions;
 
 use crate::exec;
 use crate::mesh::Mesh;
-use crate::weights::{Weights, WeightsBuilder, WeightsError};
+use crate::weights::{Weights, WeightsBuilder, WeightsError, heaviest_influence};
 use cells::{Cells, Seed};
 use glam::{DVec3, I64Vec3};
 use handles::Hold;
@@ -35,24 +35,25 @@ use oriented_surface::OrientedSurface;
 use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
-/// A way of computing weights.
+/// Method of computing weights.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BindMethod {
-    /// Every vertex follows the nearest bone alone.
+    /// Each vertex follows the nearest bone alone.
     Rigid,
     /// Capsules around bones, with a falloff.
     Envelope(EnvelopeOptions),
-    /// Heat from the nearest visible bone, spread over the surface.
+    /// Bone heat: heat from the nearest visible bone, diffused over the surface.
     Heat(HeatOptions),
-    /// By distances through the inside of the body.
+    /// Geodesic voxel weights: distances through the inside of the body.
     Geodesic(GeodesicOptions),
-    /// The smoothest weights within bounds, over the inside of the body.
+    /// Bounded biharmonic weights: the smoothest weights within bounds, over the inside of the
+    /// body.
     BoundedBiharmonic(BoundedBiharmonicOptions),
 }
 
 impl BindMethod {
-    /// One of each, with its usual options.
+    /// Every method with its default options.
     pub fn all() -> [BindMethod; 5] {
         [
             BindMethod::Rigid,
@@ -63,7 +64,7 @@ impl BindMethod {
         ]
     }
 
-    /// The name that commands have for it.
+    /// The name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             BindMethod::Rigid => "rigid",
@@ -74,7 +75,7 @@ impl BindMethod {
         }
     }
 
-    /// What it is, in a line.
+    /// A summary in one line.
     pub fn summary(&self) -> &'static str {
         match self {
             BindMethod::Rigid => "the nearest bone alone holds each vertex",
@@ -96,106 +97,105 @@ impl BindMethod {
     }
 }
 
-/// Why nothing was bound.
+/// Error from binding.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BindError {
-    /// Nothing to bind to.
+    /// There is no joint to bind to.
     #[error("there is no joint to bind to")]
     NoHandles,
-    /// A handle without any bone.
+    /// A handle has no bone.
     #[error("the handle of joint {0} has no bone and no point")]
     EmptyHandle(usize),
-    /// Two handles of one joint.
+    /// A joint has two handles.
     #[error("joint {0} has two handles; one handle may have several bones")]
     JointTwice(usize),
-    /// A vertex that nothing was said about.
+    /// A vertex is in no group.
     #[error("vertex {0} belongs to no group of what is bound together")]
     InNoGroup(usize),
-    /// A group names a vertex that the mesh does not have.
+    /// A group names a vertex that does not exist.
     #[error("a group names vertex {vertex}, but the mesh has {vertices} vertices")]
     NoSuchVertex {
-        /// Which.
+        /// The vertex.
         vertex: usize,
-        /// How many there are.
+        /// The number of vertices.
         vertices: usize,
     },
-    /// A group names a joint that the skeleton does not have.
+    /// A group names a joint that does not exist.
     #[error("a group names joint {joint}, but the skeleton has {joints} joints")]
     NoSuchJoint {
-        /// Which.
+        /// The joint.
         joint: usize,
-        /// How many there are.
+        /// The number of joints.
         joints: usize,
     },
-    /// A bone is somewhere that is no place.
+    /// A bone is not finite.
     #[error("a bone of joint {0} is not finite")]
     NotFinite(usize),
-    /// Two points in one place, of which each would have to hold all of it.
+    /// Two points are at the same position, so each would have to hold all of it.
     #[error("the points of joints {0} and {1} are at the same place")]
     SamePlace(usize, usize),
-    /// An option that makes no sense.
+    /// An option is out of range.
     #[error("{option} is {value}, but must be {allowed}")]
     BadOption {
-        /// Which one.
+        /// The option.
         option: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
-        /// What it may be.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// The heat equation could not be solved: the surface is too large for the memory, or has
-    /// numbers beyond all measure.
+    /// The heat equation could not be solved: the surface is too large for the memory, or its
+    /// numbers are too large.
     #[error("the equations of heat over this surface could not be solved")]
     Solver,
-    /// Bounded biharmonic weights of too many joints over too many cells.
+    /// Bounded biharmonic weights with too many joints and cells.
     #[error(
-        "bounded biharmonic weights of {joints} joints over {cells} cells are too many: joints times cells may be at most {most}"
+        "bounded biharmonic weights of {joints} joints over {cells} cells are too many: joints \
+         times cells may be at most {most}"
     )]
     TooLarge {
-        /// How many joints hold something.
+        /// The number of joints that hold something.
         joints: usize,
-        /// How many voxels and patches of skin there are.
+        /// The number of voxels and patches.
         cells: usize,
         /// The largest product of the two.
         most: usize,
     },
-    /// The result does not make weights.
+    /// The result is no valid set of weights.
     #[error(transparent)]
     Weights(#[from] WeightsError),
 }
 
-/// Weights, and how they came about.
+/// Weights with a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     /// The weights.
     pub weights: Weights,
-    /// What is worth knowing about them.
+    /// Details of the binding.
     pub report: BindReport,
 }
 
-/// What is worth knowing about a binding.
+/// Report of a binding.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BindReport {
-    /// Joints that hold no vertex at all.
+    /// Joints without vertices.
     pub unreached: Vec<usize>,
-    /// Joints whose bones are outside of the body, where others are inside.
+    /// Joints whose bones are outside of the body although others are inside.
     pub outside: Vec<usize>,
-    /// How many connected pieces the surface has.
+    /// The number of connected pieces of the surface.
     pub pieces: usize,
-    /// Pieces that no bone holds and that follow others: a vertex of each, and how many points it
-    /// has.
+    /// Pieces that no bone holds and that follow others.
     pub followers: Vec<Follower>,
-    /// By how much the weights of a vertex missed a sum of one before they were normalised, at
-    /// most.
+    /// The largest difference from one of a vertex's sum of weights before normalisation.
     pub partition_error: f64,
-    /// Voxels inside of the body, for methods that use them.
+    /// The number of voxels inside the body, for methods that use them.
     pub voxels: usize,
-    /// Cells in all: voxels, and patches of surface where it is too thin for one.
+    /// The number of cells: voxels, and patches of surface too thin for voxels.
     pub cells: usize,
     /// The width of a voxel, in the model's unit.
     pub voxel_size: f64,
-    /// How the solver of bounded biharmonic weights ended.
+    /// The convergence of bounded biharmonic weights.
     pub convergence: Option<Convergence>,
 }
 
@@ -205,13 +205,13 @@ pub struct BindReport {
 pub struct Follower {
     /// Its first vertex.
     pub vertex: usize,
-    /// How many points it has.
+    /// The number of its points.
     pub points: usize,
 }
 
 impl BindReport {
-    /// Tells which of some joints hold no vertex.
-    fn tell_unreached(&mut self, weights: &Weights, joints: impl Iterator<Item = usize>) {
+    /// Lists which of some joints hold no vertex.
+    fn list_unreached(&mut self, weights: &Weights, joints: impl Iterator<Item = usize>) {
         let mut reached = vec![false; weights.max_joint().map_or(0, |joint| joint + 1)];
         for vertex in 0..weights.vertex_count() {
             for influence in weights
@@ -229,13 +229,13 @@ impl BindReport {
 /// Shares of joints at every point.
 type Rows = Vec<Vec<(u16, f64)>>;
 
-/// Shares below this are not carried along: millions of them are nothing.
+/// Weights below this share are not carried through the computation, to save memory.
 const LEAST: f64 = 1e-6;
 
-/// Weights below this share are not kept in the end.
+/// Weights below this share are dropped from the result.
 const KEPT: f64 = 1e-4;
 
-/// A joint that holds no vertex by more than this holds none.
+/// A joint without any weight above this holds no vertex.
 const HOLDS: f32 = 1e-3;
 
 fn check_positive(option: &'static str, value: f64) -> Result<(), BindError> {
@@ -268,13 +268,13 @@ fn check_voxels(voxels: Option<usize>) -> Result<(), BindError> {
     }
 }
 
-/// Binds a mesh to handles. `joints` is how many joints there are; `progress` is told the share
-/// that is done, now and then.
+/// Binds a mesh to handles. `joints` is the number of joints; `progress` is called now and then
+/// with the finished share.
 ///
 /// # Errors
 ///
-/// If there are no handles, two are at the same place or of one joint, one has no bone, is not
-/// finite or is of a joint that does not exist, an option is out of its range, or the equations
+/// Fails if there are no handles, two are at the same position or of one joint, one has no bone, is
+/// not finite or names a joint that does not exist, an option is out of range, or the equations
 /// cannot be solved.
 pub fn bind(
     mesh: &Mesh,
@@ -316,7 +316,7 @@ pub fn bind(
         pieces: shape.pieces.len(),
         ..BindReport::default()
     };
-    // A sheet has no inside to be outside of.
+    // A sheet has no inside.
     let inside: HashSet<usize> = holds
         .iter()
         .filter(|hold| hold.inside)
@@ -347,12 +347,12 @@ pub fn bind(
     }
     report.followers = following(&shape, &bound);
     let weights = builder.finish().0;
-    report.tell_unreached(&weights, handles.iter().map(|handle| handle.joint));
+    report.list_unreached(&weights, handles.iter().map(|handle| handle.joint));
     Ok(Bound { weights, report })
 }
 
-/// Points that were given one by one must be apart. Joints of a skeleton may share a place: files
-/// have such, and one of them is at the top.
+/// Checks that given points are apart. Joints of a skeleton may share a position: some files have
+/// such joints.
 fn check_points(handles: &[Handle]) -> Result<(), BindError> {
     let place = |handle: &Handle| match handle.bones[..] {
         [bone] if bone.head == bone.tail && !handle.topmost => Some(bone.head),
@@ -362,7 +362,8 @@ fn check_points(handles: &[Handle]) -> Result<(), BindError> {
         return Ok(());
     };
     let same_place = crate::skeleton::same_place(&places);
-    // Cubes as wide as that: only those around a place can have another one in the same place.
+    // Cubes of the width of that distance: only adjacent cubes can contain another point at the
+    // same position.
     let cube = |place: DVec3| match same_place > 0.0 {
         true => (place / same_place).floor().as_i64vec3(),
         false => I64Vec3::ZERO,
@@ -384,7 +385,7 @@ fn check_points(handles: &[Handle]) -> Result<(), BindError> {
 }
 
 impl BindMethod {
-    /// Rows for all points of the pieces that are bound, and which pieces those are.
+    /// Rows for all points of the bound pieces, and which pieces those are.
     fn rows(
         &self,
         shape: &OrientedSurface,
@@ -428,7 +429,7 @@ impl BindMethod {
     }
 }
 
-/// Rows for all points from rows for cells, by hold.
+/// Rows of all points from rows of cells, by hold.
 fn over_cells(
     shape: &OrientedSurface,
     holds: &[Hold],
@@ -456,7 +457,7 @@ fn over_cells(
     };
     let rows = exec::map_chunks(shape.points.len(), interpolate);
     let rows: Rows = rows.into_iter().flatten().collect();
-    // A piece lies within one component, so its first point tells for all of it.
+    // A piece lies within one component, so its first point decides for all of it.
     let bound = shape
         .pieces
         .iter()
@@ -465,7 +466,7 @@ fn over_cells(
     (rows, bound)
 }
 
-/// Whatever happened, no point is left without a joint.
+/// Gives every remaining point without a joint its nearest one.
 fn fill_empty(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows) {
     if rows.iter().any(Vec::is_empty) {
         let nearest = rigid::nearest_holds(shape, holds);
@@ -482,13 +483,10 @@ fn normalise(row: &mut [(u16, f64)]) {
     row.iter_mut().for_each(|(_, share)| *share /= sum);
 }
 
-/// The heaviest joint of every row alone; of equal ones the lowest.
+/// Keeps only the heaviest joint of every row; the lowest joint wins ties.
 fn keep_heaviest(rows: &mut Rows) {
     for row in rows {
-        let heaviest = row.iter().copied().reduce(|best, next| {
-            let heavier = next.1 > best.1 || (next.1 == best.1 && next.0 < best.0);
-            if heavier { next } else { best }
-        });
+        let heaviest = heaviest_influence(row);
         row.clear();
         row.extend(heaviest.map(|(joint, _)| (joint, 1.0)));
     }

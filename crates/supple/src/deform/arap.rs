@@ -1,21 +1,20 @@
 //! As-rigid-as-possible skinning: the joints of a skeleton serve as point handles.
 //!
-//! `arap-point-handles.txt`, §3.1; what it solves is in [`crate::arap`]. The minimum is that of the
-//! whole surface, so it is found once per pose; what is left for the vertex loop is the frame `[R_i
-//! v'_i − R_i v_i]`.
+//! `arap-point-handles.txt`, §3.1; the solver is [`crate::arap`]. The energy is minimised over the
+//! whole surface once per pose; the vertex loop then applies the frame `[R_i v'_i − R_i v_i]`.
 //!
-//! Under scale and shear (two phases) the rest surface of the energy is the stretched one: a
-//! character that is twice as large is not pressed back.
+//! Under scale and shear (two phases) the rest surface of the energy is the stretched surface, so
+//! that a character at twice its size is not pressed back.
 
 use super::direct::{FieldKey, Fields, OneByOne};
 use super::error::DeformError;
-use super::hats::Hats;
+use super::neighbour_blend::{NeighbourBlend, rigid_frame};
 use super::rigid_motion::{BlendsMotions, RigidMotions, TwoPhases};
 use super::vertex_loop::Deformer;
 use crate::arap::{Arap, ArapOptions, ArapReport, ArapState};
 use crate::rig::Rig;
 use crate::transform::Affine;
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DVec3};
 use std::sync::Arc;
 
 pub(super) fn bake(
@@ -25,25 +24,25 @@ pub(super) fn bake(
     let arap = Arap::new(rig, options)?;
     let report = arap.report();
     let weights = arap.weights().clone();
-    let hats = Hats::of(arap.rest().len(), |point| arap.neighbours(point));
-    let skin = ArapSkin { arap, hats };
+    let neighbours = NeighbourBlend::of(arap.rest().len(), |point| arap.neighbours(point));
+    let skin = ArapSkin { arap, neighbours };
     let skin = Arc::new(TwoPhases::with_weights(rig, &weights, skin));
     Ok((skin, report))
 }
 
-/// A surface ready to be kept rigid.
+/// A surface prepared for the solver.
 #[derive(Debug)]
 struct ArapSkin {
     arap: Arap,
-    hats: Hats,
+    neighbours: NeighbourBlend,
 }
 
-/// What a pose needs.
+/// Scratch data of a pose.
 #[derive(Debug, Default)]
 struct PosedSurface {
     matrices: Vec<DAffine3>,
     stretched: Vec<DVec3>,
-    /// The rest surface of the energy, where it is not that.
+    /// The stretched rest surface, if the pose stretches.
     kept: Vec<DVec3>,
     state: ArapState,
     /// The frame of every point.
@@ -76,8 +75,8 @@ impl BlendsMotions for ArapSkin {
         turns.clear();
         turns.extend(posed.matrices.iter().map(|map| map.matrix3));
         match motions.common_stretch() {
-            // Blended about each joint, a stretch of everything would bend the surface that is to
-            // be kept.
+            // Blending a common stretch about each joint would bend the surface that should stay
+            // rigid.
             Some(stretch) => {
                 let stretched = rest.iter().map(|&place| stretch * place);
                 posed.kept.clear();
@@ -90,22 +89,18 @@ impl BlendsMotions for ArapSkin {
         let turned = state.smoothed.iter().zip(&state.rotations);
         let frames = turned
             .zip(&posed.stretched)
-            .map(|((place, rotation), rest)| {
-                Affine::from_f64(&DAffine3 {
-                    matrix3: DMat3::from_quat(DQuat::from_mat3(rotation).normalize()),
-                    translation: *place - *rotation * *rest,
-                })
-            });
+            .map(|((posed, rotation), rest)| rigid_frame(rotation, *rest, *posed));
         posed.frames.extend(frames);
     }
 
     #[inline]
     fn extras(&self, vertex: usize) -> &[f32] {
-        self.hats.values(self.arap.weld().point_of(vertex))
+        self.neighbours.values(self.arap.weld().point_of(vertex))
     }
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        self.hats.keys(self.arap.weld().point_of(vertex), keys);
+        self.neighbours
+            .keys(self.arap.weld().point_of(vertex), keys);
     }
 
     fn lanes(&self) -> Option<&OneByOne> {
@@ -122,6 +117,6 @@ impl BlendsMotions for ArapSkin {
         posed: &PosedSurface,
     ) -> Affine {
         let point = self.arap.weld().point_of(vertex);
-        self.hats.frame(point, fields.extras, &posed.frames)
+        self.neighbours.frame(point, fields.extras, &posed.frames)
     }
 }

@@ -1,23 +1,23 @@
-//! Delta mush: the posed surface is smoothed in every frame, and the details that smoothing takes
-//! off at rest are put back.
+//! Delta mush: smooths the posed surface in every frame and adds back the details that smoothing
+//! removes at rest.
 //!
 //! `direct-delta-mush.txt`, §3.1: `ṽ` is the smoothed, linearly blended surface (eq. 1 and 2), `d_i
-//! = u_i − ũ_i` what smoothing takes off at rest (eq. 3), and `x_i = ṽ_i + R_i d_i` (eq. 4). The
-//! baseline of direct delta mush, and its reference: with the rotations that fit the weighted patch
-//! best (eq. 5) instead of tangent frames, the two are the same.
+//! = u_i − ũ_i` the detail that smoothing removes at rest (eq. 3), and `x_i = ṽ_i + R_i d_i` (eq.
+//! 4). This is the baseline and the reference of direct delta mush: with best-fit rotations of the
+//! weighted patch (eq. 5) instead of tangent frames, both methods agree.
 //!
-//! Smoothing looks at the whole surface, so it happens once per pose; what is left for the vertex
-//! loop is the frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`.
+//! Smoothing needs the whole surface, so it runs once per pose; the vertex loop then applies the
+//! frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`.
 //!
-//! Under scale and shear (two phases) the rest surface of the second phase is the stretched one: it
-//! is smoothed too.
+//! Under scale and shear (two phases) the rest surface of the second phase is the stretched
+//! surface, which is smoothed as well.
 //!
-//! Another rest shape, such as a morphed one, goes through the frames of the one that was baked:
-//! what it adds turns as details do.
+//! Another rest shape, such as a morphed one, uses the frames of the baked shape: the difference
+//! rotates as details do.
 
 use super::direct::{FieldKey, Fields, OneByOne};
 use super::error::DeformError;
-use super::hats::Hats;
+use super::neighbour_blend::{NeighbourBlend, rigid_frame};
 use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotions, TwoPhases};
 use super::streams::{
     Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
@@ -29,16 +29,16 @@ use crate::polar::{nearest_rotation, outer};
 use crate::rig::Rig;
 use crate::smoothing::{Domain, Scratch, Series, Smoothing, Values};
 use crate::transform::Affine;
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The options of delta mush.
+/// Options of delta mush.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeltaMush {
-    /// How the surface is smoothed: iterations, `λ` and its shares, and what the bind is.
+    /// How the surface is smoothed: iterations, `λ`, painted factors of `λ`, and the kind of bind.
     pub smoothing: MushOptions,
-    /// How details turn.
+    /// How details are rotated.
     pub frames: LocalFrames,
 }
 
@@ -49,13 +49,13 @@ impl DeltaMush {
     };
 }
 
-/// How the frames that turn details are found.
+/// How the frames that rotate details are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LocalFrames {
-    /// From the normal and one edge of the smoothed surface, as the original method does.
+    /// From the normal and one edge of the smoothed surface, as in the original method.
     #[default]
     Tangent,
-    /// The rotation that fits the smoothed patch best: what direct delta mush bakes, solved anew in
+    /// The rotation that fits the smoothed patch best: as direct delta mush bakes it, but solved in
     /// every frame.
     BestFit,
 }
@@ -67,7 +67,7 @@ pub(super) fn bake(rig: &Rig, options: &DeltaMush) -> Result<Arc<dyn Deformer>, 
     Ok(Arc::new(TwoPhases::with_weights(rig, &weights, skin)))
 }
 
-/// A surface ready to be smoothed.
+/// A surface prepared for smoothing.
 #[derive(Debug)]
 struct DeltaMushSkin {
     surface: MushSurface,
@@ -76,16 +76,16 @@ struct DeltaMushSkin {
     series: Series,
     frames: LocalFrames,
     triangles: Vec<[u32; 3]>,
-    /// At rest: the places, and what is known of the smoothed surface.
+    /// Rest positions, and the smoothed rest surface.
     rest: Vec<DVec3>,
     smooth_rest: SmoothSurface,
     /// The neighbour that gives each point's tangent.
     towards: Vec<u32>,
-    /// For best-fit frames: by how much the patch of each point is thickened. Empty if none is.
+    /// For best-fit frames: by how much each patch is thickened. Empty if no patch is thickened.
     thickness: Vec<f64>,
-    /// A place that coordinates are taken about.
+    /// The origin of coordinates in covariances.
     middle: DVec3,
-    hats: Hats,
+    neighbours: NeighbourBlend,
 }
 
 /// The smoothed surface at rest, or stretched.
@@ -106,7 +106,7 @@ impl DeltaMushSkin {
             .collect();
         let rest = surface.laplacian.points().to_vec();
         let middle = rest.iter().sum::<DVec3>() / rest.len().max(1) as f64;
-        let hats = Hats::of(rest.len(), |point| surface.laplacian.row(point).0);
+        let neighbours = NeighbourBlend::of(rest.len(), |point| surface.laplacian.row(point).0);
         let mut skin = DeltaMushSkin {
             smoothing: options.smoothing.smoothing(),
             series: domain.series(options.smoothing.smoothing()),
@@ -119,7 +119,7 @@ impl DeltaMushSkin {
             towards: Vec::new(),
             thickness: Vec::new(),
             middle,
-            hats,
+            neighbours,
         };
         let mut posed = PosedSurface::default();
         skin.smooth(&skin.rest, &mut posed);
@@ -133,7 +133,7 @@ impl DeltaMushSkin {
         skin
     }
 
-    /// By how much each patch is thickened, judged at rest as direct delta mush does.
+    /// By how much each patch is thickened, measured at rest as in direct delta mush.
     fn missing_thickness(&self, posed: &mut PosedSurface) -> Vec<f64> {
         posed.blended.clone_from(&self.rest);
         posed.stretched.clone_from(&self.rest);
@@ -150,7 +150,7 @@ impl DeltaMushSkin {
         }
     }
 
-    /// Smooths places into the first block of the posed values.
+    /// Smooths positions into the first block of the posed values.
     fn smooth(&self, places: &[DVec3], posed: &mut PosedSurface) {
         let about = |place: &DVec3| (*place - self.middle).extend(0.0).to_array();
         posed.values.clear();
@@ -160,7 +160,7 @@ impl DeltaMushSkin {
             .smooth(&self.series, &mut posed.values, count, &mut posed.scratch);
     }
 
-    /// What is known of the surface that was just smoothed.
+    /// Reads the surface that was just smoothed.
     fn take(&self, posed: &PosedSurface, smooth: &mut SmoothSurface) {
         let place = |[x, y, z, _]: &Values<4>| DVec3::new(*x, *y, *z) + self.middle;
         smooth.places.clear();
@@ -176,7 +176,7 @@ impl DeltaMushSkin {
         }
     }
 
-    /// For every point the neighbour that lies farthest along the surface.
+    /// For every point, the neighbour that is farthest along the surface.
     fn tangent_neighbours(&self, smooth: &SmoothSurface) -> Vec<u32> {
         let towards = |point: usize| {
             let normal = smooth.normals[point].normalize_or_zero();
@@ -191,8 +191,8 @@ impl DeltaMushSkin {
         (0..smooth.places.len()).map(towards).collect()
     }
 
-    /// The frame of the smoothed surface at a point: a tangent, what is perpendicular to both, the
-    /// normal. None where the surface has collapsed.
+    /// The frame of the smoothed surface at a point: tangent, bitangent, normal. None where the
+    /// surface has collapsed.
     fn tangent_frame(&self, smooth: &SmoothSurface, point: usize) -> Option<DMat3> {
         let normal = smooth.normals[point].try_normalize()?;
         let edge = smooth.places[self.towards[point] as usize] - smooth.places[point];
@@ -201,9 +201,9 @@ impl DeltaMushSkin {
     }
 }
 
-/// For passes elsewhere.
+/// Smoothing passes on a GPU.
 impl DeltaMushSkin {
-    /// The points of each connected piece.
+    /// The points of each connected piece of the surface.
     fn pieces(&self) -> Vec<Vec<u32>> {
         let mut sets = DisjointSets::new(self.rest.len());
         for point in 0..self.rest.len() {
@@ -211,7 +211,8 @@ impl DeltaMushSkin {
                 sets.join(point, neighbour as usize);
             }
         }
-        // Cotangents may count no edge of a triangle; its normal still needs all corners.
+        // An edge may have the cotangent weight zero; the normal of its triangle still needs all
+        // three corners.
         for [a, b, c] in &self.triangles {
             sets.join(*a as usize, *b as usize);
             sets.join(*a as usize, *c as usize);
@@ -224,7 +225,7 @@ impl DeltaMushSkin {
         pieces.into_values().collect()
     }
 
-    /// The joint that holds most of some points.
+    /// The joint with the largest sum of weights over some points.
     fn bearer(&self, points: &[u32]) -> u16 {
         let mut held: BTreeMap<u16, f64> = BTreeMap::new();
         for &point in points {
@@ -238,7 +239,7 @@ impl DeltaMushSkin {
     }
 }
 
-/// What a pose needs.
+/// Scratch data of a pose.
 #[derive(Clone, Debug, Default)]
 struct PosedSurface {
     matrices: Vec<DAffine3>,
@@ -257,8 +258,7 @@ struct PosedSurface {
 }
 
 impl DeltaMushSkin {
-    /// `Q_i − q_i p_iᵀ` of every point: the smoothed products of where points go and where they
-    /// come from.
+    /// `Q_i − q_i p_iᵀ` of every point: smoothed products of posed and rest positions.
     fn smooth_products(&self, posed: &mut PosedSurface) {
         let (middle, products) = (self.middle, &mut posed.products);
         products.clear();
@@ -277,8 +277,8 @@ impl DeltaMushSkin {
             .smooth(&self.series, products, count, &mut posed.product_scratch);
     }
 
-    /// `Σ_j ψ_ij R_j` of every point, which turns what thickens its patch: the joints' rotations,
-    /// blended by the weights and smoothed. Nothing if no patch is thickened.
+    /// `Σ_j ψ_ij R_j` of every point: the joints' rotations, blended by the weights and smoothed.
+    /// It rotates what thickens a patch; nothing if no patch is thickened.
     fn smooth_rotations(&self, motions: &RigidMotions, posed: &mut PosedSurface) {
         posed.rotations.clear();
         if self.thickness.is_empty() {
@@ -361,11 +361,8 @@ impl BlendsMotions for DeltaMushSkin {
                     nearest_rotation(&products)
                 }
             };
-            let translation = after.places[point] - rotation * before.places[point];
-            posed.frames.push(Affine::from_f64(&DAffine3 {
-                matrix3: DMat3::from_quat(DQuat::from_mat3(&rotation).normalize()),
-                translation,
-            }));
+            let (rest, smoothed) = (before.places[point], after.places[point]);
+            posed.frames.push(rigid_frame(&rotation, rest, smoothed));
         }
         posed.smooth_rest = rest;
         posed.smooth_posed = after;
@@ -373,11 +370,12 @@ impl BlendsMotions for DeltaMushSkin {
 
     #[inline]
     fn extras(&self, vertex: usize) -> &[f32] {
-        self.hats.values(self.surface.weld.point_of(vertex))
+        self.neighbours.values(self.surface.weld.point_of(vertex))
     }
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        self.hats.keys(self.surface.weld.point_of(vertex), keys);
+        self.neighbours
+            .keys(self.surface.weld.point_of(vertex), keys);
     }
 
     fn lanes(&self) -> Option<&OneByOne> {
@@ -394,11 +392,11 @@ impl BlendsMotions for DeltaMushSkin {
         posed: &PosedSurface,
     ) -> Affine {
         let point = self.surface.weld.point_of(vertex);
-        self.hats.frame(point, fields.extras, &posed.frames)
+        self.neighbours.frame(point, fields.extras, &posed.frames)
     }
 
-    /// Best-fit frames would have to smooth products of coordinates, whose differences need double
-    /// precision: direct delta mush has those frames baked.
+    /// Best-fit frames would need smoothed products of coordinates, whose differences need double
+    /// precision. Direct delta mush bakes those frames.
     fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<PosedSurface>)> {
         let layout = StreamLayout::of(Kernel::DeltaMush, 1, 0, 3);
         (self.frames == LocalFrames::Tangent).then_some((layout, self as _))
@@ -458,7 +456,7 @@ impl MotionStreams<PosedSurface> for DeltaMushSkin {
         stream.numbers.push(f32::from_bits(point));
     }
 
-    /// The GPU smooths.
+    /// False: smoothing runs on the GPU.
     fn needs_pose(&self) -> bool {
         false
     }

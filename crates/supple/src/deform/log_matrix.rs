@@ -1,23 +1,23 @@
-//! Log-matrix skinning: matrix logarithms, blended linearly, and the exponential of the sum.
+//! Log-matrix skinning: blends matrix logarithms linearly and takes the exponential of the sum.
 //!
 //! `skinning-course-direct-methods.txt`, §4, eq. (14) (printed there without the weights): `exp(Σ
-//! w_j log T_j)`. The whole affine matrix takes part, scale and shear too, so there are no two
-//! phases. Its known failures are the method's own and stay: all logarithms are taken at the
-//! identity, so blends do not take the shortest path where joints are far from their rest rotation,
-//! and the result changes when the whole character turns or moves. Some matrices have no real
-//! logarithm at all (a mirror, a lost dimension, two different negative eigenvalues); a pose that
-//! blends such a joint is refused with its name. (What scales or mirrors the world as a whole is
-//! taken off before: `world.rs`.) In `f64`, as squarings lose digits.
+//! w_j log T_j)`. The whole affine matrix is blended, including scale and shear, so there are no
+//! two phases. The known failures of the method are kept: all logarithms are taken at the identity,
+//! so blends do not take the shortest path if joints are far from their rest rotation, and the
+//! result changes when the whole character rotates or moves. Some matrices have no real logarithm
+//! (with mirroring, a lost dimension, or two different negative eigenvalues); a pose that blends
+//! such a joint is an error that names the joint. (Scale and mirroring shared by all joints are
+//! removed before: `common_scale.rs`.) Computed in `f64`, since squarings lose digits.
 //!
-//! A file may store positions in a space of their own (integers in a box), and its bind matrices
-//! then begin with the map `D` out of it, a scale and a shift: every `T_j` is that of the plain
-//! character times `D`. A logarithm would blend `D` with the motions. So logarithms are those of
-//! `T_j D⁻¹`, and the exponential of the sum is followed by `D`. The rest pose tells `D`
-//! ([`dequantisation`]); where positions are stored as they are, it is left out.
+//! A file may store positions in a space of their own (integers in a box). Its bind matrices then
+//! begin with the map `D` out of that space, a scale and a translation: every `T_j` is that of the
+//! plain character times `D`. A logarithm would blend `D` with the motions. So logarithms are taken
+//! of `T_j D⁻¹`, and the exponential of the sum is followed by `D`. `D` is found from the rest pose
+//! ([`dequantisation`]), and omitted if positions are stored as they are.
 
+use super::common_scale::{CommonScale, RestScale};
 use super::direct::{Direct, FieldKey, Fields, OneByOne};
 use super::error::{DeformError, NoLogarithm};
-use super::world::{CommonScale, World};
 use crate::bind_matrix::{BindFault, BindMatrix};
 use crate::mesh::Mesh;
 use crate::polar::Polar;
@@ -30,10 +30,10 @@ use glam::{DAffine3, DMat3, DMat4, DVec3, Vec3};
 #[derive(Clone, Debug)]
 pub(super) struct LogMatrixSkin {
     weights: Weights,
-    /// True for joints that share a vertex with another; the rest need no logarithm.
+    /// True for joints that share a vertex with another joint; the others need no logarithm.
     blended: Vec<bool>,
-    common_scale: CommonScale,
-    /// `D` and its inverse, unless positions are stored as they are.
+    rest_scale: RestScale,
+    /// `D` and its inverse; none if positions are stored as they are.
     rest: Option<[DAffine3; 2]>,
     names: Vec<String>,
 }
@@ -45,8 +45,8 @@ pub(super) struct LogMatrixPose {
     /// The palette after `D⁻¹`.
     from_rest: Vec<Affine>,
     logarithms: Vec<DMat4>,
-    /// What was taken off all joints before.
-    world: World,
+    /// The common scale that was removed from all joints.
+    common_scale: CommonScale,
 }
 
 impl LogMatrixSkin {
@@ -65,28 +65,27 @@ impl LogMatrixSkin {
             weights: weights.clone(),
             names: (0..blended.len()).map(name).collect(),
             blended,
-            common_scale: match &rest {
-                Some([rest, _]) => CommonScale::of(rig).relative_to(rest),
-                None => CommonScale::of(rig),
+            rest_scale: match &rest {
+                Some([rest, _]) => RestScale::of(rig).relative_to(rest),
+                None => RestScale::of(rig),
             },
             rest,
         }
     }
 }
 
-/// The largest share by which a map may differ from another and still be the same up to rounding.
+/// The largest relative difference of maps that are equal up to rounding.
 const SAME: f64 = 1e-5;
 
-/// The map out of the space that positions are stored in, and its inverse. None if there is no such
-/// space, or if it is only another unit, which all joints share.
+/// The map out of the space of stored positions, and its inverse. None if there is no such space,
+/// or if it only changes the unit, which all joints share.
 ///
-/// In the rest pose the joint that holds most of the surface does `R D`, with `R` where the
-/// character stands. `R` turns and shifts, but does not scale; so a scale tells that there is a
-/// `D`, and the polar decomposition tells which. The shift is all put down to `D`, as a character
-/// that is stored in a box rests where it was bound.
+/// In the rest pose, the joint that holds most of the surface has the map `R D`, where `R` is the
+/// placement of the character. `R` rotates and translates but does not scale; so a scale implies a
+/// `D`, which the polar decomposition separates. The translation is attributed to `D` entirely,
+/// since a character that is stored in a box rests where it was bound.
 ///
-/// Only asked where positions are [integers](is_quantised): those of other characters are in the
-/// space that the formula is about.
+/// Only for positions that are [integers](is_quantised): others are in the space of the formula.
 fn dequantisation(rig: &Rig) -> Option<[DAffine3; 2]> {
     if !is_quantised(rig.mesh()) {
         return None;
@@ -123,12 +122,12 @@ fn dequantisation(rig: &Rig) -> Option<[DAffine3; 2]> {
     (map.is_finite() && inverse.is_finite()).then_some([map, inverse])
 }
 
-/// True if all positions are integers, or integers that a file's type divides by its largest
+/// True if all positions are integers, or integers divided by the largest integer of their type
 /// (`KHR_mesh_quantization`).
 fn is_quantised(mesh: &Mesh) -> bool {
     let steps = [1.0, 127.0, 255.0, 32767.0, 65535.0];
     steps.into_iter().any(|steps: f32| {
-        // A hundredth of a step is more than `f32` rounds off any of them.
+        // A hundredth of a step is more than the rounding of `f32` for any of these types.
         let is_step = |place: &Vec3| {
             let place = *place * steps;
             place.abs_diff_eq(place.round(), 0.01)
@@ -154,11 +153,11 @@ impl Direct for LogMatrixSkin {
             ),
             None => posed.from_rest.extend_from_slice(palette),
         }
-        posed.world = self.common_scale.world(&posed.from_rest);
+        posed.common_scale = self.rest_scale.common_scale(&posed.from_rest);
         posed.logarithms.clear();
         for (joint, map) in posed.from_rest.iter().enumerate() {
             let logarithm = match self.blended[joint] {
-                true => logarithm(&posed.world.taken_off(map)),
+                true => logarithm(&posed.common_scale.removed_from(map)),
                 false => Ok(DMat4::ZERO),
             };
             let none = |reason| DeformError::NoLogarithm {
@@ -200,14 +199,13 @@ impl Direct for LogMatrixSkin {
             Some([rest_from_bind, _]) => blend * *rest_from_bind,
             None => blend,
         };
-        posed.world.put_back(Affine::from_f64(&blend))
+        posed.common_scale.reapplied_to(Affine::from_f64(&blend))
     }
 }
 
-/// The exponential of a matrix whose last row is zero: halved until it is small, a Taylor series,
-/// squared back.
+/// The exponential of a matrix whose last row is zero: scaling, Taylor series, squaring.
 fn exponential(matrix: &DMat4) -> DMat4 {
-    // The translation enters linearly: only the rest must be small.
+    // The translation enters linearly: only the linear part must be small.
     let linear = DMat3::from_mat4(*matrix).to_cols_array();
     let size = linear
         .into_iter()
@@ -218,7 +216,8 @@ fn exponential(matrix: &DMat4) -> DMat4 {
         0
     };
     let small = *matrix * 0.5f64.powi(halvings);
-    // Three columns of at most a quarter: the twelfth term is below the last digit.
+    // The entries of three columns are at most a quarter, so the twelfth term is below the last
+    // digit.
     let mut result = DMat4::IDENTITY;
     for term in (1..=14).rev() {
         result = DMat4::IDENTITY + small * result * (1.0 / f64::from(term));
@@ -229,12 +228,12 @@ fn exponential(matrix: &DMat4) -> DMat4 {
     result
 }
 
-/// The real logarithm of an affine map nearest to zero; why not, if there is no real one.
+/// The principal real logarithm of an affine map, or the reason why there is none.
 ///
 /// `log [A t; 0 1] = [L u; 0 0]` with `L = log A` and `t = (Σ L^k / (k+1)!) u`.
 fn logarithm(map: &DAffine3) -> Result<DMat4, NoLogarithm> {
     let linear = linear_logarithm(&map.matrix3)?;
-    // The sum is a block of the exponential of [L I; 0 0], which holds for its columns one by one.
+    // The sum is a block of the exponential of [L I; 0 0], here column by column.
     let column = |axis: DVec3| {
         let matrix = DMat4::from_mat3_translation(linear, axis);
         let matrix = DMat4 {
@@ -255,15 +254,15 @@ fn logarithm(map: &DAffine3) -> Result<DMat4, NoLogarithm> {
     }
 }
 
-/// Two matrices whose products differ by less than this, relative to their size, are taken to
-/// commute.
+/// Matrices are considered to commute if their products differ by less than this, relative to their
+/// size.
 const COMMUTE: f64 = 1e-6;
 
 fn linear_logarithm(matrix: &DMat3) -> Result<DMat3, NoLogarithm> {
     if !matrix.is_finite() {
         return Err(NoLogarithm::NotFinite);
     }
-    // Of what is flattened, rounding decides whether it mirrors.
+    // In a flattened matrix, rounding decides the sign of the determinant.
     let fault = BindMatrix::of(&DAffine3::from_mat3(*matrix)).fault();
     if fault.is_some_and(BindFault::is_singular) {
         return Err(NoLogarithm::Flattens);
@@ -282,10 +281,10 @@ fn linear_logarithm(matrix: &DMat3) -> Result<DMat3, NoLogarithm> {
             .into_iter()
             .fold(0.0f64, |size, entry| size.max(entry.abs()))
     };
-    // A uniform scale, or one along the axis of the rotation: then the logarithms add, also at a
-    // half turn, where pairs of equal negative eigenvalues leave the general way without an
-    // answer. It is the logarithm that must commute: a half turn commutes with any stretch in
-    // its plane.
+    // With a uniform scale, or a scale along the axis of the rotation, the logarithms add up. This
+    // also covers half turns, where pairs of equal negative eigenvalues defeat the general
+    // algorithm. The logarithm must commute, not the rotation: a half turn commutes with any
+    // stretch in its plane.
     let apart = turn * stretch - stretch * turn;
     if size(&apart) <= COMMUTE * size(&stretch) {
         return Ok(turn + stretch_logarithm(&stretch));
@@ -293,11 +292,12 @@ fn linear_logarithm(matrix: &DMat3) -> Result<DMat3, NoLogarithm> {
     if has_negative_eigenvalue(matrix) {
         return Err(NoLogarithm::NegativeEigenvalues);
     }
-    // Square roots until the matrix is near the identity, a series there, doubled back.
+    // Inverse scaling and squaring: square roots until the matrix is near the identity, then a
+    // series.
     let mut root = *matrix;
     let mut roots = 0;
     while size(&(root - DMat3::IDENTITY)) > 0.1 {
-        // Roots that are not found are those of matrices with hardly any determinant.
+        // Square roots fail for matrices with nearly zero determinant.
         root = square_root(&root).ok_or(NoLogarithm::Flattens)?;
         roots += 1;
         if roots > 60 {
@@ -316,8 +316,8 @@ fn linear_logarithm(matrix: &DMat3) -> Result<DMat3, NoLogarithm> {
     Ok(sum * 2f64.powi(roots))
 }
 
-/// The angle times the axis, as the matrix of a cross product. At exactly half a turn either sense
-/// would do.
+/// Angle times axis, as a cross-product matrix. At exactly half a turn, either sign of the axis is
+/// right.
 fn rotation_logarithm(rotation: glam::DQuat) -> DMat3 {
     let turn = rotation.to_scaled_axis();
     let turn = match turn.length() {
@@ -337,7 +337,7 @@ fn stretch_logarithm(stretch: &DMat3) -> DMat3 {
     axes * DMat3::from_diagonal(values.map(f64::ln)) * axes.transpose()
 }
 
-/// Whether a matrix of positive determinant has a negative eigenvalue: then it has two.
+/// Whether a matrix of positive determinant has a negative eigenvalue; it then has two.
 ///
 /// They are the negative roots of the characteristic polynomial `λ³ − t λ² + m λ − d`. It is
 /// negative at zero and at −∞, so there are such roots if and only if its largest value for
@@ -354,7 +354,7 @@ fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
     }
     let left = (trace - discriminant.sqrt()) / 3.0;
     let value = ((left - trace) * left + minors) * left - determinant;
-    // Roundings of the size of the terms count as touching zero.
+    // Rounding errors of the size of the terms count as touching zero.
     let size =
         left.abs().powi(3) + (trace * left * left).abs() + (minors * left).abs() + determinant;
     left < 0.0 && value >= -1e-9 * size
@@ -376,7 +376,7 @@ fn square_root(matrix: &DMat3) -> Option<DMat3> {
         let size =
             |matrix: &DMat3| entries(matrix).fold(0.0f64, |size, entry| size.max(entry.abs()));
         let change = size(&change) / size(&root);
-        // Done at the last digit, or where rounding lets it come no nearer.
+        // Converged at the last digit, or at the limit of rounding.
         if change <= 1e-14 || (change < 1e-6 && change >= before) {
             return Some(root);
         }

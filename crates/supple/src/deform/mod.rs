@@ -3,14 +3,16 @@
 //! A direct method ends in one affine frame per vertex, so its file supplies only that, and what it
 //! computes once per pose (`Direct` in `direct.rs`; `BlendsMotions` in `rigid_motion.rs` for
 //! methods that only know rigid motions). The vertex loops and the three kinds of normals exist
-//! once. To add a method: a file, an arm of [`Method`] with its words, an arm of [`Skin::bake_with`];
-//! the property tests in `tests/properties.rs` pick it up from [`Method::ALL`].
+//! once. To add a method: a file, an arm of [`Method`] with its words, an arm of
+//! [`Skin::bake_with`]; the property tests in `tests/properties.rs` pick it up from
+//! [`Method::ALL`].
 
 mod antipodality;
 #[cfg(feature = "arap")]
 mod arap;
 mod baked_data;
 mod centers_of_rotation;
+mod common_scale;
 mod cor_procrustes;
 mod delta_mush;
 mod differential;
@@ -20,7 +22,6 @@ mod dual_quat;
 mod dual_quaternion;
 mod dual_quaternion_intrinsic;
 mod error;
-mod hats;
 mod instructions;
 mod lanes;
 mod linear;
@@ -28,6 +29,7 @@ mod linear_dual_blend;
 mod log_matrix;
 mod method;
 mod multi_linear;
+mod neighbour_blend;
 mod normals;
 mod output;
 mod rigid;
@@ -40,7 +42,6 @@ mod stretch_twist;
 mod swing_twist;
 mod vertex_loop;
 mod workspace;
-mod world;
 
 pub use antipodality::Antipodality;
 pub use baked_data::BakedData;

@@ -1,24 +1,25 @@
-//! Where a deformed surface goes: slices of vectors, or vertex buffers as engines lay them out.
+//! Destinations of a deformed surface: slices of vectors, or vertex buffers in an engine's layout.
 
 use super::error::DeformError;
 use super::lanes::BLOCK;
+use crate::normals::octahedral;
 use glam::{Vec3, Vec4};
 
-/// Where a deformed surface goes: the caller's slices, each of one entry per vertex.
+/// Destination of a deformed surface: slices with one entry per vertex.
 #[derive(Debug)]
 pub struct Output<'a> {
     /// Posed positions.
     pub positions: &'a mut [Vec3],
     /// Posed unit normals, if wanted.
     pub normals: Option<&'a mut [Vec3]>,
-    /// Posed unit tangents (handedness in `w`), if wanted; needs a shape that has tangents.
+    /// Posed unit tangents (handedness in `w`), if wanted; only for shapes with tangents.
     pub tangents: Option<&'a mut [Vec4]>,
 }
 
-/// Vertex buffers of an engine: attributes side by side in one buffer or apart in several, packed
-/// or not.
+/// Vertex buffers of an engine: attributes interleaved in one buffer or in up to three separate
+/// ones, packed or not.
 ///
-/// Numbers are written in the order of bytes of the machine, as graphics interfaces want them.
+/// Numbers are written in native byte order, as graphics APIs expect.
 ///
 /// ```
 /// use supple::deform::{NormalFormat, Place, VertexBuffer, VertexBuffers};
@@ -35,66 +36,66 @@ pub struct Output<'a> {
 /// ```
 #[derive(Debug)]
 pub struct VertexBuffers<'a, 'b> {
-    /// The buffers, three at most.
+    /// The buffers, at most three.
     pub buffers: &'b mut [VertexBuffer<'a>],
-    /// Where positions go: three `f32` each.
+    /// The place of positions: three `f32` each.
     pub position: Place,
-    /// Where unit normals go, and as what, if they are wanted.
+    /// The place and format of unit normals, if wanted.
     pub normal: Option<(Place, NormalFormat)>,
-    /// Where unit tangents go, and as what, if they are wanted; the sign of the bitangent comes
-    /// last.
+    /// The place and format of unit tangents, if wanted; the sign of the bitangent is the last
+    /// component.
     pub tangent: Option<(Place, TangentFormat)>,
 }
 
-/// Bytes with room for every vertex.
+/// A buffer with room for every vertex.
 #[derive(Debug)]
 pub struct VertexBuffer<'a> {
-    /// The bytes of all vertices. Behind the last vertex's attributes none are needed.
+    /// The bytes of all vertices. The last vertex needs none after its attributes.
     pub bytes: &'a mut [u8],
-    /// From a vertex to the next, in bytes.
+    /// The number of bytes from one vertex to the next.
     pub stride: usize,
 }
 
-/// A place within the bytes of each vertex.
+/// The place of an attribute within the bytes of each vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which buffer.
+    /// The index of the buffer.
     pub buffer: usize,
-    /// How many bytes behind the beginning of a vertex.
+    /// The number of bytes from the start of the vertex.
     pub offset: usize,
 }
 
-/// How a normal is written.
+/// Format of a normal in a vertex buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NormalFormat {
     /// Three `f32`: twelve bytes.
     #[default]
     Float32,
-    /// Four `i16`, in parts of 32767, the last one zero: eight bytes.
+    /// Four `i16` in units of 1/32767, the last one zero: eight bytes.
     Snorm16,
-    /// Four `i8`, in parts of 127, the last one zero: four bytes.
+    /// Four `i8` in units of 1/127, the last one zero: four bytes.
     Snorm8,
-    /// Two `i16`, in parts of 32767: the normal projected onto an octahedron that is unfolded into
-    /// a square. Four bytes, a thousand times as exact as [`NormalFormat::Snorm8`] for as many.
+    /// Two `i16` in units of 1/32767: octahedral coordinates (see [`octahedral`]). Four bytes, and
+    /// a thousand times as precise as [`NormalFormat::Snorm8`].
     Octahedral16,
 }
 
-/// How a tangent is written.
+/// Format of a tangent in a vertex buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TangentFormat {
     /// Four `f32`: sixteen bytes.
     #[default]
     Float32,
-    /// Four `i16`, in parts of 32767: eight bytes.
+    /// Four `i16` in units of 1/32767: eight bytes.
     Snorm16,
-    /// Four `i8`, in parts of 127: four bytes.
+    /// Four `i8` in units of 1/127: four bytes.
     Snorm8,
 }
 
 const POSITION_BYTES: usize = 12;
 
 impl NormalFormat {
-    /// How many bytes it takes.
+    /// The number of bytes of a normal.
     pub fn bytes(self) -> usize {
         match self {
             NormalFormat::Float32 => 12,
@@ -108,13 +109,13 @@ impl NormalFormat {
             NormalFormat::Float32 => write_floats(normal.to_array(), bytes),
             NormalFormat::Snorm16 => write_snorm16(normal.extend(0.0).to_array(), bytes),
             NormalFormat::Snorm8 => write_snorm8(normal.extend(0.0), bytes),
-            NormalFormat::Octahedral16 => write_snorm16(octahedral(normal), bytes),
+            NormalFormat::Octahedral16 => write_snorm16(octahedral(normal).to_array(), bytes),
         }
     }
 }
 
 impl TangentFormat {
-    /// How many bytes it takes.
+    /// The number of bytes of a tangent.
     pub fn bytes(self) -> usize {
         match self {
             TangentFormat::Float32 => 16,
@@ -153,24 +154,8 @@ fn write_snorm8(numbers: Vec4, bytes: &mut [u8]) {
     }
 }
 
-/// A direction as a place in the square `[−1, 1]²`: the upper half of the octahedron inside, the
-/// lower half folded out into the corners.
-#[inline]
-fn octahedral(direction: Vec3) -> [f32; 2] {
-    let sum = direction.abs().element_sum();
-    if sum.is_nan() || sum <= 0.0 {
-        return [0.0; 2];
-    }
-    let [x, y, z] = (direction / sum).to_array();
-    if z >= 0.0 {
-        [x, y]
-    } else {
-        [(1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y)]
-    }
-}
-
 impl VertexBuffers<'_, '_> {
-    /// What is wrong with the layout, or with the sizes for so many vertices.
+    /// Checks the layout, and the sizes for a number of vertices.
     pub(super) fn check(&self, vertices: usize) -> Result<(), DeformError> {
         let position = Some(("positions", self.position, POSITION_BYTES));
         let normal = self
@@ -227,17 +212,17 @@ impl VertexBuffers<'_, '_> {
     }
 }
 
-/// One for each attribute.
+/// One buffer per attribute.
 const MOST_BUFFERS: usize = 3;
 
-/// What the vertex loop writes into: the outputs of a run of vertices.
+/// The output of the vertex loop for a run of vertices.
 #[derive(Debug)]
 pub(super) enum Sink<'a> {
     Slices(Output<'a>),
     Buffers(BufferSink<'a>),
 }
 
-/// Buffers of a checked layout.
+/// Buffers with a checked layout.
 #[derive(Debug)]
 pub(super) struct BufferSink<'a> {
     bytes: [&'a mut [u8]; 3],
@@ -279,7 +264,7 @@ impl BufferSink<'_> {
 }
 
 impl<'a> Sink<'a> {
-    /// The first so many vertices, and the others.
+    /// Splits off the first vertices.
     pub(super) fn split_at(self, vertices: usize) -> (Sink<'a>, Sink<'a>) {
         match self {
             Sink::Slices(output) => {
@@ -310,7 +295,7 @@ impl BufferSink<'_> {
         self.layout.tangent.is_some()
     }
 
-    /// Writes what is wanted of some vertices, from the first of the sink on.
+    /// Writes the wanted attributes of a run of vertices, from the first vertex of the sink.
     pub(super) fn put(&mut self, surface: &Output<'_>) {
         let position = self.layout.position;
         for (vertex, value) in surface.positions.iter().enumerate() {
@@ -335,7 +320,7 @@ impl<'a> From<Output<'a>> for Sink<'a> {
     }
 }
 
-/// A deformed surface on its way into vertex buffers.
+/// A deformed surface to be copied into vertex buffers.
 #[derive(Debug, Default)]
 pub(super) struct WholeSurface {
     positions: Vec<Vec3>,
@@ -344,7 +329,7 @@ pub(super) struct WholeSurface {
 }
 
 impl WholeSurface {
-    /// Room for so many vertices.
+    /// Slices for a number of vertices.
     pub(super) fn sized(&mut self, vertices: usize, normals: bool, tangents: bool) -> Output<'_> {
         self.positions.resize(vertices, Vec3::ZERO);
         self.normals.resize(vertices, Vec3::ZERO);
@@ -357,7 +342,7 @@ impl WholeSurface {
     }
 }
 
-/// The same for the vertices of a block, which fit into the nearest cache.
+/// The vertices of a block to be copied into vertex buffers; they fit into the L1 cache.
 #[derive(Debug)]
 pub(super) struct BlockSurface {
     positions: [Vec3; BLOCK],
@@ -376,7 +361,7 @@ impl Default for BlockSurface {
 }
 
 impl BlockSurface {
-    /// Slices of so many vertices, of what a sink wants.
+    /// Slices for a number of vertices, with the attributes that a sink wants.
     pub(super) fn output(&mut self, vertices: usize, sink: &BufferSink<'_>) -> Output<'_> {
         let normals = &mut self.normals[..vertices];
         let tangents = &mut self.tangents[..vertices];
@@ -389,7 +374,7 @@ impl BlockSurface {
 }
 
 impl<'a> Output<'a> {
-    /// The same slices for a shorter while.
+    /// The same slices with a shorter lifetime.
     pub(super) fn reborrowed(&mut self) -> Output<'_> {
         Output {
             positions: self.positions,
@@ -398,7 +383,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The first so many vertices, and the others.
+    /// Splits off the first vertices.
     pub(super) fn split_at(self, vertices: usize) -> (Output<'a>, Output<'a>) {
         let (positions, other_positions) = self.positions.split_at_mut(vertices);
         let normals = self.normals.map(|normals| normals.split_at_mut(vertices));

@@ -1,18 +1,18 @@
-//! Scale and shear for methods that only know rigid motions, in two phases (§4 of the course).
+//! Scale and shear for methods that blend rigid motions, in two phases (§4 of the course).
 //!
 //! Each joint's matrix is split by a polar decomposition into `R·S`. The stretches `S` are blended
 //! linearly, each about the rest position of its joint, and applied first; then the method blends
-//! the rigid motions that are left. About the origin instead of the joint, the result would depend
-//! on where the character stands.
+//! the remaining rigid motions. With stretches about the origin, the result would depend on the
+//! position of the character.
 //!
-//! Scales and mirrors that are common to all joints are taken off before (`world.rs`). What else
-//! mirrors, and what is degenerate, has an answer: [`Polar`] tells it.
+//! Uniform scale and mirroring shared by all joints are removed before (`common_scale.rs`). For other
+//! mirrored matrices and for degenerate ones, [`Polar`] defines the result.
 
+use super::common_scale::{CommonScale, RestScale};
 use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, OneByOne, Streams};
 use super::error::DeformError;
 use super::lanes::{ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes};
 use super::streams::{PoseStream, SmoothingStream, StreamLayout, VertexStream};
-use super::world::{CommonScale, World};
 use crate::polar::Polar;
 use crate::rig::Rig;
 use crate::transform::Affine;
@@ -56,40 +56,35 @@ impl RigidMotion {
     }
 }
 
-/// How much stretches may differ that are the same up to the rounding of `f32`.
+/// The largest difference of stretches that are equal up to the rounding of `f32`.
 const COMMON_STRETCH: f64 = 1e-5;
 
 /// The joints of a pose, split into stretches and rigid motions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RigidMotions {
-    /// What each joint does after its stretch.
+    /// The motion of each joint after its stretch.
     pub(super) motions: Vec<RigidMotion>,
-    /// What each joint does first, fixing its own rest position. Empty if no joint stretches.
+    /// The stretch of each joint about its own rest position. Empty if no joint stretches.
     pub(super) stretches: Vec<DAffine3>,
-    /// The stretches rounded, for the vertex loop.
+    /// The stretches in `f32`, for the vertex loop.
     rounded: Vec<Affine>,
-    /// The matrices that were split.
+    /// The matrices before the split.
     palette: Vec<Affine>,
-    /// What was taken off all of them first.
-    world: World,
+    /// The common scale that was removed from all matrices.
+    common_scale: CommonScale,
 }
 
 impl RigidMotions {
     /// Splits a palette; `heads` are the rest positions of the joints.
-    pub(super) fn split(
-        &mut self,
-        palette: &[Affine],
-        heads: &[DVec3],
-        common_scale: &CommonScale,
-    ) {
+    pub(super) fn split(&mut self, palette: &[Affine], heads: &[DVec3], rest_scale: &RestScale) {
         self.palette.clear();
         self.palette.extend_from_slice(palette);
-        self.world = common_scale.world(palette);
+        self.common_scale = rest_scale.common_scale(palette);
         self.motions.clear();
         self.stretches.clear();
         let mut stretches = false;
         for (posed_from_bind, &head) in palette.iter().zip(heads) {
-            let map = self.world.taken_off(posed_from_bind);
+            let map = self.common_scale.removed_from(posed_from_bind);
             let Polar { rotation, stretch } = Polar::of(map.matrix3);
             // T(x) = R·(p + S(x − p)) + r, so r = T(p) − R·p: the stretch need not be inverted.
             self.motions.push(RigidMotion {
@@ -117,7 +112,7 @@ impl RigidMotions {
         stretch.map_or(DMat3::IDENTITY, |stretch| stretch.matrix3)
     }
 
-    /// Phase one: the blended stretches. None if nothing stretches.
+    /// Phase one: the blended stretches. None if no joint stretches.
     #[inline]
     pub(super) fn stretch_blend(&self, joints: &[u16], weights: &[f32]) -> Option<Affine> {
         if self.rounded.is_empty() {
@@ -130,8 +125,8 @@ impl RigidMotions {
         Some(blend)
     }
 
-    /// Linear blending of points in the world that the motions live in, and the stretched rest
-    /// places that it starts from. Not rounded: the corners of a small patch would go anywhere.
+    /// Linear blends of points without the common scale, and their stretched rest positions. In
+    /// double precision: rounding would distort small patches.
     pub(super) fn blend_linearly<'a>(
         &self,
         rest: &[DVec3],
@@ -161,37 +156,37 @@ impl RigidMotions {
         }
     }
 
-    /// A frame of the world that the motions live in, brought into the world of the palette.
+    /// Reapplies the common scale to a frame.
     #[inline]
-    pub(super) fn world_frame(&self, frame: Affine) -> Affine {
-        self.world.put_back(frame)
+    pub(super) fn with_common_scale(&self, frame: Affine) -> Affine {
+        self.common_scale.reapplied_to(frame)
     }
 
-    /// The same for the frames of a group.
+    /// [`RigidMotions::with_common_scale`] for a group of vertices.
     #[inline(always)]
-    fn world_frames<S: Simd>(&self, frames: FrameLanes<S>) -> FrameLanes<S> {
-        match self.world.is_plain() {
+    fn with_common_scale_in_lanes<S: Simd>(&self, frames: FrameLanes<S>) -> FrameLanes<S> {
+        match self.common_scale.is_identity() {
             true => frames,
-            false => frames.scaled(self.world.factors().as_vec3()),
+            false => frames.scaled(self.common_scale.factors().as_vec3()),
         }
     }
 
-    /// What all joints do, if they all do the same: then every frame is that, to the bit.
+    /// The motion of all joints if it is the same; then every frame equals it, bit for bit.
     pub(super) fn common(&self) -> Option<Affine> {
         let (first, others) = self.motions.split_first()?;
         let alike = others.iter().all(|motion| motion == first);
         alike.then(|| first.to_affine())
     }
 
-    /// What stretches all joints alike up to rounding, such as an uneven scale of the node that a
-    /// mesh hangs on.
+    /// The stretch of all joints if it is the same up to rounding, as for a non-uniform scale of
+    /// the node above a mesh.
     pub(super) fn common_stretch(&self) -> Option<DMat3> {
         let (first, others) = self.stretches.split_first()?;
         let alike = |other: &DAffine3| other.matrix3.abs_diff_eq(first.matrix3, COMMON_STRETCH);
         others.iter().all(alike).then_some(first.matrix3)
     }
 
-    /// Where a joint's whole map takes a point, in the world that the motions live in.
+    /// The position to which a joint's whole map takes a point, without the common scale.
     pub(super) fn carry(&self, joint: usize, point: DVec3) -> DVec3 {
         let stretch = self.stretches.get(joint);
         let stretched = stretch.map_or(point, |stretch| stretch.transform_point3(point));
@@ -205,30 +200,29 @@ pub(super) fn joint_heads(rig: &Rig) -> Vec<DVec3> {
     bones.iter().map(|bone| bone.head).collect()
 }
 
-/// What a method that blends rigid motions supplies.
+/// A method that blends rigid motions.
 pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
-    /// What it computes once per pose.
+    /// Data computed once per pose.
     type Posed: Debug + Default + Send + Sync + 'static;
 
-    /// What computes the frames of eight vertices at once; [`OneByOne`] if nothing does.
+    /// Computes the frames of eight vertices at once; [`OneByOne`] if the method cannot.
     type Lanes: MotionLanes<Self::Posed>;
 
-    /// True if a vertex with one influence moves with its joint and nothing else, as for most
-    /// methods.
+    /// True if a vertex with one influence follows its joint rigidly, as for most methods.
     const ONE_JOINT_IS_RIGID: bool = true;
 
-    /// Computes what all vertices share in a pose.
+    /// Computes the data shared by all vertices in a pose.
     fn pose(&self, motions: &RigidMotions, posed: &mut Self::Posed);
 
-    /// The fields of a vertex beside its weights.
+    /// The fields of a vertex other than its weights.
     fn extras(&self, _vertex: usize) -> &[f32] {
         &[]
     }
 
-    /// The keys of the fields beside the weights.
+    /// The keys of the fields other than weights.
     fn extra_keys(&self, _vertex: usize, _keys: &mut Vec<FieldKey>) {}
 
-    /// Phase two: the frame of a vertex whose stretch has been done.
+    /// Phase two: the frame of a vertex after its stretch.
     fn frame(
         &self,
         vertex: usize,
@@ -238,15 +232,15 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
         posed: &Self::Posed,
     ) -> Affine;
 
-    /// Phase two for eight vertices at once; `None` if vertices go one by one.
+    /// Phase two for eight vertices at once; `None` if vertices are processed one by one.
     fn lanes(&self) -> Option<&Self::Lanes>;
 
-    /// How a GPU reads the method; `None` if it has no kernel.
+    /// The data for GPUs; `None` if the method has no kernel.
     fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<Self::Posed>)> {
         None
     }
 
-    /// True if that frame turns the surface inside out, which no rotation does.
+    /// True if that frame mirrors, which no rotation does.
     fn inverts(
         &self,
         _joints: &[u16],
@@ -260,20 +254,20 @@ pub(super) trait BlendsMotions: Debug + Send + Sync + 'static {
 
 /// Phase two for eight vertices at once, for methods with poses of a type `P`.
 pub(super) trait MotionLanes<P>: Debug + Send + Sync + 'static {
-    /// True if groups of vertices are better done two at a time. Groups that stretch then go vertex
-    /// by vertex.
+    /// True if groups of vertices are faster in pairs. Groups that stretch are then processed one
+    /// vertex at a time.
     const IN_PAIRS: bool = false;
 
-    /// Which vertices go side by side.
+    /// The order and grouping of vertices.
     fn packing(&self) -> &Arc<Packing>;
 
-    /// True if the vertices of a group can be done together in this pose.
+    /// True if the vertices of a group can be processed together in this pose.
     #[inline(always)]
     fn goes_together(&self, _group: &Group<'_>, _stretched: bool, _posed: &P) -> bool {
         true
     }
 
-    /// Phase two for a group that goes together; `stretch` is its phase one.
+    /// Phase two for a group that can be processed together; `stretch` is its phase one.
     fn frames<S: Simd>(
         &self,
         simd: S,
@@ -282,7 +276,7 @@ pub(super) trait MotionLanes<P>: Debug + Send + Sync + 'static {
         posed: &P,
     ) -> FrameLanes<S>;
 
-    /// Phase two for two groups where nothing stretches.
+    /// Phase two for two groups without stretches.
     #[inline(always)]
     fn frame_pair<S: Simd>(
         &self,
@@ -296,7 +290,7 @@ pub(super) trait MotionLanes<P>: Debug + Send + Sync + 'static {
         ]
     }
 
-    /// The bytes that a frame reads of what was baked for all vertices, beside the packing.
+    /// The bytes of baked data that a frame reads for all vertices, without the packing.
     fn bytes(&self) -> usize;
 }
 
@@ -320,22 +314,22 @@ impl<P> MotionLanes<P> for OneByOne {
     }
 }
 
-/// Phase two as a GPU reads it, for methods with poses of a type `P`.
+/// The data of phase two for a GPU, for methods with poses of a type `P`.
 pub(super) trait MotionStreams<P>: Debug {
-    /// What is looked up beside vertices and poses, for so many joints.
+    /// A table that all vertices use in every pose, for this number of joints.
     fn table(&self, _joints: usize) -> Vec<u32> {
         Vec::new()
     }
 
-    /// What is smoothed before the kernel runs.
+    /// The smoothing that precedes the kernel.
     fn smoothing(&self) -> Option<SmoothingStream> {
         None
     }
 
-    /// Appends the numbers of a vertex beside its weights.
+    /// Appends the numbers of a vertex other than its weights.
     fn push_vertex(&self, vertex: usize, stream: &mut VertexStream);
 
-    /// False if the GPU computes all that [`BlendsMotions::pose`] does.
+    /// False if the GPU computes everything that [`BlendsMotions::pose`] does.
     fn needs_pose(&self) -> bool {
         true
     }
@@ -344,13 +338,13 @@ pub(super) trait MotionStreams<P>: Debug {
     fn push_joints(&self, motions: &RigidMotions, posed: &P, stream: &mut PoseStream);
 }
 
-/// A method that blends rigid motions, with both phases around it.
+/// A method that blends rigid motions, with both phases.
 #[derive(Clone, Debug)]
 pub(super) struct TwoPhases<M> {
-    /// The weights: they tell the joints of a vertex, and how its stretches are blended.
+    /// The weights: they define the joints of a vertex and the blend of its stretches.
     packing: Arc<Packing>,
     heads: Vec<DVec3>,
-    common_scale: CommonScale,
+    rest_scale: RestScale,
     method: M,
 }
 
@@ -366,7 +360,7 @@ impl<M: BlendsMotions> TwoPhases<M> {
         TwoPhases {
             packing: packing.unwrap_or_else(|| Arc::new(in_order())),
             heads: joint_heads(rig),
-            common_scale: CommonScale::of(rig),
+            rest_scale: RestScale::of(rig),
             method,
         }
     }
@@ -393,7 +387,7 @@ impl<M: BlendsMotions> TwoPhases<M> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct PosedPhases<P> {
     motions: RigidMotions,
-    /// The stretches for many vertices at once; not kept up where nothing stretches.
+    /// The stretches in lanes; outdated if no joint stretches.
     stretches: ChosenRecords<12>,
     own: P,
 }
@@ -408,7 +402,7 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
             stretches,
             own,
         } = posed;
-        motions.split(palette, &self.heads, &self.common_scale);
+        motions.split(palette, &self.heads, &self.rest_scale);
         if !motions.rounded.is_empty() && self.method.lanes().is_some() {
             let records = motions.rounded.iter().map(Affine::to_array);
             stretches.refill(&self.packing, records);
@@ -443,7 +437,7 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
             Some(stretch) => frame.after(&stretch),
             None => frame,
         };
-        motions.world_frame(frame)
+        motions.with_common_scale(frame)
     }
 
     #[inline]
@@ -476,7 +470,7 @@ impl<M: BlendsMotions> Direct for TwoPhases<M> {
     }
 }
 
-/// Without lanes of the method, vertices go one by one.
+/// Methods without lanes are processed vertex by vertex.
 impl<M: BlendsMotions> LaneFrames<PosedPhases<M::Posed>> for TwoPhases<M> {
     const IN_PAIRS: bool = M::Lanes::IN_PAIRS;
 
@@ -504,7 +498,7 @@ impl<M: BlendsMotions> LaneFrames<PosedPhases<M::Posed>> for TwoPhases<M> {
         } else {
             lanes.frames(simd, group, None, own)
         };
-        motions.world_frames(frames)
+        motions.with_common_scale_in_lanes(frames)
     }
 
     #[inline(always)]
@@ -529,8 +523,8 @@ impl<M: BlendsMotions> LaneFrames<PosedPhases<M::Posed>> for TwoPhases<M> {
         };
         let frames = lanes.frame_pair(simd, groups, own);
         let mut frames = [
-            motions.world_frames(frames[0]),
-            motions.world_frames(frames[1]),
+            motions.with_common_scale_in_lanes(frames[0]),
+            motions.with_common_scale_in_lanes(frames[1]),
         ];
         if !first {
             frames[0] = self.one_by_one(simd, groups[0], posed);
@@ -568,8 +562,8 @@ impl<M: BlendsMotions> Streams<PosedPhases<M::Posed>> for TwoPhases<M> {
         stream: &mut PoseStream,
     ) -> Result<(), DeformError> {
         let PosedPhases { motions, own, .. } = posed;
-        motions.split(palette, &self.heads, &self.common_scale);
-        stream.factors = motions.world.factors().as_vec3().to_array();
+        motions.split(palette, &self.heads, &self.rest_scale);
+        stream.factors = motions.common_scale.factors().as_vec3().to_array();
         stream.stretches.extend_from_slice(&motions.rounded);
         if let Some((_, streams)) = self.method.streams() {
             if streams.needs_pose() {

@@ -1,23 +1,24 @@
-//! Spline skinning: vertices are bound to smooth curves through chains of joints.
+//! Spline skinning: vertices follow smooth curves through chains of joints.
 //!
-//! `skinning-course-direct-methods.txt`, §5, Fig. 8. A chain is a run of joints without branches;
-//! its curve runs smoothly through them and on to the end of the last bone. At rest each vertex is
-//! bound to the nearest point of the curve; posed, it follows that point and the frame there:
+//! `skinning-course-direct-methods.txt`, §5, Fig. 8. A chain is a sequence of joints without
+//! branches; its curve is smooth through the joints and up to the end of the last bone. At rest
+//! each vertex is bound to the nearest point of the curve; posed, it follows that point and the
+//! frame there:
 //!
-//! `v' = Σ_C W_C [ c'(u) + Q(u) · S · (v − c(u)) ]`, `W_C` the vertex's weights on the chain, `S`
-//! its blended stretch (two phases, about the curve).
+//! `v' = Σ_C W_C [ c'(u) + Q(u) · S · (v − c(u)) ]`, with `W_C` the vertex's weights on the chain
+//! and `S` its blended stretch (two phases, about the curve).
 //!
-//! The papers take Frenet frames, which flip where a curve straightens; here frames are carried
-//! along the curve with as little rotation as possible, and the twist of the joints is added: `Q(u)
-//! = Rot(tangent, τ(u)) · P'(u) D P(u)⁻¹`, with `P` and `P'` the transport along the rest
-//! and the posed curve, `D` the rotation at the start of the chain, and `τ` what bone `k` is turned
-//! beyond that, met in its middle and linear in between. `τ` is followed from bone to bone, so a
-//! chain may wind around as often as it likes.
+//! The papers use Frenet frames, which flip where a curve straightens. Here frames are transported
+//! along the curve with minimal rotation, and the twist of the joints is added: `Q(u) =
+//! Rot(tangent, τ(u)) · P'(u) D P(u)⁻¹`, with `P` and `P'` the transport along the rest and the
+//! posed curve, `D` the rotation at the start of the chain, and `τ` the remaining twist of each
+//! bone, reached at its middle and linear in between. `τ` is tracked from bone to bone, so that a
+//! chain can wind around any number of times.
 
+use super::common_scale::RestScale;
 use super::direct::{Direct, FieldKey, Fields, OneByOne, OutsideValue};
 use super::error::DeformError;
 use super::rigid_motion::{RigidMotions, joint_heads};
-use super::world::CommonScale;
 use crate::exec;
 use crate::rig::Rig;
 use crate::rotation::swing_and_twist;
@@ -27,38 +28,38 @@ use crate::weights::Weights;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::f64::consts::TAU;
 
-/// The chains, and where each vertex is bound to them.
+/// The chains, and the bindings of each vertex to them.
 #[derive(Clone, Debug)]
 pub(super) struct SplineSkin {
     weights: Weights,
     heads: Vec<DVec3>,
-    common_scale: CommonScale,
+    rest_scale: RestScale,
     chains: Vec<Chain>,
     chain_of_joint: Vec<u32>,
-    /// Which joint of its chain it is.
+    /// The index of each joint in its chain.
     place_in_chain: Vec<u32>,
-    /// Where each vertex's bindings start; one entry more than vertices.
+    /// The start of each vertex's bindings, and the end of the last.
     starts: Vec<u32>,
-    /// The chains that a vertex is bound to.
+    /// The chain of each binding.
     bound_to: Vec<u32>,
-    /// The place on each of them.
+    /// The parameter on that chain.
     places: Vec<f32>,
 }
 
-/// A run of joints and the curve through them.
+/// A sequence of joints and the curve through them.
 #[derive(Clone, Debug)]
 struct Chain {
     /// The joint that moves the chain if its curve has no length.
     last: usize,
-    /// What carries each control point: the joint, and the point at rest.
+    /// Each control point: its joint and its rest position.
     controls: Vec<(usize, DVec3)>,
     bones: Vec<Bone>,
-    /// Places along the curve: lengths of the rest polygon, as shares of its whole length.
+    /// The knots: lengths along the rest polygon, relative to its whole length.
     knots: Vec<f64>,
     rest: Curve,
 }
 
-/// A joint's part of a curve.
+/// The part of a curve that belongs to a joint.
 #[derive(Clone, Debug)]
 struct Bone {
     joint: usize,
@@ -72,24 +73,25 @@ impl Bone {
     }
 }
 
-/// A smooth curve: a cubic between each two control points, and frames carried along it.
+/// A smooth curve: a cubic between neighbouring control points, and transported frames.
 #[derive(Clone, Debug, Default)]
 struct Curve {
     points: Vec<DVec3>,
     /// Derivatives at the points.
     slopes: Vec<DVec3>,
-    /// At evenly spaced places of every span, [`STEPS`] each: the unit tangent, and the transport
+    /// At [`STEPS`] evenly spaced parameters of every span: the unit tangent, and the transport
     /// from the start.
     samples: Vec<(DVec3, DQuat)>,
 }
 
-/// Frames are carried along each span in this many steps.
+/// The number of steps per span in which frames are transported.
 const STEPS: usize = 16;
 
-/// A step of the search for the nearest point is halved this often: beyond the digits of `f32`.
+/// The number of bisections in the search for the nearest point: beyond the precision of `f32`.
 const HALVINGS: usize = 28;
 
-/// A rotation closer to none than this is none: what is left of carrying a frame there and back.
+/// A rotation this close to the identity is the identity: what remains of transporting a frame back
+/// and forth.
 const NO_TURN: f64 = 1e-12;
 
 /// A chain in a pose.
@@ -102,14 +104,14 @@ struct ChainPose {
     twists: Vec<f64>,
 }
 
-/// What the vertices share in a pose.
+/// The data shared by all vertices in a pose.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SplinePose {
     motions: RigidMotions,
     chains: Vec<ChainPose>,
 }
 
-/// The kind of places among the fields of a vertex.
+/// The kind of curve parameters among the fields of a vertex.
 const PLACE: u16 = 1;
 
 impl SplineSkin {
@@ -148,7 +150,7 @@ impl SplineSkin {
         let mut skin = SplineSkin {
             weights: rig.weights().clone(),
             heads,
-            common_scale: CommonScale::of(rig),
+            rest_scale: RestScale::of(rig),
             chains,
             chain_of_joint,
             place_in_chain,
@@ -171,7 +173,7 @@ impl SplineSkin {
         skin
     }
 
-    /// Binds a vertex to the curves of all chains that hold it, each within the bones that do.
+    /// Binds a vertex to the curves of all its chains, each within the bones that influence it.
     fn bind(&self, vertex: usize, position: DVec3) -> Vec<(u32, f64)> {
         let joints = self.weights.row(vertex).0;
         let mut chains: Vec<u32> = Vec::new();
@@ -222,7 +224,7 @@ impl Chain {
             }
             places.push(knots[knots.len() - 1]);
         }
-        // As shares of the whole length, so that a place has no unit.
+        // Relative to the whole length, so that parameters have no unit.
         let length = knots[knots.len() - 1];
         if length > 0.0 {
             for place in knots.iter_mut().chain(&mut places) {
@@ -250,8 +252,8 @@ impl Chain {
         self.knots.len() > 1
     }
 
-    /// The place within a range whose point of the rest curve is nearest: looked for in steps, then
-    /// by halving.
+    /// The parameter within a range whose point of the rest curve is nearest, found by sampling and
+    /// bisection.
     fn nearest(&self, position: DVec3, (from, to): (f64, f64)) -> f64 {
         if !self.has_length() {
             return 0.0;
@@ -305,14 +307,14 @@ impl Chain {
             let (_, tangent, carried) = self.carried(posed, bone.middle());
             let beyond = motions.motions[bone.joint].rotation * carried.conjugate();
             let twist = swing_and_twist(beyond, Some(tangent)).1;
-            // Of all full turns, the one nearest to the bone before.
+            // Of all angles modulo full turns, the nearest to that of the bone before.
             let twist = twist - TAU * ((twist - before) / TAU).round();
             posed.twists.push(twist);
             before = twist;
         }
     }
 
-    /// The posed point, its tangent, and the rotation from the rest frame into the carried one.
+    /// The posed point, its tangent, and the rotation from the rest frame to the transported one.
     fn carried(&self, posed: &ChainPose, place: f64) -> (DVec3, DVec3, DQuat) {
         let (_, rest_tangent, sample) = self.rest.tangent_at(&self.knots, place);
         let (point, tangent, _) = posed.curve.tangent_at(&self.knots, place);
@@ -321,7 +323,7 @@ impl Chain {
         (point, tangent, now * posed.start * rest.conjugate())
     }
 
-    /// The twist at a place: linear between the middles of bones.
+    /// The twist at a parameter: linear between the middles of bones.
     fn twist_at(&self, twists: &[f64], place: f64) -> f64 {
         let after = self.bones.partition_point(|bone| bone.middle() < place);
         let Some(before) = after.checked_sub(1) else {
@@ -334,7 +336,7 @@ impl Chain {
         twists[before] + (end - twists[before]) * (place - from) / (to - from)
     }
 
-    /// The frame of a vertex bound at a place, whose surroundings are stretched first.
+    /// The frame of a vertex bound at a parameter, after its stretch.
     fn frame(
         &self,
         motions: &RigidMotions,
@@ -368,7 +370,7 @@ impl Chain {
     }
 }
 
-/// The shortest rotation from one unit vector to another; none between equal ones, to the bit.
+/// The shortest rotation between unit vectors; bitwise the identity for equal vectors.
 fn shortest_turn(from: DVec3, to: DVec3) -> DQuat {
     if from == to {
         return DQuat::IDENTITY;
@@ -377,7 +379,7 @@ fn shortest_turn(from: DVec3, to: DVec3) -> DQuat {
 }
 
 impl Curve {
-    /// Runs the curve through other points, in place.
+    /// Moves the curve to other control points, in place.
     fn refill(&mut self, points: impl Iterator<Item = DVec3>, knots: &[f64]) {
         self.points.clear();
         self.points.extend(points);
@@ -392,8 +394,8 @@ impl Curve {
             ((self.points[span + 1] - self.points[span]) / length, length)
         };
         for point in 0..=spans {
-            // The slope of the parabola through three neighbours; at the ends the chord itself, as
-            // the bone there points.
+            // The slope of the parabola through three neighbours; at the ends the chord itself,
+            // which has the direction of the bone there.
             self.slopes.push(match point {
                 0 => chord(0).0,
                 _ if point == spans => chord(spans - 1).0,
@@ -423,7 +425,7 @@ impl Curve {
         let length = knots[span + 1] - knots[span];
         let (start, end) = (self.points[span], self.points[span + 1]);
         let (leaves, arrives) = (self.slopes[span] * length, self.slopes[span + 1] * length);
-        // start + share·(…): at rest on a straight chain every term is exact.
+        // start + share·(…): exact for every term at rest on a straight chain.
         let gap = end - start;
         let (bend, turn) = (
             gap * 3.0 - leaves * 2.0 - arrives,
@@ -434,7 +436,8 @@ impl Curve {
         (point, slope / length)
     }
 
-    /// The span of a place, and the share of it that lies before. Beyond the ends the ends count.
+    /// The span of a parameter, and the share of the span before it. Parameters beyond the ends are
+    /// clamped.
     fn locate(knots: &[f64], place: f64) -> (usize, f64) {
         let spans = knots.len() - 1;
         let span = knots.partition_point(|&knot| knot <= place).clamp(1, spans) - 1;
@@ -442,13 +445,13 @@ impl Curve {
         (span, share.clamp(0.0, 1.0))
     }
 
-    /// The point and the derivative at a place.
+    /// The point and the derivative at a parameter.
     fn at(&self, knots: &[f64], place: f64) -> (DVec3, DVec3) {
         let (span, share) = Curve::locate(knots, place);
         self.in_span(knots, span, share)
     }
 
-    /// The point, the unit tangent, and the last sample before a place.
+    /// The point, the unit tangent, and the last sample before a parameter.
     fn tangent_at(&self, knots: &[f64], place: f64) -> (DVec3, DVec3, usize) {
         let (span, share) = Curve::locate(knots, place);
         let (point, slope) = self.in_span(knots, span, share);
@@ -470,9 +473,7 @@ impl Direct for SplineSkin {
     type Lanes = OneByOne;
 
     fn pose(&self, palette: &[Affine], posed: &mut SplinePose) -> Result<(), DeformError> {
-        posed
-            .motions
-            .split(palette, &self.heads, &self.common_scale);
+        posed.motions.split(palette, &self.heads, &self.rest_scale);
         posed.chains.resize(self.chains.len(), ChainPose::default());
         for (chain, posed_chain) in self.chains.iter().zip(&mut posed.chains) {
             chain.pose(&posed.motions, posed_chain);
@@ -524,6 +525,6 @@ impl Direct for SplineSkin {
             let frame = own.frame(&posed.motions, posed_chain, f64::from(place), stretch);
             blend = blend.add_scaled(&Affine::from_f64(&frame), weight);
         }
-        posed.motions.world_frame(blend)
+        posed.motions.with_common_scale(blend)
     }
 }

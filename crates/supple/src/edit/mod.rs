@@ -47,7 +47,7 @@ use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::surface::{EdgeWeights, Edges, Laplacian, Rows, Weld};
 use crate::surface_tree::SurfaceTree;
-use crate::weights::{Weights, WeightsBuilder, WeightsError, heaviest, weld_seams};
+use crate::weights::{Weights, WeightsBuilder, WeightsError, limited_row, weld_seams};
 use glam::Vec3;
 use row::{Row, blend};
 use surface_distance::Fans;
@@ -148,7 +148,8 @@ pub enum EditError {
     },
     /// A joint to the side has no counterpart to be mirrored to.
     #[error(
-        "'{joint}' has no counterpart on the other side, neither by its name nor by its place, and does not lie on the plane {axis} = {plane:.4}"
+        "'{joint}' has no counterpart on the other side, neither by its name nor by its place, and \
+         does not lie on the plane {axis} = {plane:.4}"
     )]
     NoCounterpart {
         /// Its name.
@@ -316,7 +317,7 @@ impl Editor {
         row::merged(
             locked
                 .into_iter()
-                .chain(heaviest(&others, places))
+                .chain(limited_row(&others, places))
                 .collect(),
         )
     }

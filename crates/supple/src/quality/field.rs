@@ -4,13 +4,13 @@ use super::point_graph::PointGraph;
 use crate::exec;
 use crate::merging::merge_by_key;
 use crate::surface::Rows;
-use crate::weights::Weights;
+use crate::weights::{Weights, heaviest_influence};
 
-/// The weights of all joints over a surface. A point has the mean of what its vertices have.
+/// The weights of all joints over a surface. The weights of a point are the mean over its vertices.
 pub(super) struct Fields {
     /// (joint, weight) of each point by rising joint.
     rows: Rows<(u16, f64)>,
-    /// For every joint the points that it holds, rising, with positive weights.
+    /// For every joint its points with positive weights, in rising order.
     pub(super) of_joint: Vec<Vec<(u32, f64)>>,
 }
 
@@ -32,12 +32,11 @@ impl Fields {
         Fields::from_entries(entries, surface.point_count(), joint_count)
     }
 
-    /// Every point held by its heaviest joint alone, ties by the lower one.
+    /// Every point with its heaviest joint alone; the lowest joint wins ties.
     pub(super) fn heaviest_only(&self, surface: &PointGraph) -> Fields {
         let heaviest = |point: usize| {
-            let row = self.row(point).iter();
-            let first = row.copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-            Some((point as u32, first.0, 1.0))
+            let (joint, _) = heaviest_influence(self.row(point))?;
+            Some((point as u32, joint, 1.0))
         };
         let entries = (0..surface.point_count()).filter_map(heaviest).collect();
         Fields::from_entries(entries, surface.point_count(), self.of_joint.len())
@@ -70,13 +69,13 @@ impl Fields {
         self.rows.row(point)
     }
 
-    /// What `look` finds out about every joint, in order. It is handed an array of one number per
-    /// point, all of them zero, which it must leave that way.
+    /// Calls `look` for every joint and collects the results in order. `look` gets an array of
+    /// zeros, one number per point, and must reset it to zeros.
     pub(super) fn map_joints<T: Send>(
         &self,
         look: impl Fn(usize, &[(u32, f64)], &mut [f64]) -> T + Sync,
     ) -> Vec<T> {
-        /// A few joints share an array: there may be very many joints.
+        /// A few joints share an array, since there may be very many joints.
         const JOINTS_PER_ARRAY: usize = 8;
         let points = self.rows.len();
         let runs = self.of_joint.len().div_ceil(JOINTS_PER_ARRAY);

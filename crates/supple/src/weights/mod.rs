@@ -428,7 +428,7 @@ impl Weights {
             let values = values.iter().map(|&value| f64::from(value));
             let row: Vec<(u16, f64)> = joints.iter().copied().zip(values).collect();
             // No more influences than before: they can be counted.
-            let pushed = limited.push_shares(heaviest(&row, most));
+            let pushed = limited.push_shares(limited_row(&row, most));
             debug_assert!(pushed.is_ok());
         }
         limited.finish().0
@@ -471,13 +471,24 @@ impl Weights {
     }
 }
 
-/// The heaviest of a row, which is ordered by falling weight; not normalised.
+/// The heaviest influence of a row in any order; of equal weights, that of the lowest joint.
+pub(crate) fn heaviest_influence(row: &[(u16, f64)]) -> Option<(u16, f64)> {
+    row.iter().copied().reduce(|best, next| {
+        let heavier = next.1 > best.1 || (next.1 == best.1 && next.0 < best.0);
+        if heavier { next } else { best }
+    })
+}
+
+/// At most `most` influences of a row that is sorted by falling weight; not normalised.
 ///
-/// With `n` the heaviest weight that is left out, `w` becomes `w − n (n / w)⁴`: nothing for `w =
-/// n`, and what is twice as heavy is hardly touched. (Taking `n` from all, which is simpler, gives
-/// nearly all to one of several weights that are about the same.) Where even the heaviest is hardly
-/// heavier than `n`, there is nothing to fade to, and the first ones are taken as they are.
-pub(crate) fn heaviest(row: &[(u16, f64)], most: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
+/// With `n` the largest weight that is dropped, each kept weight `w` becomes `w − n (n / w)⁴`: zero
+/// for `w = n`, and nearly unchanged from twice that weight on. (Subtracting `n` from all weights
+/// is simpler, but gives nearly everything to one of several weights that are almost equal.) If
+/// even the largest weight is hardly larger than `n`, the first weights are kept unchanged.
+pub(crate) fn limited_row(
+    row: &[(u16, f64)],
+    most: usize,
+) -> impl Iterator<Item = (u16, f64)> + '_ {
     let most = most.max(1);
     let next = row.get(most).map_or(0.0, |&(_, weight)| weight);
     let alike = ((next / row[0].1 - 0.8) / 0.2).clamp(0.0, 1.0);

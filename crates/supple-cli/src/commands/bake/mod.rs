@@ -31,7 +31,7 @@ pub(crate) fn run(options: &BakeArguments) -> Result<(), Failure> {
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
     let (source, mut document) = source.with_document()?;
-    let told = match options.method {
+    let notes = match options.method {
         Bakeable::Centers => {
             source.warn_of_kept_weights();
             bake_centers(&mut document, &source.asset.rig, &centers)?
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &BakeArguments) -> Result<(), Failure> {
         Bakeable::Mush(_) => mush::store(&mut document, &source, &options.mush, options.check)?,
     };
     kind.write(&mut document, &options.out)?;
-    told.lines().for_each(console::tell);
+    notes.lines().for_each(console::eprint);
     Ok(())
 }
 

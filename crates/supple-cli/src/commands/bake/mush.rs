@@ -33,14 +33,14 @@ pub(crate) fn store(
         true => Some(measure(document, source, mush)?),
         false => None,
     };
-    let mut told = format!(
+    let mut notes = format!(
         "note: {} of {}, {} in the extension {MUSH_EXTENSION}\n",
         mush_influences(kept.weights()),
         many(rig.mesh().vertex_count(), "vertex"),
         bytes(stored.byte_count),
     );
     if let Some(errors) = &errors {
-        told += &format!(
+        notes += &format!(
             "note: numbers of 16 bits move the surface by at most {} of its size, 'ddm-v1' by {} \
              ({} of {})\n",
             share_of_size(errors.rounding),
@@ -49,18 +49,18 @@ pub(crate) fn store(
             names_of_poses(errors),
         );
     }
-    told += &format!(
+    notes += &format!(
         "note: the ordinary skin is now that of 'ddm-v5' with {}, so that any program shows an \
          approximation",
         at_most(&kept.weights().limited(most)),
     );
     if let Some(errors) = &errors {
-        told += &format!(
+        notes += &format!(
             ": at most {} of the size away from 'ddm' in these poses",
             share_of_size(errors.skin)
         );
     }
-    Ok(told)
+    Ok(notes)
 }
 
 /// A stored bake, unless it is of no use.
@@ -115,7 +115,7 @@ fn bake(source: &Source, wanted: &MushArguments) -> Result<(MushOptions, Mush), 
     let stored = source.stored_mush.as_ref();
     let same = stored.filter(|stored| stored.is_by(&options));
     if let Some(mush) = same.and_then(StoredMush::fitting) {
-        console::tell("note: the file holds this bake already; it is stored again as it is");
+        console::eprint("note: the file holds this bake already; it is stored again as it is");
         return Ok((options, Mush::clone(mush)));
     }
     source.report_smoothed_weights(&options);

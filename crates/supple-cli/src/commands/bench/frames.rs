@@ -18,7 +18,7 @@ pub(super) fn table(bench: &Bench, methods: &[Method]) -> Result<Table, Failure>
         let palette = scenes::first_pose(&character.asset);
         for mut scene in scenes_of(bench, character)? {
             for method in methods {
-                bench.tell(&format!("{}, {}", character.name, method.name()));
+                bench.show_progress(&format!("{}, {}", character.name, method.name()));
                 push(&mut table, &mut scene, method, &palette)?;
             }
         }

@@ -88,13 +88,13 @@ pub(super) fn table(bench: &Bench, methods: &[Method]) -> Result<Table, Failure>
             let rig = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), weights)?;
             let mut scene = FrameScene::new(rig, most);
             for method in methods {
-                bench.tell(&format!("{}, {}", character.name, method.name()));
+                bench.show_progress(&format!("{}, {}", character.name, method.name()));
                 let skin = scene.skin(method)?;
                 match time(&gpu, &skin, &palettes) {
                     Ok(times) => table.push(row(&gpu, method, &skin, &scene, instances, times)),
                     // Others may still fit.
                     Err(error @ GpuError::TooLarge { .. }) => {
-                        console::tell(&format!("note: {}, {method}: {error}", character.name));
+                        console::eprint(&format!("note: {}, {method}: {error}", character.name));
                     }
                     Err(error) => return Err(error.into()),
                 }

@@ -40,9 +40,9 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     for topic in topics {
         tables.push(match topic {
             Topic::Frames if arguments.device.device == Device::Gpu => {
-                gpu_frames(&bench, &arguments.methods)?
+                gpu_frames(&bench, &arguments.methods.methods)?
             }
-            Topic::Frames => frames::table(&bench, &methods(&arguments.methods))?,
+            Topic::Frames => frames::table(&bench, &methods(&arguments.methods.methods))?,
             Topic::Centers => centers::bakes(&bench)?,
             Topic::Mush => mush::bakes(&bench)?,
             Topic::Weights => weights::table(&bench)?,
@@ -93,18 +93,18 @@ impl Bench {
         mut time: impl FnMut(&Character) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if let Some(character) = &self.file {
-            self.tell(&character.name);
+            self.show_progress(&character.name);
             return time(character);
         }
         for name in built_in {
             let name = format!("@{name}");
-            self.tell(&name);
+            self.show_progress(&name);
             time(&Character::open(name.as_ref())?)?;
         }
         Ok(())
     }
 
-    fn tell(&self, what: &str) {
+    fn show_progress(&self, what: &str) {
         self.spinner.set_message(format!("timing {what}"));
     }
 }

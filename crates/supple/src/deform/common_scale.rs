@@ -1,36 +1,36 @@
 //! Uniform scale and mirroring shared by all joints; removed before blending, reapplied after.
 //!
-//! A file may measure in centimetres, hang its skeleton under a scaled node, or store positions as
-//! integers: then every joint's matrix holds the same large scale. Blended about each joint
-//! (`rigid_motion.rs`), it would tear the joints apart. And a character may be mirrored as a whole.
-//! Both are taken off the palette first, and put back onto the frame that a method gives: a method
-//! that follows rigid motions then gives the same surface in any unit, and the mirror image in a
-//! mirror.
+//! A file may measure in centimetres, have its skeleton under a scaled node, or store positions as
+//! integers: then every joint's matrix contains the same large scale. Blended about each joint
+//! (`rigid_motion.rs`), it would tear the joints apart. A character may also be mirrored as a
+//! whole. Both are removed from the palette first and reapplied to the frame of the method. A
+//! method that follows rigid motions then has the same result in any unit, and the mirror image
+//! under mirroring.
 
 use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{DAffine3, DMat3, DVec3};
 
-/// What the common scale of a pose is found from.
+/// The scale of the joints at rest, from which the common scale of a pose is computed.
 #[derive(Clone, Debug)]
-pub(super) struct CommonScale {
-    /// Which joints hold some of the surface; the others have no say.
+pub(super) struct RestScale {
+    /// True for joints that hold some of the surface; the others are ignored.
     holds: Vec<bool>,
-    /// By how much the middle joint is scaled when no clip plays.
+    /// The scale of the median joint in the rest pose.
     rest_scale: f64,
 }
 
-/// A scale and a mirror of everything.
+/// A uniform scale and mirroring.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct World {
+pub(super) struct CommonScale {
     scale: f64,
     /// The coordinate whose sign changes.
     mirror: Option<usize>,
 }
 
-impl Default for World {
-    fn default() -> World {
-        World {
+impl Default for CommonScale {
+    fn default() -> CommonScale {
+        CommonScale {
             scale: 1.0,
             mirror: None,
         }
@@ -40,12 +40,11 @@ impl Default for World {
 /// Scales this close to one are one, up to the rounding of `f32`.
 const NO_SCALE: f64 = 1e-5;
 
-/// A joint scaled by less than this share of the largest has been made to vanish, and tells nothing
-/// about the rest.
+/// A joint scaled by less than this share of the largest scale has collapsed and is ignored.
 const VANISHED: f64 = 1e-6;
 
-impl CommonScale {
-    pub(super) fn of(rig: &Rig) -> CommonScale {
+impl RestScale {
+    pub(super) fn of(rig: &Rig) -> RestScale {
         let mut holds = vec![false; rig.skeleton().joints().len()];
         for vertex in 0..rig.weights().vertex_count() {
             for &joint in rig.weights().row(vertex).0 {
@@ -61,36 +60,35 @@ impl CommonScale {
         scales.sort_by(f64::total_cmp);
         let middle = scales.get(scales.len() / 2).copied();
         let usable = |scale: &f64| scale.is_finite() && *scale > 0.0;
-        CommonScale {
+        RestScale {
             holds,
             rest_scale: middle.filter(usable).map_or(1.0, unless_noise),
         }
     }
 
-    /// These joints, seen from a map that all of them are to be followed by: their maps are those
-    /// of the rig after its inverse.
-    pub(super) fn relative_to(self, map: &DAffine3) -> CommonScale {
+    /// The common scale of these joints after the inverse of a map.
+    pub(super) fn relative_to(self, map: &DAffine3) -> RestScale {
         let scale = map.matrix3.determinant().abs().cbrt();
-        CommonScale {
+        RestScale {
             rest_scale: unless_noise(self.rest_scale / scale),
             ..self
         }
     }
 
-    /// The world of a palette.
+    /// The common scale of a palette.
     ///
-    /// Its scale is that of the rest pose, times what all joints are scaled by beyond it: the
-    /// factor nearest to one among theirs. So a joint that is scaled while others are not is
-    /// left to the method, and a character that grows as a whole just grows.
-    pub(super) fn world(&self, palette: &[Affine]) -> World {
+    /// It is the scale of the rest pose, times the scale of all joints beyond it: the factor
+    /// nearest to one among theirs. So a joint that is scaled while others are not is left to the
+    /// method, and a character that is scaled as a whole grows as a whole.
+    pub(super) fn common_scale(&self, palette: &[Affine]) -> CommonScale {
         let held = || {
             let pairs = palette.iter().zip(&self.holds);
             pairs.filter(|(_, holds)| **holds).map(|(map, _)| map)
         };
-        // As nearly always: nothing to find out by cube roots.
+        // The usual case: avoids cube roots.
         let rigid = |map: &Affine| (map.determinant() - 1.0).abs() < NO_SCALE;
         if self.rest_scale == 1.0 && held().all(rigid) {
-            return World::default();
+            return CommonScale::default();
         }
         let largest = held().map(scale).fold(0.0, f64::max);
         let scales = held()
@@ -114,22 +112,22 @@ impl CommonScale {
         let diagonal = held().fold(DVec3::ZERO, |sum, map| {
             sum + DVec3::from_array([0, 1, 2].map(|axis| f64::from(map.rows[axis][axis])))
         });
-        // Which coordinate is turned makes no difference to methods that follow rigid motions. For
-        // the others: turning the least entry around leaves the largest trace, and the
-        // joints nearest to where they rest.
+        // Methods that follow rigid motions give the same result for any coordinate. For the
+        // others, negating the smallest diagonal entry leaves the largest trace, and the joints
+        // nearest to their rest rotation.
         let axis = (0..3).min_by(|&a, &b| diagonal[a].total_cmp(&diagonal[b]));
-        World {
+        CommonScale {
             scale,
             mirror: axis.filter(|_| mirrored),
         }
     }
 }
 
-/// Translations may become this large when a scale is divided out: `f32` holds their squares.
+/// The largest translation after a scale is divided out, so that its square fits into `f32`.
 const FARTHEST: f64 = 1e18;
 
 /// Whether a scale can be divided out of maps whose translations are at most this large. If not,
-/// the scale crushes the character to a point, or is itself beyond the range of `f32`.
+/// the scale collapses the character to a point, or is beyond the range of `f32`.
 fn is_usable(scale: f64, farthest: f64) -> bool {
     let in_range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
     in_range.contains(&scale) && farthest <= FARTHEST * scale
@@ -141,7 +139,7 @@ fn farthest_shift(map: &Affine) -> f64 {
     shifts.into_iter().fold(0.0, f64::max)
 }
 
-/// The factor of a joint's scale, mirrored or not.
+/// The uniform scale of a joint, with or without mirroring.
 fn scale(map: &Affine) -> f64 {
     map.scale_factor().abs()
 }
@@ -154,11 +152,11 @@ fn unless_noise(scale: f64) -> f64 {
     }
 }
 
-impl World {
-    /// A joint's map without what is the world's.
-    pub(super) fn taken_off(&self, map: &Affine) -> DAffine3 {
+impl CommonScale {
+    /// A joint's map without the common scale.
+    pub(super) fn removed_from(&self, map: &Affine) -> DAffine3 {
         let map = map.to_f64();
-        if self.is_plain() {
+        if self.is_identity() {
             return map;
         }
         let factors = self.factors().recip();
@@ -168,10 +166,10 @@ impl World {
         }
     }
 
-    /// A frame of the plain world, brought into this one.
+    /// Converts a frame without the common scale to one with it.
     #[inline]
-    pub(super) fn put_back(&self, frame: Affine) -> Affine {
-        if self.is_plain() {
+    pub(super) fn reapplied_to(&self, frame: Affine) -> Affine {
+        if self.is_identity() {
             return frame;
         }
         let factors = self.factors().as_vec3();
@@ -181,13 +179,13 @@ impl World {
         }
     }
 
-    /// True if there is nothing to put back.
+    /// True if there is nothing to reapply.
     #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        *self == World::default()
+    pub(super) fn is_identity(&self) -> bool {
+        *self == CommonScale::default()
     }
 
-    /// What each coordinate is multiplied by.
+    /// The factor of each coordinate.
     pub(super) fn factors(&self) -> DVec3 {
         let mut factors = DVec3::splat(self.scale);
         if let Some(axis) = self.mirror {

@@ -1,19 +1,21 @@
-//! Frames that are computed once per pose, point by point, and blended between neighbours: for
-//! methods that look at the whole surface.
+//! Blends of the frames of neighbouring points, for methods that compute one frame per point and
+//! pose: delta mush and as-rigid-as-possible.
 //!
-//! The fields of a vertex are the hat functions of its point and of the neighbours: one for itself,
-//! zero for the others. So it has its own frame, and the gradients of the fields tell how the frame
-//! changes along the surface, as gradient normals need it.
+//! The fields of a vertex are the hat functions (the linear finite-element basis) of its point and
+//! of the point's neighbours: 1 for the point itself, 0 for the neighbours. So a vertex has the
+//! frame of its own point, and the gradients of the fields give the change of the frame along the
+//! surface, which gradient normals need.
 
 use super::direct::{FieldKey, OutsideValue};
 use crate::transform::Affine;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// The hat functions of all points.
+/// The hat functions at each point: its own and those of its neighbours.
 #[derive(Debug)]
-pub(super) struct Hats {
-    /// Where those of each point start; one entry more than points.
+pub(super) struct NeighbourBlend {
+    /// Where the functions of each point start, and where those of the last point end.
     starts: Vec<u32>,
-    /// Whose they are: the point's own first, then those of its neighbours.
+    /// The point of each function: the point itself first, then its neighbours.
     owners: Vec<u32>,
     values: Vec<f32>,
 }
@@ -21,8 +23,8 @@ pub(super) struct Hats {
 /// The kind of hat functions among the fields.
 const HAT: u16 = 1;
 
-impl Hats {
-    pub(super) fn of<'a>(points: usize, neighbours: impl Fn(usize) -> &'a [u32]) -> Hats {
+impl NeighbourBlend {
+    pub(super) fn of<'a>(points: usize, neighbours: impl Fn(usize) -> &'a [u32]) -> NeighbourBlend {
         let (mut owners, mut values, mut starts) = (Vec::new(), Vec::new(), vec![0]);
         for point in 0..points {
             owners.push(point as u32);
@@ -31,7 +33,7 @@ impl Hats {
             values.resize(owners.len(), 0.0);
             starts.push(owners.len() as u32);
         }
-        Hats {
+        NeighbourBlend {
             starts,
             owners,
             values,
@@ -43,13 +45,13 @@ impl Hats {
         self.starts[point] as usize..self.starts[point + 1] as usize
     }
 
-    /// What the hat functions are at a point.
+    /// The values of the hat functions at a point.
     #[inline]
     pub(super) fn values(&self, point: usize) -> &[f32] {
         &self.values[self.range(point)]
     }
 
-    /// What they stand for.
+    /// The keys of the hat functions at a point.
     pub(super) fn keys(&self, point: usize, keys: &mut Vec<FieldKey>) {
         let owners = self.owners[self.range(point)].iter();
         keys.extend(owners.map(|&owner| FieldKey {
@@ -59,7 +61,7 @@ impl Hats {
         }));
     }
 
-    /// The frame of a point if the hat functions had these values there.
+    /// The blend of the frames of a point and its neighbours, by these values of the hat functions.
     #[inline]
     pub(super) fn frame(&self, point: usize, values: &[f32], frames: &[Affine]) -> Affine {
         let [first, others @ ..] = values else {
@@ -74,4 +76,13 @@ impl Hats {
         }
         frame
     }
+}
+
+/// The rigid frame that rotates a rest position and moves it to a posed one. Rounding errors of the
+/// rotation are removed.
+pub(super) fn rigid_frame(rotation: &DMat3, rest: DVec3, posed: DVec3) -> Affine {
+    Affine::from_f64(&DAffine3 {
+        matrix3: DMat3::from_quat(DQuat::from_mat3(rotation).normalize()),
+        translation: posed - *rotation * rest,
+    })
 }
