@@ -46,8 +46,8 @@ pub struct ExportError {
     why: String,
 }
 
-/// Translates a shader into another language, from the WGSL text of [`crate::shaders::shader`] or of
-/// [`crate::shaders::Pass::shader`].
+/// Translates a shader into another language, from the WGSL text of [`crate::shaders::shader`] or
+/// of [`crate::shaders::Pass::shader`].
 ///
 /// # Errors
 ///

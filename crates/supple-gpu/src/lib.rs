@@ -55,8 +55,9 @@ pub use vertex_loop::GpuLoop;
 
 /// The shaders as text, for engines without wgpu.
 ///
-/// [`shader`](shaders::shader) gives the WGSL text for a method, [`description`](shaders::description)
-/// says what it reads and writes, and [`translate`](shaders::translate) gives it in other languages.
+/// [`shader`](shaders::shader) gives the WGSL text for a method,
+/// [`description`](shaders::description) says what it reads and writes, and
+/// [`translate`](shaders::translate) gives it in other languages.
 pub mod shaders {
     pub use crate::description::{description, pass_description};
     pub use crate::export::{ExportError, Language, translate};

@@ -159,8 +159,8 @@ glam_types! {
 
 /// The numbers of a value that can be printed with `{:?}`, in order, without the names of fields.
 ///
-/// `{:?}` prints floats exactly. Names are ignored, so that renaming a field or a variant changes no
-/// pin; adding, removing or reordering fields does.
+/// `{:?}` prints floats exactly. Names are ignored, so that renaming a field or a variant changes
+/// no pin; adding, removing or reordering fields does.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers<'a, T: ?Sized>(pub &'a T);
 

@@ -1,5 +1,5 @@
-//! GIF animations: one colour table for all frames, and a dither that stays in place so that nothing
-//! flickers.
+//! GIF animations: one colour table for all frames, and a dither that stays in place so that
+//! nothing flickers.
 
 use crate::image::Image;
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Draws pictures of characters on the CPU: shaded, anti-aliased, framed automatically, with the same
-//! bits for any number of threads.
+//! Draws pictures of characters on the CPU: shaded, anti-aliased, framed automatically, with the
+//! same bits for any number of threads.
 //!
 //! ```
 //! use glam::Vec3;
@@ -22,13 +22,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Look`] makes the [`Scene`] of a posed character; [`Silhouette`] collects what a camera must show
-//! over a whole clip; [`GifWriter`] writes animations. With the feature `gpu`, `GpuPainter` draws the
-//! same pictures with shaders, which also deform the skin.
+//! [`Look`] makes the [`Scene`] of a posed character; [`Silhouette`] collects what a camera must
+//! show over a whole clip; [`GifWriter`] writes animations. With the feature `gpu`, `GpuPainter`
+//! draws the same pictures with shaders, which also deform the skin.
 //!
-//! [`render`] gathers all surfaces into one *stage* of unit size, so that models of any scale look the
-//! same. Many small depth maps record what each light sees. Then every band of rows is rasterised,
-//! cut into fragments, lit and resolved on its own.
+//! [`render`] gathers all surfaces into one *stage* of unit size, so that models of any scale look
+//! the same. Many small depth maps record what each light sees. Then every band of rows is
+//! rasterised, cut into fragments, lit and resolved on its own.
 
 mod camera;
 mod scene;

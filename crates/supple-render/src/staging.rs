@@ -74,8 +74,8 @@ impl Look {
         }
     }
 
-    /// Adds centers of rotation, seen through a body of glass, and lines for bones unless an overlay
-    /// draws the skeleton.
+    /// Adds centers of rotation, seen through a body of glass, and lines for bones unless an
+    /// overlay draws the skeleton.
     ///
     /// `asset` must be the one that the look was made for.
     pub fn with_centers(self, asset: &Asset, centers: Arc<Centers>) -> Look {

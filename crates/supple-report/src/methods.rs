@@ -40,16 +40,16 @@ const WORDS: &[Words] = &[
         name: "rigid",
         title: "Rigid",
         plural: false,
-        introduction: "Every point follows one bone, as on a jointed puppet. Nothing shrinks, but the \
-            skin tears into hard creases where two bones meet.",
+        introduction: "Every point follows one bone, as on a jointed puppet. Nothing shrinks, but \
+                       the skin tears into hard creases where two bones meet.",
     },
     Words {
         name: "linear",
         title: "Linear blending",
         plural: false,
-        introduction: "What every game engine does: each point goes to the weighted average of where \
-            its bones would take it. Fast and simple, but sharp bends lose volume and twists \
-            collapse: the candy-wrapper artifact.",
+        introduction: "What every game engine does: each point goes to the weighted average of \
+                       where its bones would take it. Fast and simple, but sharp bends lose volume \
+                       and twists collapse: the candy-wrapper artifact.",
     },
     Words {
         name: "dual-quaternion",
@@ -62,81 +62,83 @@ const WORDS: &[Words] = &[
         name: "dual-quaternion-intrinsic",
         title: "Dual quaternions, exact mean",
         plural: true,
-        introduction: "The true mean of several bone motions, found by iteration. It looks nearly like \
-            dual quaternions and differs only where three or more bones turn far apart.",
+        introduction: "The true mean of several bone motions, found by iteration. It looks nearly \
+                       like dual quaternions and differs only where three or more bones turn far \
+                       apart.",
     },
     Words {
         name: "log-matrix",
         title: "Log-matrix blending",
         plural: false,
-        introduction: "Averages the logarithms of the bones’ transforms. Good near the rest pose; it \
-            strays when a joint turns far, and some poses it cannot do at all.",
+        introduction: "Averages the logarithms of the bones’ transforms. Good near the rest pose; \
+                       it strays when a joint turns far, and some poses it cannot do at all.",
     },
     Words {
         name: "spherical",
         title: "Spherical blending",
         plural: false,
-        introduction: "Turns each point about the one center on which its bones agree best. It keeps \
-            volume much like dual quaternions, of which it is a forerunner.",
+        introduction: "Turns each point about the one center on which its bones agree best. It \
+                       keeps volume much like dual quaternions, of which it is a forerunner.",
     },
     Words {
         name: "linear-dual-blend",
         title: "Linear–dual mix",
         plural: false,
-        introduction: "Half linear blending, half dual quaternions: some of the volume loss and some of \
-            the bulging, less of either.",
+        introduction: "Half linear blending, half dual quaternions: some of the volume loss and \
+                       some of the bulging, less of either.",
     },
     Words {
         name: "swing-twist",
         title: "Swing–twist",
         plural: false,
-        introduction: "Splits each joint’s rotation in two: twists are blended as by dual quaternions, \
-            bends as by linear blending. No candy-wrapper artifact, and no bulging.",
+        introduction: "Splits each joint’s rotation in two: twists are blended as by dual \
+                       quaternions, bends as by linear blending. No candy-wrapper artifact, and no \
+                       bulging.",
     },
     Words {
         name: "differential",
         title: "Differential blending",
         plural: false,
-        introduction: "Goes down the skeleton bone by bone and blends each step, so that several full \
-            turns, as of a spinning wrist, are kept.",
+        introduction: "Goes down the skeleton bone by bone and blends each step, so that several \
+                       full turns, as of a spinning wrist, are kept.",
     },
     Words {
         name: "stretch-twist",
         title: "Stretch–twist",
         plural: false,
-        introduction: "Bones stretch and twist along their whole length, as forearms do, instead of all \
-            at one end. Also for cartoons.",
+        introduction: "Bones stretch and twist along their whole length, as forearms do, instead \
+                       of all at one end. Also for cartoons.",
     },
     Words {
         name: "spline",
         title: "Spline skinning",
         plural: false,
-        introduction: "Lays the limb along a smooth curve through its joints, like a hose. Made for \
-            tails, necks and tentacles.",
+        introduction: "Lays the limb along a smooth curve through its joints, like a hose. Made \
+                       for tails, necks and tentacles.",
     },
     Words {
         name: "cor",
         title: "Centers of rotation",
         plural: true,
-        introduction: "Gives each point a center of rotation of its own, found once from the weights. \
-            Twists keep their thickness; bends lose less volume than by linear blending and \
-            bulge less than by dual quaternions.",
+        introduction: "Gives each point a center of rotation of its own, found once from the \
+                       weights. Twists keep their thickness; bends lose less volume than by linear \
+                       blending and bulge less than by dual quaternions.",
     },
     Words {
         name: "cor-procrustes",
         title: "Centers of rotation, fitted turns",
         plural: true,
-        introduction: "The same centers, but each rotation is the one nearest to linear blending. Much \
-            the same picture until a joint comes close to half a turn: there the skin snaps \
-            over.",
+        introduction: "The same centers, but each rotation is the one nearest to linear blending. \
+                       Much the same picture until a joint comes close to half a turn: there the \
+                       skin snaps over.",
     },
     Words {
         name: "delta-mush",
         title: "Delta mush",
         plural: false,
-        introduction: "Deforms the skin roughly, smooths it in every frame, and adds back the details \
-            that smoothing removes. Bends stay clean even where each point follows one bone \
-            alone, but every frame costs as much as a bake.",
+        introduction: "Deforms the skin roughly, smooths it in every frame, and adds back the \
+                       details that smoothing removes. Bends stay clean even where each point \
+                       follows one bone alone, but every frame costs as much as a bake.",
     },
     Words {
         name: "ddm",
@@ -150,60 +152,61 @@ const WORDS: &[Words] = &[
         name: "ddm-v1",
         title: "Direct delta mush, no decomposition",
         plural: false,
-        introduction: "The rotation of each patch is taken from its deformation instead of the nearest \
-            rotation, as delta mush itself does. A patch that is compressed strongly is \
-            distorted, or even turned inside out.",
+        introduction: "The rotation of each patch is taken from its deformation instead of the \
+                       nearest rotation, as delta mush itself does. A patch that is compressed \
+                       strongly is distorted, or even turned inside out.",
     },
     Words {
         name: "ddm-v2",
         title: "Direct delta mush, blended quaternions",
         plural: false,
-        introduction: "The rotation of each point is blended from the rotations of its bones, which \
-            needs half of the data. Bones that shift without turning no longer tilt the skin \
-            between them.",
+        introduction: "The rotation of each point is blended from the rotations of its bones, \
+                       which needs half of the data. Bones that shift without turning no longer \
+                       tilt the skin between them.",
     },
     Words {
         name: "ddm-v3",
         title: "Direct delta mush, blended matrices",
         plural: false,
-        introduction: "As with blended quaternions, but the bones’ rotations are averaged as matrices. \
-            Cheaper still, and uneven where bones turn far apart.",
+        introduction: "As with blended quaternions, but the bones’ rotations are averaged as \
+                       matrices. Cheaper still, and uneven where bones turn far apart.",
     },
     Words {
         name: "ddm-v4",
         title: "Direct delta mush, about centers",
         plural: false,
-        introduction: "Turns each point about the middle of its patch, which moves by linear blending: \
-            centers of rotation, with weights and centers that need no painting.",
+        introduction: "Turns each point about the middle of its patch, which moves by linear \
+                       blending: centers of rotation, with weights and centers that need no \
+                       painting.",
     },
     Words {
         name: "ddm-v5",
         title: "Direct delta mush, weights only",
         plural: false,
-        introduction: "Linear blending with the weights that direct delta mush finds. Every engine can \
-            show it, with the artifacts of linear blending.",
+        introduction: "Linear blending with the weights that direct delta mush finds. Every engine \
+                       can show it, with the artifacts of linear blending.",
     },
     Words {
         name: "arap",
         title: "As rigid as possible",
         plural: false,
-        introduction: "Blends linearly near the joints only, and lets the rest of the skin find the \
-            shape that stretches it least. Lengths and details stay; the whole skin is \
-            solved anew in every frame.",
+        introduction: "Blends linearly near the joints only, and lets the rest of the skin find \
+                       the shape that stretches it least. Lengths and details stay; the whole skin \
+                       is solved anew in every frame.",
     },
     Words {
         name: "animation-space",
         title: "Animation space",
         plural: false,
-        introduction: "A richer form of linear blending, whose extra numbers are learned from examples. \
-            Without them it equals linear blending.",
+        introduction: "A richer form of linear blending, whose extra numbers are learned from \
+                       examples. Without them it equals linear blending.",
     },
     Words {
         name: "multi-weight",
         title: "Multi-weight enveloping",
         plural: false,
-        introduction: "Linear blending with one weight per matrix entry, learned from examples. Without \
-            them it equals linear blending.",
+        introduction: "Linear blending with one weight per matrix entry, learned from examples. \
+                       Without them it equals linear blending.",
     },
 ];
 

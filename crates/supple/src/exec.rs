@@ -68,9 +68,9 @@ pub(crate) fn for_each_chunk_mut<T: Send>(
 
 /// Starts the worker threads, for programs that may run where threads are scarce.
 ///
-/// There are as many as cores, or as `RAYON_NUM_THREADS` says, or as the system allows. If it allows
-/// none, everything runs on the calling thread. Without this call, threads start with the first
-/// work, which panics if the system refuses them.
+/// There are as many as cores, or as `RAYON_NUM_THREADS` says, or as the system allows. If it
+/// allows none, everything runs on the calling thread. Without this call, threads start with the
+/// first work, which panics if the system refuses them.
 ///
 /// # Errors
 ///

@@ -736,7 +736,8 @@ mod tests {
             prop_assume!(rotation.w.abs() > 0.05);
             let normal = normal * DVec3::X;
             let mirror = DMat3::IDENTITY - outer(normal, normal) * 2.0;
-            // Q = R·M has a reflection axis of its own; the rotation that is left is never farther than R is.
+            // Q = R·M has a reflection axis of its own; the rotation that is left is never farther
+            // than R is.
             let polar = Polar::of(DMat3::from_quat(rotation) * mirror);
             prop_assert!(polar.rotation.w.abs() >= rotation.w.abs() - 1e-9);
         }

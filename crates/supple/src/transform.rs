@@ -107,8 +107,8 @@ impl Affine {
         }
     }
 
-    /// Interpolates linearly: `self` at a share of 0, `other` at 1. Between equal maps the result is
-    /// the same map, to the bit.
+    /// Interpolates linearly: `self` at a share of 0, `other` at 1. Between equal maps the result
+    /// is the same map, to the bit.
     #[inline]
     #[must_use]
     pub fn lerp(&self, other: &Affine, share: f32) -> Affine {

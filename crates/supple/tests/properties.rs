@@ -321,8 +321,8 @@ fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// The surface is a small one many times over: wherever a method cuts it into chunks for threads or lanes,
-    /// every copy must come out the same.
+    /// The surface is a small one many times over: wherever a method cuts it into chunks for
+    /// threads or lanes, every copy must come out the same.
     #[test]
     fn neither_chunks_nor_threads_change_a_bit(
         (skeleton, vertices, motions) in (skeleton(), vertices(1..11), prop::collection::vec(rigid(STRONG_BEND), 12))
@@ -331,7 +331,8 @@ proptest! {
         let palette = palette(&motions[..skeleton.joints().len()]);
         let large = bind(skeleton, &vertices, LARGE.div_ceil(vertices.len()));
         for method in Method::ALL {
-            // Gradients are baked on all threads, and the surface is deformed wherever the caller is.
+            // Gradients are baked on all threads, and the surface is deformed wherever the caller
+            // is.
             let deform = || {
                 let skin = bake_with(&large, method, Normals::Gradient);
                 deform_skin(&skin, &palette)

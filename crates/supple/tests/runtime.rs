@@ -210,7 +210,8 @@ fn the_order_of_vertices_changes_no_bit() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Vertices on joints of all kinds, so that neighbours have little in common, with motions so strong that the signs of quaternions differ from vertex to vertex.
+    /// Vertices on joints of all kinds, so that neighbours have little in common, with motions so
+    /// strong that the signs of quaternions differ from vertex to vertex.
     #[test]
     fn vertices_that_have_nothing_in_common_come_out_as_by_the_plain_loop(
         (rig, motions) in posed_rig(3.1)

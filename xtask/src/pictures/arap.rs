@@ -108,7 +108,8 @@ impl Experiment {
             };
             let (distance, milliseconds) = self.with(&options)?;
             println!(
-                "  l = {threshold}, {iterations} rounds: {distance:.3} %, {milliseconds:.2} ms a frame"
+                "  l = {threshold}, {iterations} rounds: {distance:.3} %, {milliseconds:.2} ms a \
+                 frame"
             );
             rounds.push((iterations as f64, distance));
         }

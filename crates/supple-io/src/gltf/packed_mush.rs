@@ -215,8 +215,9 @@ fn in_steps(values: impl Iterator<Item = f64>, scale: f64) -> Vec<f64> {
     values.map(in_steps).collect()
 }
 
-/// Rounds to integers that sum to `total`: all are rounded down, and those that lost most get a step
-/// each. `supple::weights` rounds weights alike; this also takes negative numbers, and any total.
+/// Rounds to integers that sum to `total`: all are rounded down, and those that lost most get a
+/// step each. `supple::weights` rounds weights alike; this also takes negative numbers, and any
+/// total.
 fn apportioned(values: &[f64], total: i64) -> Vec<i64> {
     let mut whole: Vec<i64> = values.iter().map(|value| value.floor() as i64).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();

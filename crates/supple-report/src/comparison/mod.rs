@@ -226,8 +226,8 @@ fn play<'a>(asset: &'a Asset, method: &Method, baked: &BakedData) -> Playing<'a>
         .map_err(|error| error.to_string())
 }
 
-/// Lengths in the rest pose over lengths in the bind pose, as the median over joints; negative where
-/// the rest pose mirrors.
+/// Lengths in the rest pose over lengths in the bind pose, as the median over joints; negative
+/// where the rest pose mirrors.
 fn rest_scale(asset: &Asset) -> f64 {
     let palette = asset.rig.skeleton().rest_palette();
     let mut scales: Vec<f64> = palette

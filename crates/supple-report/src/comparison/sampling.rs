@@ -7,8 +7,9 @@ use glam::Vec3;
 use supple::metrics::{JointMotion, RmsDistance, TimeSmoothness};
 use supple::{Clip, Palette, Pose, exec};
 
-/// Frames farther apart than this, in seconds, may miss a motion. Key times are then sampled too: at
-/// most so many are considered, and those chosen differ by this much, in radians, from all others.
+/// Frames farther apart than this, in seconds, may miss a motion. Key times are then sampled too:
+/// at most so many are considered, and those chosen differ by this much, in radians, from all
+/// others.
 const SPARSE: f64 = 0.25;
 const MOST_KEYS: usize = 1000;
 const NEW_POSE: f64 = 0.15;
@@ -43,7 +44,8 @@ pub(crate) fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
 
 impl Comparison<'_> {
     /// The times at which a clip is sampled, in seconds from its first key, and the spacing of the
-    /// even ones among them: where these are far apart, keys with poses unlike all others are added.
+    /// even ones among them: where these are far apart, keys with poses unlike all others are
+    /// added.
     fn times(&self, clip: &Clip, frames: usize) -> (Vec<f64>, f64) {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
         // A pose that lasts no time is the same in every frame.

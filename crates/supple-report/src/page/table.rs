@@ -87,8 +87,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
     let columns = vec![
         Column {
             title: "Volume",
-            explanation: "How much volume the body gains or loses against the file’s rest pose at the \
-                worst moment. Flesh keeps its volume, so 0 is best.",
+            explanation: "How much volume the body gains or loses against the file’s rest pose at \
+                          the worst moment. Flesh keeps its volume, so 0 is best.",
             values: each(&|method| {
                 numbers(method)
                     .filter_map(|numbers| numbers.volume_change)
@@ -119,8 +119,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Most stretched",
-            explanation: "How much longer the most stretched hundredth of the skin gets, at the worst \
-                moment.",
+            explanation: "How much longer the most stretched hundredth of the skin gets, at the \
+                          worst moment.",
             values: most(|numbers| numbers.stretched),
             write: signed_percent,
             badness: Some(|value| value),
@@ -139,31 +139,32 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Skin distortion",
-            explanation: "How much lengths on the skin change: the root mean square over directions, \
-                the mean over the whole body, at the worst moment.",
+            explanation: "How much lengths on the skin change: the root mean square over \
+                          directions, the mean over the whole body, at the worst moment.",
             values: most(|numbers| numbers.distortion),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
             title: "Edge lengths",
-            explanation: "Root mean square change in length of the mesh’s edges, at the worst of every \
-                fourth moment.",
+            explanation: "Root mean square change in length of the mesh’s edges, at the worst of \
+                          every fourth moment.",
             values: most_slow(|slow| slow.edge_change),
             write: plain_percent,
             badness: Some(|value| value),
         },
         Column {
             title: "Area",
-            explanation: "Change of the skin’s area against rest, at the worst of every fourth moment.",
+            explanation: "Change of the skin’s area against rest, at the worst of every fourth \
+                          moment.",
             values: each(&|method| slow(method).map(|slow| slow.area_change).reduce(farthest)),
             write: signed_percent,
             badness: Some(f64::abs),
         },
         Column {
             title: "Local bending",
-            explanation: "How far the surroundings of each point are from a mere rotation (root of the \
-                as-rigid-as-possible energy), at the worst of every fourth moment.",
+            explanation: "How far the surroundings of each point are from a mere rotation (root of \
+                          the as-rigid-as-possible energy), at the worst of every fourth moment.",
             values: most_slow(|slow| slow.rigid_energy.max(0.0).sqrt()),
             write: plain_percent,
             badness: Some(|value| value),
@@ -178,9 +179,9 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Pops",
-            explanation: "Moments at which some of the blended skin jumps from one frame to the next, \
-                played at 30 frames per second (ten seconds around a picture, or less of \
-                large characters), beyond those that every method has.",
+            explanation: "Moments at which some of the blended skin jumps from one frame to the \
+                          next, played at 30 frames per second (ten seconds around a picture, or \
+                          less of large characters), beyond those that every method has.",
             values: each(&|method| {
                 let clips = study.shown.iter().filter_map(|shown| {
                     let common = shown.pops.iter().flatten().min()?;
@@ -193,8 +194,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Differs from linear",
-            explanation: "Root mean square distance from linear blending over the blended skin, as a \
-                share of the body’s size, in the clip where it is largest.",
+            explanation: "Root mean square distance from linear blending over the blended skin, as \
+                          a share of the body’s size, in the clip where it is largest.",
             values: each(&|method| {
                 let clips = study.shown.iter();
                 clips
@@ -206,9 +207,9 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Time per vertex",
-            explanation: "Measured on this machine, on one processor core: positions and normals, the \
-                fastest of several runs, in the first pose of the pictures that the method \
-                can do.",
+            explanation: "Measured on this machine, on one processor core: positions and normals, \
+                          the fastest of several runs, in the first pose of the pictures that the \
+                          method can do.",
             values: each(&|method| study.costs[method]),
             write: nanoseconds,
             badness: Some(|value| value),

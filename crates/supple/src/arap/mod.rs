@@ -93,7 +93,9 @@ impl ArapOptions {
 
 /// On the command line: words after colons, `arap:10:l=0.9:follow`.
 impl ArapOptions {
-    pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, strict, unsmoothed, plain, follow, with colons between them";
+    pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, \
+                                          strict, unsmoothed, plain, follow, with colons between \
+                                          them";
 
     /// The paper's options with what some words say, sensible or not. A tolerance without a number
     /// of rounds has as many as it takes, up to [`ArapOptions::MOST_BY_TOLERANCE`].

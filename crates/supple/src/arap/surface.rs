@@ -1,11 +1,11 @@
 //! The energy of eq. (1), and one step of its minimisation.
 //!
-//! `E(v', R) = Σ_i Σ_j ω_ij |(v'_i − v'_j) − R_i (v_i − v_j)|²`. With positions fixed, each rotation
-//! has its own optimum; with rotations fixed, positions solve the linear system
-//! `Σ_j ω_ij (v'_i − v'_j) = Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, whose matrix never changes. Neither
-//! step raises the energy, with one exception: a share of 2e-6 of every patch turns as its heaviest
-//! handle does, so that degenerate patches have a rotation; a patch that is nearly a line may turn a
-//! little away from its optimum.
+//! `E(v', R) = Σ_i Σ_j ω_ij |(v'_i − v'_j) − R_i (v_i − v_j)|²`. With positions fixed, each
+//! rotation has its own optimum; with rotations fixed, positions solve the linear system
+//! `Σ_j ω_ij (v'_i − v'_j) = Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, whose matrix never changes.
+//! Neither step raises the energy, with one exception: a share of 2e-6 of every patch turns as its
+//! heaviest handle does, so that degenerate patches have a rotation; a patch that is nearly a line
+//! may turn a little away from its optimum.
 
 use super::ArapError;
 use crate::exec;

@@ -1,15 +1,15 @@
-//! Bounded biharmonic weights: the smoothest weights that are in `0…1`, sum to one, and are one on
+//! Bounded biharmonic weights: the smoothest weights within `0…1` that sum to one and are one on
 //! their own bones.
 //!
-//! `lecture-skinning.txt` and `arap-point-handles.txt`, §4 (Jacobson et al. 2011): minimise `½ Σ_j
-//! w_jᵀ L V⁻¹ L w_j`, where `L` is the Laplacian over the cells and `V` their volumes, with `w_j ≥
-//! 0`, `Σ_j w_j = 1`, and `w` given on the cells of bones.
+//! `lecture-skinning.txt` and `arap-point-handles.txt`, §4 (Jacobson et al. 2011): minimises `½ Σ_j
+//! w_jᵀ L V⁻¹ L w_j` with `w_j ≥ 0`, `Σ_j w_j = 1` and `w` given on the cells of bones. `L` is the
+//! Laplacian over the cells and `V` their volumes.
 //!
-//! All weights of one cell, the others held, have an exact minimum: since every joint has the same
-//! quadratic form, it is the projection of one Newton step onto the simplex. So cells are relaxed
-//! one after another, bounds and sums hold at every moment, and no system is ever factorised. What
-//! relaxation is slow at, the broad shape, comes from coarser levels, which are solved first:
-//! blocks of eight cells, as far as these are connected.
+//! The minimum over the weights of one cell, with all others fixed, is exact: since every joint has
+//! the same quadratic form, it is the projection of one Newton step onto the simplex. So cells are
+//! relaxed one after another, bounds and sums hold at all times, and no system is factorised.
+//! Relaxation converges slowly at the broad shape, which comes from coarser levels that are solved
+//! first: blocks of eight cells, as far as these are connected.
 
 use super::cells::{BUMP, Cells, Links, Seed, spread_around};
 use super::{BindError, Rows};
@@ -18,13 +18,14 @@ use fearless_simd::{Level as Instructions, Simd, SimdBase, SimdFloat, dispatch, 
 use glam::DVec3;
 use std::collections::VecDeque;
 
-/// How bounded biharmonic weights are computed.
+/// Options of bounded biharmonic weights.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoundedBiharmonicOptions {
-    /// About how many voxels fill the body; `None` chooses by the length of the bones.
+    /// The approximate number of voxels of the body; `None` derives it from the length of the
+    /// bones.
     pub voxels: Option<usize>,
-    /// By what share the energy may be above the least there is.
+    /// The tolerance of the energy, relative to its minimum.
     pub tolerance: f64,
 }
 
@@ -44,51 +45,52 @@ impl BoundedBiharmonicOptions {
     }
 }
 
-/// What the solver did.
+/// Convergence of the solver.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Convergence {
     /// Sweeps over the finest level.
     pub sweeps: usize,
-    /// The energy at the end.
+    /// The final energy.
     pub energy: f64,
-    /// By what share the least there is may be below that: what further sweeps would gain, judged
-    /// by how the last ones slowed down.
+    /// The estimated gain of further sweeps, relative to the energy: extrapolated from the gains of
+    /// the last sweeps.
     pub left: f64,
 }
 
-/// Joints go eight abreast.
+/// The number of joints that are processed at a time.
 const LANES: usize = 8;
 
-/// No more cells than this are a coarsest level.
+/// The largest number of cells of the coarsest level.
 const COARSEST: usize = 150;
 
-/// Over fewer cells than this, sweeps go on for longer: they take no time worth saving.
+/// Below this number of cells, the tolerance is stricter: sweeps take almost no time.
 const MANY: usize = 20_000;
 
-/// As many sweeps on a level at most.
+/// The largest number of sweeps on a level.
 const MOST_SWEEPS: usize = 3000;
 
-/// Sweeps go this much beyond the minimum of each cell: smooth errors die sooner.
+/// Over-relaxation: sweeps step beyond the minimum of each cell by this factor, which damps smooth
+/// errors faster.
 const OVERSHOOT: f32 = 1.4;
 
-/// After this many sweeps, an even number, the energy is looked at, and the Laplacian of the
-/// weights, which is kept up to date change by change, computed anew before rounding adds up.
+/// The number of sweeps, an even number, between two evaluations of the energy. The Laplacian of
+/// the weights is updated change by change, and then recomputed before rounding errors add up.
 const BETWEEN_LOOKS: usize = 12;
 
-/// Joints times cells at most: eight bytes each, over all levels a little more.
+/// The largest number of joints times cells: eight bytes each, slightly more over all levels.
 const MOST_WEIGHTS: usize = 200_000_000;
 
-/// The same where nobody asked for so many cells. A character of a thousand joints still gets as
-/// many cells as any.
+/// The same limit if no number of voxels was given. A character of a thousand joints still gets the
+/// usual number of cells.
 const MOST_UNASKED: usize = 60_000_000;
 
-/// How many cells are chosen at most for so many joints.
+/// The largest number of cells that is chosen for a number of joints.
 pub(super) fn most_cells(joints: usize) -> usize {
     MOST_UNASKED / joints.max(1)
 }
 
-/// Refuses what would take more memory than anyone has to spare for it.
+/// Refuses requests that would take too much memory.
 pub(super) fn check_size(cells: &Cells, joints: usize) -> Result<(), BindError> {
     let cells = cells.places.len();
     match joints.saturating_mul(cells) <= MOST_WEIGHTS {
@@ -101,7 +103,7 @@ pub(super) fn check_size(cells: &Cells, joints: usize) -> Result<(), BindError> 
     }
 }
 
-/// The weights of every cell, by hold; none in cells that no bone is connected with.
+/// The weights of every cell, by hold; none in cells that are not connected to a bone.
 pub(super) fn cell_rows(
     cells: &Cells,
     seeds: &[Vec<Seed>],
@@ -123,8 +125,7 @@ pub(super) fn cell_rows(
             None => Field::from_seeds(level, seeds.len()),
             Some(coarse) => coarse.refined(&levels[depth + 1], level, &parents[depth]),
         };
-        // Sweeps are cheap over few cells, and what is not right on a coarse level is not made
-        // right later.
+        // Sweeps over few cells are cheap, and an error on a coarse level is not corrected later.
         let share = level.places.len() as f64 / cells.places.len().max(MANY) as f64;
         convergence = start.settle(level, options.tolerance * share);
         field = Some(start);
@@ -135,20 +136,20 @@ pub(super) fn cell_rows(
     (rows, convergence)
 }
 
-/// The problem over the cells of one level.
+/// The problem on one level of cells.
 struct Level {
     places: Vec<DVec3>,
     links: Links,
-    /// How well each link conducts, in the order of the links: area over distance, in widths of
-    /// the finest cells.
+    /// The conductance of each link, in the order of the links: area divided by distance, in widths
+    /// of the finest cells.
     conductances: Vec<f32>,
-    /// The diagonal of the Laplacian: what a cell's links conduct together.
+    /// The diagonal of the Laplacian: the sum of the conductances of a cell's links.
     diagonal: Vec<f32>,
     inverse_volumes: Vec<f32>,
-    /// What one cell's own weight adds to the gradient there: the diagonal of `L V⁻¹ L`.
+    /// The diagonal of `L V⁻¹ L`: the contribution of a cell's own weight to the gradient there.
     stiffness: Vec<f32>,
-    /// Weights on the cells of bones, by hold, none in cells without any connection to one; `None`
-    /// where they are to be found.
+    /// Given weights on the cells of bones, by hold, and none in cells without a connection to a
+    /// bone; `None` for unknown weights.
     given: Vec<Option<Vec<(u16, f32)>>>,
     /// The width of a cell.
     size: f64,
@@ -224,8 +225,8 @@ impl Level {
         }
     }
 
-    /// Cells in blocks of at least twice the width, as far as they are connected within, and the
-    /// block of every cell; wider ones where cells are too far apart for that to gather any.
+    /// The next coarser level, and the block of every cell. Blocks are connected cells within at
+    /// least twice the width, or more if cells are too far apart for that.
     fn coarser(&self) -> Option<(Level, Vec<u32>)> {
         let count = self.places.len();
         let mut size = 2.0 * self.size;
@@ -239,7 +240,7 @@ impl Level {
         None
     }
 
-    /// Connected cells of each block of a width as one.
+    /// Merges the connected cells within blocks of a given width.
     fn in_blocks(&self, size: f64) -> (Level, Vec<u32>) {
         let count = self.places.len();
         let block = |cell: u32| (self.places[cell as usize] / size).floor().as_ivec3();
@@ -287,7 +288,7 @@ impl Level {
             .iter()
             .map(|&(sum, volume)| sum / f64::from(volume))
             .collect();
-        // What conducts is area over distance: areas add up, distances grow.
+        // Conductance is area divided by distance: areas add up, distances grow.
         let mut pairs: Vec<(u32, u32, f32)> = Vec::new();
         for cell in 0..count as u32 {
             let conductances = &self.conductances[self.links.range(cell)];
@@ -330,10 +331,9 @@ struct Field {
     stride: usize,
     weights: Vec<f32>,
     laplacian: Vec<f32>,
-    /// Which groups of lanes of a cell may be other than zero, in its weights or their Laplacian;
-    /// a bit each.
+    /// The groups of lanes of a cell whose weights or Laplacian may be nonzero, one bit each.
     live: Vec<u64>,
-    /// How many blocks of lanes a bit stands for.
+    /// The number of blocks of lanes per bit.
     group: usize,
 }
 
@@ -352,7 +352,7 @@ impl Field {
         }
     }
 
-    /// Every cell has what the nearest cell of a bone has, counted in links.
+    /// Every cell takes the weights of the nearest cell of a bone, by number of links.
     fn from_seeds(level: &Level, holds: usize) -> Field {
         let mut field = Field::zero(level.places.len(), holds);
         let mut known: Vec<bool> = level.given.iter().map(Option::is_some).collect();
@@ -374,7 +374,7 @@ impl Field {
         field
     }
 
-    /// The same weights on a finer level, smoothly between the cells of this one.
+    /// The same weights on a finer level, interpolated smoothly between the cells of this level.
     fn refined(&self, coarse: &Level, fine: &Level, parent: &[u32]) -> Field {
         let mut field = Field::zero(fine.places.len(), self.holds);
         let mut around = Vec::new();
@@ -401,7 +401,7 @@ impl Field {
         field
     }
 
-    /// Sets the weights that are given.
+    /// Sets the given weights.
     fn take_given(&mut self, level: &Level) {
         for (row, given) in self.weights.chunks_exact_mut(self.stride).zip(&level.given) {
             if let Some(given) = given {
@@ -413,7 +413,7 @@ impl Field {
         }
     }
 
-    /// Relaxes all cells until a sweep gains little.
+    /// Relaxes all cells until the gain of a sweep is small.
     fn settle(&mut self, level: &Level, tolerance: f64) -> Convergence {
         let instructions = Instructions::new();
         let cells: Vec<u32> = (0..level.places.len() as u32)
@@ -429,7 +429,7 @@ impl Field {
         let mut gain_before = f64::INFINITY;
         while convergence.sweeps < MOST_SWEEPS {
             for _ in 0..BETWEEN_LOOKS / 2 {
-                // There and back again, so that nothing leans to one side.
+                // Forwards and backwards, to avoid a directional bias.
                 for backwards in [false, true] {
                     dispatch!(instructions, simd => self.sweep(simd, level, &cells, backwards));
                 }
@@ -439,7 +439,8 @@ impl Field {
             let energy = self.energy(level);
             let gain = (convergence.energy - energy).max(0.0);
             convergence.energy = energy;
-            // As if gains went on falling as they do, but never too fast: slow ones show late.
+            // Assumes that gains keep falling at the current rate, but not too fast: slow
+            // components show late.
             let slowing = (gain / gain_before).clamp(0.6, 0.98);
             let left = gain * slowing / (1.0 - slowing);
             convergence.left = left / energy.max(f64::MIN_POSITIVE);
@@ -451,7 +452,7 @@ impl Field {
         convergence
     }
 
-    /// Computes the Laplacian anew.
+    /// Recomputes the Laplacian.
     fn refresh(&mut self, level: &Level) {
         for cell in 0..level.places.len() as u32 {
             let at = cell as usize * self.stride;
@@ -502,7 +503,7 @@ impl Field {
         0.5 * squares.sum::<f64>()
     }
 
-    /// Puts each cell in turn where the energy is least, its neighbours held, and a little beyond.
+    /// Minimises the energy over each cell in turn, with its neighbours fixed and over-relaxation.
     #[inline(always)]
     fn sweep<S: Simd>(&mut self, simd: S, level: &Level, cells: &[u32], backwards: bool) {
         let mut gradient = vec![0.0f32; self.stride];
@@ -519,7 +520,7 @@ impl Field {
             let own = level.diagonal[index] * level.inverse_volumes[index];
             let step = OVERSHOOT / level.stiffness[index];
             positive.clear();
-            // What the joints would like to have.
+            // The unconstrained minimum of each joint.
             for block in blocks_of(live, width) {
                 let here = index * self.stride + block;
                 let mut sum = f32x8::from_slice(simd, &self.laplacian[here..here + LANES])
@@ -568,7 +569,7 @@ impl Field {
         }
     }
 
-    /// The weights by cell, without those that are next to nothing.
+    /// The weights by cell, without negligible ones.
     fn rows(&self, cells: usize) -> Rows {
         let row = |cell: usize| {
             let row = &self.weights[cell * self.stride..cell * self.stride + self.holds];
@@ -595,8 +596,8 @@ fn blocks_of(mut live: u64, width: usize) -> impl Iterator<Item = usize> {
     groups.flat_map(move |group| (group * width..(group + 1) * width).step_by(LANES))
 }
 
-/// What to take off all numbers so that those that stay positive sum to one: the projection onto
-/// the simplex. Their sum is one at least.
+/// The number to subtract from all numbers so that the positive ones sum to one: the projection
+/// onto the simplex. Their sum must be at least one.
 #[inline(always)]
 fn threshold(positive: &mut Vec<(u32, f32)>) -> f32 {
     let mut level = 0.0;
@@ -623,8 +624,7 @@ mod tests {
     use clarabel::solver::SupportedConeT::{NonnegativeConeT, ZeroConeT};
     use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus};
 
-    /// The same problem in double precision, as a quadratic programme for a solver that knows
-    /// nothing of it.
+    /// The same problem in double precision, as a quadratic program for a generic solver.
     struct Plain {
         level: Level,
         holds: usize,
@@ -661,8 +661,8 @@ mod tests {
             cells.filter(|&cell| self.level.given[cell].is_none())
         }
 
-        /// No weights that are allowed have an energy lower by more than this: the energy is
-        /// convex, so it is nowhere below its tangent.
+        /// An upper bound of the possible gain: the energy is convex, so it is nowhere below its
+        /// tangent.
         fn most_left(&self, weights: &[f64]) -> f64 {
             let gradient = self.laplacian(&self.laplacian(weights));
             let at_cell = |cell: usize| {
@@ -686,8 +686,8 @@ mod tests {
             weights
         }
 
-        /// The weights of least energy, by an interior point method: least `½ Σ y²` over `w` and `y
-        /// = L·w`, where `w` of every cell are not negative and sum to one.
+        /// The weights of minimal energy, by an interior-point method: minimises `½ Σ y²` over `w`
+        /// and `y = L·w`, where the `w` of every cell are nonnegative and sum to one.
         fn solved(&self) -> Vec<f64> {
             let count = self.level.places.len() * self.holds;
             let given = self.given();
@@ -751,7 +751,7 @@ mod tests {
         }
     }
 
-    /// The nearest row whose numbers are not negative and sum to one.
+    /// The nearest row of nonnegative numbers that sum to one.
     fn project(row: &mut [f64]) {
         let mut sorted = row.to_vec();
         sorted.sort_by(|a, b| b.total_cmp(a));
@@ -821,8 +821,8 @@ mod tests {
         comes_near_the_least(&Filled::new(&angle, &points(&places), 400), 0.01);
     }
 
-    /// Held by three points only, all of it moves far on little energy: two thousandths of it are
-    /// weights that differ by 0.08.
+    /// A sheet held by three points only: large motions change the energy little, so an energy
+    /// difference of 0.2 % allows weights to differ by 0.08.
     fn sheet_on_points() -> Filled {
         let filled = Filled::new(
             &sheet(24, 16),

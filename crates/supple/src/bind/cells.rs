@@ -1,12 +1,12 @@
-//! The body as cells: voxels whose centers are inside, and patches of the surface where it is too
-//! thin for one.
+//! Cells of the body: voxels whose centers are inside, and patches of the surface where it is too
+//! thin for voxels.
 //!
-//! `arap-point-handles.txt`, §4, takes voxels instead of tetrahedra, which takes any mesh. Inside
-//! is where the surface winds around a place more than half a time, so holes, doubled and crossing
-//! shells do no harm. Two neighbouring voxels are connected unless the way between them leads
-//! outside: fingers that nearly touch stay two fingers, however coarse the voxels. Skin that has no
-//! voxel right behind it (cloth, ears, all of an open sheet) is cut into patches of a voxel's size,
-//! which are cells too, connected as the surface is.
+//! `arap-point-handles.txt`, §4, uses voxels instead of tetrahedra, which work for any mesh. A
+//! point is inside if its winding number exceeds one half, so holes and duplicated or intersecting
+//! shells do no harm. Neighbouring voxels are connected unless the path between them leaves the
+//! body: fingers that nearly touch stay two fingers, however coarse the voxels. Skin without a
+//! voxel directly behind it (cloth, ears, a whole open sheet) is divided into patches of the size
+//! of a voxel; these are cells as well, connected like the surface.
 
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
@@ -17,18 +17,18 @@ use crate::surface::Rows;
 use glam::{DVec3, IVec3};
 use std::ops::Range;
 
-/// Cells and who is whose neighbour.
+/// Cells and their neighbours.
 pub(crate) struct Cells {
-    /// The width of a voxel, the extent of the model being one.
+    /// The width of a voxel, relative to the extent of the model.
     pub(crate) size: f64,
-    /// The middle of every cell.
+    /// The center of every cell.
     pub(crate) places: Vec<DVec3>,
     pub(crate) links: Links,
-    /// How many of the cells are voxels; they come first.
+    /// The number of voxels, which are the first cells.
     pub(crate) voxels: usize,
     /// The cell of every point of the surface.
     pub(crate) cell_of: Vec<u32>,
-    /// Cells that are connected, however far, have the same number.
+    /// The connected component of every cell.
     pub(crate) component: Vec<u32>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Collects pairs of neighbours, each given once, in any order.
+    /// Builds the graph from pairs of neighbours, each given once, in any order.
     pub(crate) fn of(cells: usize, mut pairs: Vec<(u32, u32)>) -> Links {
         let turned: Vec<_> = pairs.iter().map(|&(a, b)| (b, a)).collect();
         pairs.extend(turned);
@@ -51,7 +51,7 @@ impl Links {
         }
     }
 
-    /// The indices of a cell's neighbours among all, for arrays parallel to them.
+    /// The range of a cell's neighbours among all neighbours, for arrays parallel to them.
     #[inline]
     pub(crate) fn range(&self, cell: u32) -> Range<usize> {
         self.neighbours.range(cell as usize)
@@ -63,7 +63,7 @@ impl Links {
         self.neighbours.row(cell as usize)
     }
 
-    /// The number of neighbours of all cells together.
+    /// The total number of neighbours of all cells.
     pub(crate) fn len(&self) -> usize {
         self.neighbours.values().len()
     }
@@ -73,38 +73,38 @@ impl Links {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seed {
     pub(crate) cell: u32,
-    /// How much of the bones is in the cell, in widths: where two bones meet, they share the cell
-    /// by that, so that weights do not jump with the place of the lattice.
+    /// The length of the bones within the cell, in widths. Where two bones meet, they share the
+    /// cell in proportion, so that weights do not jump with the position of the lattice.
     pub(crate) amount: f64,
 }
 
-/// A bone is looked at this many times on the width of a cell.
+/// The number of samples of a bone per width of a cell.
 const SAMPLES: f64 = 8.0;
 
-/// A bone outside of a body that has others inside holds it if this share of it runs along the
-/// skin.
+/// If other bones are inside the body, a bone outside of it holds the body if at least this share
+/// of the bone runs along the skin.
 const ALONG_SKIN: f64 = 0.35;
 
-/// No voxel.
+/// No voxel at this position.
 const NONE: u32 = u32::MAX;
 
-/// As many places are looked at for voxels at most.
+/// The largest number of lattice positions.
 const MOST_PLACES: f64 = 8e6;
 
-/// A point of the surface is behind a voxel whose center is no farther than this many widths.
+/// A voxel lies behind a point of the surface if its center is within this many widths.
 const REACH: f64 = 1.5;
 
-/// The voxels of a box around the body.
+/// The voxels within the bounding box of the body.
 struct Lattice {
     size: f64,
     dims: IVec3,
-    /// The number of the voxel at every place of the box, if its center is inside.
+    /// The number of the voxel at every position of the box, if its center is inside.
     numbers: Vec<u32>,
 }
 
 impl Cells {
-    /// About `wanted` voxels fill the body, or as many as its bones ask for, up to `most`; fewer if
-    /// its skin alone would need more, or if it is thin in a large box.
+    /// Voxelises the body into about `wanted` voxels, or as many as its bones need, up to `most`;
+    /// fewer if its skin alone would need more, or if it is thin in a large box.
     pub(crate) fn of(
         shape: &OrientedSurface,
         holds: &[Hold],
@@ -122,8 +122,8 @@ impl Cells {
             let patch = a.max(b) as usize >= voxels;
             (a != b && patch).then_some((a, b))
         }));
-        // A part too thin for voxels to go through, between others that are not: the skin still
-        // connects them.
+        // A part that is too thin for voxels, between others that are not: it stays connected by
+        // the skin.
         let mut sets = DisjointSets::new(places.len());
         for &(a, b) in &pairs {
             sets.join(a as usize, b as usize);
@@ -148,9 +148,9 @@ impl Cells {
         }
     }
 
-    /// The cells that every hold has, each once, and how much of its bones is in each: those that
-    /// they pass through, or where a bone just outside is nearest to the body. None if it is far
-    /// from it.
+    /// The cells of every hold, each once, with the length of its bones in each: the cells that
+    /// bones pass through, or for bones just outside, the nearest cells of the body. None if the
+    /// hold is far away.
     pub(crate) fn seeds(&self, shape: &OrientedSurface, holds: &[Hold]) -> Vec<Vec<Seed>> {
         let search = PlaceSearch::over(&self.places, self.size);
         let any_inside = holds.iter().any(|hold| hold.inside);
@@ -182,15 +182,15 @@ impl Cells {
             let steps = (SAMPLES * segment.length() / self.size)
                 .ceil()
                 .clamp(1.0, 1e4);
-            // In the middle of each step, so that each stands for as much of the bone; a point
-            // stands for half a width.
+            // Samples are in the middle of each step and stand for equal lengths; a point stands
+            // for half a width.
             let amount = (segment.length() / (steps * self.size)).max(0.5 / steps);
             samples.extend(
                 (0..steps as usize).map(|step| (segment.at((step as f64 + 0.5) / steps), amount)),
             );
         }
-        // A bone on the border of half a body is some voxels away from its inside, which ends
-        // before the border does.
+        // A bone on the border of half a body is several voxels away from the inside, which ends
+        // before the border.
         for reach in [1, 2, 4, 8].into_iter().filter(|_| hold.inside) {
             let mut seeds = Vec::new();
             for &(sample, amount) in &samples {
@@ -206,7 +206,7 @@ impl Cells {
                 return seeds;
             }
         }
-        // Where the bone comes nearest to the skin.
+        // At the point of the bone nearest to the skin.
         let within = (2.0 * self.size).max(0.5 * length) as f32;
         let near = samples.iter().filter_map(|&(sample, amount)| {
             let nearest = shape.tree.nearest(sample.as_vec3(), within, |_| true)?;
@@ -221,8 +221,8 @@ impl Cells {
             .iter()
             .map(|found| found.0)
             .fold(f32::INFINITY, f32::min);
-        // Beside bones that are inside, one that only comes near with its end, as the arm above a
-        // glove does, holds nothing.
+        // If other bones are inside, a bone that only comes near with its end holds nothing, such
+        // as an arm above a glove.
         let beside = near
             .iter()
             .filter(|found| f64::from(found.0) <= 2.0 * self.size);
@@ -233,9 +233,9 @@ impl Cells {
         near.iter().filter(close).map(|found| found.1).collect()
     }
 
-    /// The cells around a place, connected with one of them, and their shares in it: a smooth bump
-    /// as wide as a few voxels. Weights hardly change across the skin (no weight flows through
-    /// it), so what lies behind it is all that is needed.
+    /// The cells around a position and connected to one of them, and their shares by a smooth
+    /// kernel a few voxels wide. Weights hardly change across the skin (there is no flux through
+    /// it), so cells behind the skin suffice.
     pub(crate) fn around(&self, place: DVec3, from: u32, around: &mut Vec<(u32, f64)>) {
         spread_around(
             &self.places,
@@ -248,11 +248,11 @@ impl Cells {
     }
 }
 
-/// The radius of the bump by which values at cells become values between them, in widths.
+/// The radius of the interpolation kernel between cells, in widths.
 pub(crate) const BUMP: f64 = 2.3;
 
-/// Cells connected with `from` within a radius of a place, by a bump `(1 − r²)²`; shares sum to
-/// one. `from` alone where all are farther.
+/// Cells connected to `from` within a radius of a position, weighted by the kernel `(1 − r²)²`; the
+/// shares sum to one. Only `from` if all others are farther.
 pub(crate) fn spread_around(
     places: &[DVec3],
     links: &Links,
@@ -290,22 +290,23 @@ pub(crate) fn spread_around(
     }
 }
 
-/// As many voxels as are chosen by themselves at least, and at most.
+/// The smallest and the largest number of voxels that is chosen automatically.
 const CHOSEN: (f64, f64) = (4_000.0, 60_000.0);
 
-/// As many voxels for every point of the surface at most: a coarse surface does not show what more
-/// would tell.
+/// The largest number of voxels per point of the surface: a coarse surface does not show more
+/// detail.
 const PER_POINT: f64 = 30.0;
 
-/// As many voxels at least where the surface is fine enough.
+/// The smallest number of voxels if the surface is fine enough.
 const MIDDLING: f64 = 12_000.0;
 
-/// As many voxels along a short bone: fewer do not tell one finger bone from the next.
+/// The number of voxels along a short bone: with fewer, neighbouring finger bones cannot be
+/// distinguished.
 const ALONG_BONE: f64 = 3.0;
 
-/// The width of voxels of which about `wanted` fill the body; without a number, so that the shorter
-/// ones among the bones (the first quarter), or the ways between points where there are no bones,
-/// are a few voxels long.
+/// The width of voxels of which about `wanted` fill the body. Without a number, the shorter bones
+/// (the first quartile), or the distances between points if there are no bones, are a few voxels
+/// long.
 fn choose_size(
     shape: &OrientedSurface,
     holds: &[Hold],
@@ -345,7 +346,7 @@ fn choose_size(
     by_volume.max(by_skin).max(by_box).max(at_least)
 }
 
-/// How far each hold is from the nearest other: what points have instead of a length.
+/// The distance of each hold to the nearest other: the equivalent of a length for points.
 fn between_points(holds: &[Hold]) -> Vec<f64> {
     let tree = SegmentTree::over(holds);
     let distances = holds.iter().enumerate().map(|(index, hold)| {
@@ -356,8 +357,8 @@ fn between_points(holds: &[Hold]) -> Vec<f64> {
 }
 
 impl Lattice {
-    /// Which centers are inside, and where. The lattice lies evenly about the middle of the model,
-    /// so that a model that is symmetric has symmetric voxels.
+    /// Finds the centers inside the body. The lattice is symmetric about the middle of the model,
+    /// so that a symmetric model has symmetric voxels.
     fn fill(shape: &OrientedSurface, size: f64) -> (Lattice, Vec<DVec3>) {
         let half = if shape.points.is_empty() {
             IVec3::ZERO
@@ -370,7 +371,7 @@ impl Lattice {
             dims,
             numbers: Vec::new(),
         };
-        // Blocks of places, as one where the surface is not near.
+        // Blocks of positions are decided as a whole where the surface is not near.
         let blocks = (dims + BLOCK - 1) / BLOCK;
         let count = blocks.element_product() as usize;
         let filled = exec::map(count, |index| {
@@ -398,7 +399,7 @@ impl Lattice {
         ((place.z * self.dims.y + place.y) * self.dims.x + place.x) as usize
     }
 
-    /// The number of the voxel at a place; `NONE` outside.
+    /// The number of the voxel at a position; `NONE` outside.
     fn number(&self, place: IVec3) -> u32 {
         let within = place.cmpge(IVec3::ZERO).all() && place.cmplt(self.dims).all();
         if within {
@@ -408,7 +409,7 @@ impl Lattice {
         }
     }
 
-    /// Collects the places of a block whose centers are inside.
+    /// Collects the positions of a block whose centers are inside.
     fn fill_block(
         &self,
         shape: &OrientedSurface,
@@ -432,8 +433,8 @@ impl Lattice {
             .nearest(middle.as_vec3(), radius as f32, |_| true)
             .is_none();
         if far {
-            // Away from the surface the winding number changes little; if it is clear here, it is
-            // clear all over the block.
+            // Away from the surface the winding number changes little; if it is unambiguous here,
+            // it is for the whole block.
             let winding = shape.tree.winding(middle);
             if winding < 0.25 {
                 return;
@@ -455,7 +456,7 @@ impl Lattice {
         }
     }
 
-    /// Voxels beside each other whose centers are joined.
+    /// Adjacent voxels whose centers are connected.
     fn neighbours(&self, shape: &OrientedSurface, places: &[DVec3]) -> Vec<(u32, u32)> {
         let pairs = exec::map_chunks(places.len(), |range| {
             let mut pairs = Vec::new();
@@ -474,14 +475,14 @@ impl Lattice {
     }
 
     fn place_of(&self, place: DVec3) -> IVec3 {
-        // What is outside of the box stays outside; a point that no triangle has may be farther
-        // away than integers reach.
+        // Positions outside of the box stay outside; a point without triangles may be beyond the
+        // range of integers.
         let beyond = (self.dims + 4).as_dvec3();
         let place = (place / self.size).floor().clamp(-beyond, beyond);
         place.as_ivec3() + self.dims / 2
     }
 
-    /// The voxel right behind every point of the surface, if there is one.
+    /// The voxel directly behind every point of the surface, if any.
     fn behind_points(&self, shape: &OrientedSurface, places: &[DVec3]) -> Vec<u32> {
         let behind = |point: usize| {
             let here = shape.points[point];
@@ -517,7 +518,7 @@ impl Lattice {
     }
 }
 
-/// Blocks of this many voxels each way are looked at as one first.
+/// The width of the blocks that are decided as a whole, in voxels.
 const BLOCK: i32 = 16;
 
 fn unravel(index: usize, dims: IVec3) -> IVec3 {
@@ -529,8 +530,8 @@ fn unravel(index: usize, dims: IVec3) -> IVec3 {
     )
 }
 
-/// Whether one can go straight from a place inside to another without leaving the body. Surfaces
-/// inside of it, as of a shell within another, do not matter.
+/// Whether the straight path from a position inside to another stays inside the body. Surfaces
+/// within the body, such as nested shells, do not matter.
 fn joined(shape: &OrientedSurface, a: DVec3, b: DVec3) -> bool {
     !shape.tree.blocked(a.as_vec3(), b.as_vec3(), 0.0, |_| true) || all_inside(shape, a, b)
 }
@@ -541,8 +542,8 @@ fn all_inside(shape: &OrientedSurface, a: DVec3, b: DVec3) -> bool {
         .all(|&share| shape.is_inside(a.lerp(b, share)))
 }
 
-/// The cell of every point: the voxel behind it, or a patch of neighbouring points without one that
-/// lie in the same voxel's place. Adds the patches' middles to the places.
+/// The cell of every point: the voxel behind it, or a patch of neighbouring points without voxels
+/// within the same lattice cell. Appends the middles of the patches to the positions.
 fn patches(
     shape: &OrientedSurface,
     behind: &[u32],
@@ -579,7 +580,7 @@ fn patches(
     cell_of
 }
 
-/// Finds cells near a place: cells sorted into cubes.
+/// Nearest-cell search: cells sorted into cubes.
 struct PlaceSearch {
     size: f64,
     /// (cube, cell), sorted.
@@ -598,9 +599,8 @@ impl PlaceSearch {
         PlaceSearch { size, cells }
     }
 
-    /// The nearest cells that fit, no farther than so many widths of a cube: more than one where a
-    /// place is between them, as the middle of a symmetric body is, so that neither side is
-    /// preferred.
+    /// The nearest matching cells within a number of cube widths: several if the position is
+    /// between them, such as the middle of a symmetric body, so that no side is preferred.
     fn nearest(
         &self,
         places: &[DVec3],
@@ -630,8 +630,7 @@ impl PlaceSearch {
     }
 }
 
-/// Cells count as equally near to a place if their distances differ by no more than this share of a
-/// width.
+/// Distances that differ by at most this share of a width count as equal.
 const BETWEEN: f64 = 0.1;
 
 #[cfg(test)]
@@ -659,8 +658,8 @@ mod tests {
         }
     }
 
-    /// A cloth beside a body has no inside, so that it becomes patches, which are connected with
-    /// each other and not with the body.
+    /// A cloth beside a body has no inside, so it becomes patches that are connected to each other
+    /// and not to the body.
     #[test]
     fn what_is_too_thin_for_voxels_becomes_patches() {
         let block = boxes(&[([-9.0, 2.0, -4.0], [-3.0, 8.0, 2.0])]);

@@ -1,4 +1,4 @@
-//! Capsules around bones, as wide as the body is there, with a falloff.
+//! Envelopes: capsules around bones, fitted to the body, with a falloff.
 
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
@@ -7,13 +7,13 @@ use super::{BindError, Rows, rigid};
 use crate::exec;
 use glam::DVec3;
 
-/// How envelopes bind.
+/// Options of envelope weights.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EnvelopeOptions {
-    /// How far weight reaches beyond a capsule, as a share of its radius.
+    /// The range of weights beyond a capsule, relative to its radius.
     pub falloff: f64,
-    /// Radii for some joints, in the model's unit. All others are fitted to the body.
+    /// Radii of some joints, in the model's unit. All others are fitted to the body.
     pub radii: Vec<(usize, f64)>,
 }
 
@@ -34,11 +34,11 @@ impl EnvelopeOptions {
     }
 }
 
-/// A share of the points nearest to a bone is inside of its fitted capsule: a few far ones (a bag,
-/// a collar) must not widen it.
+/// The share of the points nearest to a bone that its fitted capsule contains: a few distant points
+/// (a bag, a collar) must not widen it.
 const INSIDE: f64 = 0.8;
 
-/// The capsule of one segment: its radius changes evenly from one end to the other.
+/// The capsule of a segment, with a linearly varying radius.
 #[derive(Clone, Copy, Debug)]
 struct Capsule {
     from: f64,
@@ -51,15 +51,15 @@ impl Capsule {
     }
 }
 
-/// Full weight within a capsule's radius, none beyond the falloff, smoothly between. A point beyond
-/// all of them follows the one that it is nearest to, in radii.
+/// The weight is full within a capsule's radius, zero beyond the falloff, and smooth in between. A
+/// point beyond all capsules follows the nearest one, in units of its radius.
 pub(super) fn rows(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOptions) -> Rows {
     let capsules = fit(shape, holds, options);
     let tree = SegmentTree::over(holds);
     let ends = capsules.iter().flatten();
     let widest = ends.map(|capsule| capsule.from.max(capsule.to));
     let widest = widest.fold(0.0, f64::max);
-    // The square of how far a place that is so many radii away can be, with some room for rounding.
+    // The square of the largest distance for a number of radii, with a margin for rounding.
     let reach = |ratio: f64| (ratio * widest).powi(2) * (1.0 + 1e-9);
     let ratio = |member: Member, place: DVec3| {
         let (hold, at) = (member.hold as usize, member.segment as usize);
@@ -87,7 +87,7 @@ pub(super) fn rows(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOp
             let mut nearest = (f64::INFINITY, u32::MAX);
             tree.walk(place, f64::INFINITY, |member, _, _, within| {
                 let found = (ratio(member, place), member.hold);
-                // Of several as near, the first.
+                // Of equal distances, the first.
                 if found < nearest {
                     nearest = found;
                     *within = reach(found.0);
@@ -104,10 +104,10 @@ pub(super) fn rows(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOp
     .concat()
 }
 
-/// Distances to the two halves of a segment, with the area around each point.
+/// Distances to the two halves of a segment, each with the area around its point.
 type Halves = [Vec<(f64, f64)>; 2];
 
-/// Radii at both ends of every segment, from how far the points nearest to each half of it are.
+/// Radii at both ends of every segment, from the distances of the points nearest to each half.
 fn fit(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOptions) -> Vec<Vec<Capsule>> {
     let nearest = rigid::nearest_holds(shape, holds);
     let mut distances: Vec<Vec<Halves>> = holds
@@ -130,7 +130,7 @@ fn fit(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOptions) -> Ve
         distances[usize::from(hold)][index][half].push(sample);
         of_all.push(sample);
     }
-    // Where nothing is nearest to a bone, its capsule is as wide as the others are.
+    // If no point is nearest to a bone, its capsule has the radius of the others.
     let usual = percentile(&mut of_all).unwrap_or(1.0);
     let fitted = |(hold, halves): (&Hold, Vec<Halves>)| {
         let given = options
@@ -154,7 +154,7 @@ fn fit(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOptions) -> Ve
 fn percentile(samples: &mut [(f64, f64)]) -> Option<f64> {
     samples.sort_by(|a, b| a.0.total_cmp(&b.0));
     let area: f64 = samples.iter().map(|sample| sample.1).sum();
-    // Points without triangles have no area; among themselves each counts the same.
+    // Points without triangles have no area; if there are only such points, they count equally.
     let share = |of_point: f64| match area > 0.0 {
         true => of_point / area,
         false => 1.0 / samples.len() as f64,

@@ -1,4 +1,4 @@
-//! Pieces that no bone holds follow the nearest ones that are held: buttons, eyes, a jacket over a
+//! Pieces without a bone follow the nearest pieces that have one: buttons, eyes, a jacket over a
 //! body.
 
 use super::Rows;
@@ -8,15 +8,15 @@ use super::segment_tree::SegmentTree;
 use crate::exec;
 use std::collections::HashMap;
 
-/// A loose piece smaller than this share of the model moves as one: a button does not bend.
+/// A loose piece smaller than this share of the model moves rigidly: a button does not bend.
 const SMALL: f64 = 0.04;
 
-/// How often what a large piece took over is averaged with its neighbours: the nearest place of a
+/// The number of smoothing steps for the copied weights of a large piece: the nearest point of a
 /// body may jump from an arm to the trunk.
 const SMOOTHING: usize = 10;
 
-/// Gives rows to all points of pieces that are not bound, from the nearest place on those that are.
-/// If none is, from the nearest bone.
+/// Gives weights to all points of unbound pieces, from the nearest point of bound pieces, or from
+/// the nearest bone if no piece is bound.
 pub(super) fn follow(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows, bound: &[bool]) {
     let followers: Vec<u32> = (0..shape.points.len() as u32)
         .filter(|&point| !bound[shape.piece_of[point as usize] as usize])
@@ -49,8 +49,7 @@ pub(super) fn follow(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows, b
     );
 }
 
-/// Averages the rows of some points with their neighbours'. All neighbours of such points must have
-/// rows.
+/// Averages the rows of some points with those of their neighbours, which must all have rows.
 fn smooth(shape: &OrientedSurface, rows: &mut Rows, wanted: impl Fn(usize) -> bool, steps: usize) {
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); shape.points.len()];
     for edge in &shape.edges {
@@ -80,7 +79,7 @@ fn smooth(shape: &OrientedSurface, rows: &mut Rows, wanted: impl Fn(usize) -> bo
     }
 }
 
-/// Small pieces without a bone of their own get one row for all their points.
+/// Gives all points of a small piece without its own bone the same row.
 pub(super) fn stiffen_small_pieces(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows) {
     if shape.pieces.len() < 2 {
         return;
@@ -104,7 +103,7 @@ pub(super) fn stiffen_small_pieces(shape: &OrientedSurface, holds: &[Hold], rows
     }
 }
 
-/// Whether a bone passes through the box of a piece.
+/// Whether a bone passes through the bounding box of a piece.
 fn passes(segment: &Segment, piece: &Piece) -> bool {
     let (low, high) = (piece.low, piece.high);
     let (mut enters, mut leaves) = (0.0f64, 1.0f64);
@@ -124,12 +123,12 @@ fn passes(segment: &Segment, piece: &Piece) -> bool {
     enters <= leaves
 }
 
-/// A mix of rows by shares. Joints come in the order in which they are met.
+/// A mix of rows by shares, with joints in order of appearance.
 pub(super) fn mixed<'a>(rows: impl Iterator<Item = (&'a [(u16, f64)], f64)>) -> Vec<(u16, f64)> {
-    /// Up to so many joints, looking at all of them is quickest.
+    /// Up to this number of joints, a linear search is fastest.
     const FEW: usize = 32;
     let mut mix: Vec<(u16, f64)> = Vec::new();
-    // Where joints stand in the mix, once there are many.
+    // The position of each joint in the mix, if there are many.
     let mut places: HashMap<u16, usize> = HashMap::new();
     for (row, share) in rows.filter(|(_, share)| *share > 0.0) {
         for &(joint, weight) in row {
@@ -167,7 +166,7 @@ mod tests {
         let rows: [&[(u16, f64)]; 3] = [&[(1, 1.0)], &[(2, 0.5), (1, 0.5)], &[(7, 1.0)]];
         let mix = mixed(rows.into_iter().zip([0.5, 0.5, 0.0]));
         assert_eq!(mix, [(1, 0.75), (2, 0.25)]);
-        // Very many joints, in any order, come to the same as few.
+        // Very many joints, in any order, give the same result as few.
         let row: Vec<(u16, f64)> = (0..1000).map(|at| (at * 7 % 1000, 1e-3)).collect();
         let mix = mixed([(&row[..], 0.5), (&row[500..], 0.25)].into_iter());
         assert!(

@@ -1,11 +1,13 @@
-//! Distances through the inside of the body instead of across the gap between two limbs.
+//! Geodesic voxel weights: distances through the inside of the body, not across the gap between
+//! limbs.
 //!
-//! Voxels as in geodesic voxel binding (Dionne and de Lasa 2013): the distance of every cell to
-//! every bone, along ways inside. Distances solve the eikonal equation `|∇d| = 1` by fast marching,
-//! so that they do not depend on how the voxels lie as paths from voxel to voxel would. The falloff
-//! is not the paper's, which never ends: a bone that is `q` times as far as the nearest one has the
-//! weight `(1 − t)²(1 + 2t)` with `t = (q − 1) / falloff`, so one number says how far weights
-//! reach, in radii of the limb, and beyond it there are none.
+//! Uses voxels as in geodesic voxel binding (Dionne and de Lasa 2013): the distance of every cell
+//! to every bone along paths inside the body. Distances solve the eikonal equation `|∇d| = 1` by
+//! fast marching, so that they do not depend on the orientation of the lattice as shortest paths
+//! between voxels would. The falloff differs from the paper's, which never reaches zero: a bone `q`
+//! times as far away as the nearest one has the weight `(1 − t)²(1 + 2t)` with `t = (q − 1) /
+//! falloff`. So one number sets the range of weights, in radii of the limb, and weights are zero
+//! beyond it.
 
 use super::cells::{Cells, Seed};
 use super::handles::Hold;
@@ -16,13 +18,15 @@ use glam::DVec3;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 
-/// How geodesic binding works.
+/// Options of geodesic voxel weights.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GeodesicOptions {
-    /// About how many voxels fill the body; `None` chooses by the length of the bones.
+    /// The approximate number of voxels of the body; `None` derives it from the length of the
+    /// bones.
     pub voxels: Option<usize>,
-    /// How much farther than the nearest bone one may be to count, as a share of that distance.
+    /// The largest distance of a bone with weight beyond that of the nearest bone, relative to the
+    /// latter.
     pub falloff: f64,
 }
 
@@ -42,22 +46,22 @@ impl GeodesicOptions {
     }
 }
 
-/// How far a front of distances runs beyond what counts: the way to a cell that counts may lead
-/// through some that do not.
+/// The range of the front relative to the range of weights: the path to a cell with weight may lead
+/// through cells without.
 const SLACK: f64 = 1.5;
 
-/// Up to so many widths around a bone, distances are those as the crow flies: a front that sets out
-/// from single voxels is no tube around the bone yet, and what it is late there it stays.
+/// Up to this many widths around a bone, distances are Euclidean: a front that starts from single
+/// voxels is not yet a tube around the bone, and its initial error would remain.
 const AS_THE_CROW_FLIES: f64 = 3.0;
 
-/// A cell, and how far it is from a bone.
+/// A cell, and its initial distance from a bone.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     cell: u32,
     distance: f64,
 }
 
-/// The weights of every cell, by hold. Cells that no bone reaches have none.
+/// The weights of every cell, by hold. Cells without a path to a bone have none.
 pub(super) fn cell_rows(
     cells: &Cells,
     holds: &[Hold],
@@ -68,7 +72,7 @@ pub(super) fn cell_rows(
         starts(cells, &holds[hold], &seeds[hold])
     });
     let everything: Vec<Start> = starts.concat();
-    // Nothing is told apart that is nearer than a part of a cell.
+    // Distances below a fraction of a cell are not distinguished.
     let offset = 0.25 * cells.size;
     let nearest = march(cells, &everything, |_, _| true);
     let reach = 1.0 + options.falloff;
@@ -105,14 +109,14 @@ pub(super) fn cell_rows(
     rows
 }
 
-/// Distances through the inside of a body, from any places.
+/// Distances through the inside of a body, from any positions.
 pub(crate) struct InsideDistances<'s> {
     shape: &'s OrientedSurface,
     cells: Cells,
 }
 
 impl<'s> InsideDistances<'s> {
-    /// About `voxels` voxels fill the body.
+    /// Voxelises the body into about `voxels` voxels.
     pub(crate) fn in_body(shape: &'s OrientedSurface, voxels: usize) -> InsideDistances<'s> {
         InsideDistances {
             shape,
@@ -120,7 +124,8 @@ impl<'s> InsideDistances<'s> {
         }
     }
 
-    /// How far every cell is from the nearest of some places; infinite where no way leads inside.
+    /// The distance of every cell to the nearest of some positions; infinite without a path inside
+    /// the body.
     pub(crate) fn away_from(&self, places: &[DVec3]) -> Vec<f64> {
         let holds: Vec<Hold> = places
             .iter()
@@ -135,7 +140,7 @@ impl<'s> InsideDistances<'s> {
         march(&self.cells, &starts, |_, _| true)
     }
 
-    /// The distance of every point of the surface, of those of all cells.
+    /// The distance of every point of the surface, from those of all cells.
     pub(crate) fn at_points(&self, distances: &[f64]) -> Vec<f64> {
         let cell_of = self.cells.cell_of.iter();
         let points = cell_of.zip(&self.shape.points);
@@ -147,7 +152,7 @@ impl<'s> InsideDistances<'s> {
             .collect()
     }
 
-    /// The distance of any place inside, of those of all cells.
+    /// The distance of any position inside the body, from those of all cells.
     pub(crate) fn at(&self, distances: &[f64], place: DVec3) -> f64 {
         let seeds = self.cells.seeds(self.shape, &[Hold::at(place, self.shape)]);
         let away = |seed: &Seed| {
@@ -158,8 +163,8 @@ impl<'s> InsideDistances<'s> {
     }
 }
 
-/// Where the front around a bone sets out: from the cells that it passes through, and those around
-/// them that are straight ahead.
+/// The start of the front around a bone: the cells that it passes through, and cells around them in
+/// line of sight.
 fn starts(cells: &Cells, hold: &Hold, seeds: &[Seed]) -> Vec<Start> {
     // A bone outside of the body starts where it touches the skin.
     let distance = |cell: u32| match hold.inside {
@@ -184,7 +189,7 @@ fn starts(cells: &Cells, hold: &Hold, seeds: &[Seed]) -> Vec<Start> {
         for &other in cells.links.at(here) {
             let other_at = cells.places[other as usize];
             let steps = |to: DVec3| (to - seed_at).abs().element_sum();
-            // Steps that all lead away from the seed go around nothing.
+            // Paths that lead away from the seed in every step do not go around obstacles.
             let ahead = steps(other_at) > steps(here_at) + 0.5 * cells.size;
             let voxel = (other as usize) < cells.voxels;
             if ahead && voxel && distance(other) <= within && known.insert(other) {
@@ -197,17 +202,18 @@ fn starts(cells: &Cells, hold: &Hold, seeds: &[Seed]) -> Vec<Start> {
     found
 }
 
-/// The distance of every cell to where the front starts, as far as it is let run; infinite beyond.
+/// The distance of every cell to the start of the front, within the range of the front; infinite
+/// beyond.
 fn march(cells: &Cells, starts: &[Start], runs_on: impl Fn(u32, f64) -> bool) -> Vec<f64> {
     let mut front = Front::over(cells);
     front.march(cells, starts, runs_on);
     front.distances
 }
 
-/// A front of distances; kept between marches, so that one costs time by what it reaches, not by
-/// how many cells there are.
+/// A front of distances. It is reused between marches, so that the time of a march depends on the
+/// cells that it reaches, not on all cells.
 struct Front {
-    /// Infinite where it has not come.
+    /// Infinite for cells that the front has not reached.
     distances: Vec<f64>,
     settled: Vec<bool>,
     /// The cells with a distance, each once.
@@ -223,7 +229,7 @@ impl Front {
         }
     }
 
-    /// Takes a distance that is less than what is known.
+    /// Lowers the distance of a cell.
     fn approach(&mut self, cell: u32, distance: f64) {
         let known = &mut self.distances[cell as usize];
         if *known == f64::INFINITY {
@@ -232,7 +238,7 @@ impl Front {
         *known = distance;
     }
 
-    /// Starts anew, and runs as far as it is let.
+    /// Starts a new front and runs it over its range.
     fn march(&mut self, cells: &Cells, starts: &[Start], runs_on: impl Fn(u32, f64) -> bool) {
         for cell in self.reached.drain(..) {
             self.distances[cell as usize] = f64::INFINITY;
@@ -270,9 +276,9 @@ impl Front {
     }
 }
 
-/// When a front arrives at a cell from its settled neighbours: the largest root of `Σ_axes ((d −
-/// d_axis) / h)² = 1` over as many axes as lie behind it; along straight links that are not
-/// of the lattice by their length.
+/// The arrival time of a front at a cell from its settled neighbours: the largest root of `Σ_axes
+/// ((d − d_axis) / h)² = 1` over as many axes as are behind it; along links outside of the lattice
+/// by their length.
 fn arrival(cells: &Cells, distances: &[f64], settled: &[bool], cell: u32) -> f64 {
     let here = cells.places[cell as usize];
     let mut along = [f64::INFINITY; 3];
@@ -285,7 +291,7 @@ fn arrival(cells: &Cells, distances: &[f64], settled: &[bool], cell: u32) -> f64
         if (cell as usize) < cells.voxels && (other as usize) < cells.voxels {
             let step = (cells.places[other as usize] - here).abs();
             let axis = step.max_position();
-            // The skin may link voxels that are not beside each other.
+            // The skin may link voxels that are not adjacent.
             if step.element_sum() < 1.5 * cells.size {
                 along[axis] = along[axis].min(distance);
                 continue;
@@ -313,7 +319,7 @@ fn arrival(cells: &Cells, distances: &[f64], settled: &[bool], cell: u32) -> f64
     best.min(arrival)
 }
 
-/// A cell on the front; the nearest is the greatest, as a heap wants it.
+/// A cell on the front; the nearest compares as the greatest, for the heap.
 #[derive(PartialEq)]
 struct Reached {
     distance: f64,
@@ -375,7 +381,7 @@ mod tests {
         let distances = filled.distances(0);
         let [from, to] =
             [0, 1].map(|hold| filled.cells.places[filled.seeds[hold][0].cell as usize]);
-        // Down to the inner corner of one arm, along the palm, and up the other.
+        // Down to the inner corner of one arm, along the palm, and up the other arm.
         let corners = [1.0, 2.0].map(|x| filled.shape.to_unit(glam::DVec3::new(x, 0.0, 0.25)));
         let level = |mut corner: glam::DVec3| {
             corner.z = from.z;

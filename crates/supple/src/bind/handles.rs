@@ -1,38 +1,37 @@
-//! What holds a body: bones, and points. A joint moves every bone that starts at it.
+//! Handles of a body: bones and points. A joint moves every bone that starts at it.
 
 use super::oriented_surface::OrientedSurface;
 use crate::skeleton::{Skeleton, words_of_name};
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// What one joint holds the body by, in the model's coordinates.
+/// The bones or points by which a joint holds the body, in the model's coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handle {
     /// The joint's index in the skeleton.
     pub joint: usize,
-    /// Its bones. One without length is a point.
+    /// Its bones. A bone without length is a point.
     pub bones: Vec<Bone>,
-    /// No other joint is above it, so that it moves everything in any case.
+    /// True if no other joint is above it. Such a joint moves the whole character anyway.
     pub topmost: bool,
 }
 
 /// A straight bone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bone {
-    /// Where the joint is.
+    /// The position of the joint.
     pub head: DVec3,
-    /// Where the bone ends.
+    /// The end of the bone.
     pub tail: DVec3,
-    /// Nothing is known to be at its end: it was made up, and reaches no farther than the body
-    /// does.
+    /// True if the end of the bone is a guess; it then extends only as far as the body.
     pub open_ended: bool,
-    /// Of bones with an open end: nothing else goes on from the joint above, so that it may go on
-    /// farther than its length, as long as it stays inside.
+    /// For bones with an open end: true if no other bone continues from the joint above. Such a
+    /// bone may extend beyond its length, as long as it stays inside the body.
     pub last_of_chain: bool,
 }
 
 impl Handle {
-    /// A point that holds what is around it.
+    /// A point handle.
     pub fn point(joint: usize, place: DVec3) -> Handle {
         let bone = Bone {
             head: place,
@@ -48,8 +47,8 @@ impl Handle {
     }
 
     /// The handles of some joints of a skeleton: a bone to each of the next joints below that are
-    /// among them. A last joint goes on in the direction of the bone above. Joints whose place
-    /// is not known (a bind matrix that cannot be inverted) are left out.
+    /// among them. A last joint continues in the direction of the bone above. Joints without a
+    /// known position (whose bind matrix cannot be inverted) are skipped.
     pub fn of_joints(skeleton: &Skeleton, joints: &[usize]) -> Vec<Handle> {
         let all = skeleton.joints();
         let mut chosen = vec![false; all.len()];
@@ -58,7 +57,7 @@ impl Handle {
                 *chosen = true;
             }
         }
-        // A node may be bound in several ways, by a joint each; what is above is asked of nodes.
+        // A node may be bound several times, by a joint each; ancestors are nodes.
         let mut on_node: HashMap<usize, usize> = HashMap::new();
         for joint in (0..all.len()).filter(|&joint| chosen[joint]) {
             on_node.entry(all[joint].node).or_insert(joint);
@@ -105,7 +104,7 @@ impl Handle {
                 })
                 .collect();
             if bones.is_empty() {
-                // One in the same place goes on instead, if there is one.
+                // A joint at the same position continues instead, if there is one.
                 let parent = above(joint).filter(|&parent| known(parent) && apart(joint, parent));
                 let parent = parent.filter(|_| !has_child[joint]);
                 bones.push(Bone {
@@ -125,12 +124,12 @@ impl Handle {
     }
 }
 
-/// A handle in the coordinates of a [`OrientedSurface`], without what lies outside of the body.
+/// A handle in the coordinates of an [`OrientedSurface`], clipped to the body.
 #[derive(Clone, Debug)]
 pub(crate) struct Hold {
     pub(crate) joint: u16,
     pub(crate) segments: Vec<Segment>,
-    /// Some of it is inside.
+    /// True if some of it is inside.
     pub(crate) inside: bool,
 }
 
@@ -138,7 +137,7 @@ pub(crate) struct Hold {
 pub(crate) struct Segment {
     pub(crate) from: DVec3,
     along: DVec3,
-    /// One over the square of its length; zero for a point.
+    /// One divided by its squared length; zero for a point.
     inverse_square: f64,
 }
 
@@ -160,25 +159,25 @@ impl Segment {
         self.along.length()
     }
 
-    /// How far along the place nearest to another is, as a share.
+    /// The position of the nearest point along the segment, from 0 to 1.
     #[inline]
     pub(crate) fn share_nearest(&self, place: DVec3) -> f64 {
         ((place - self.from).dot(self.along) * self.inverse_square).clamp(0.0, 1.0)
     }
 }
 
-/// A bone made up for a last joint may go on for this many times the length of the bone above, as
-/// long as it stays inside: a short neck carries a large head.
+/// The length of a bone with an open end, relative to the bone above, as long as it stays inside: a
+/// short neck carries a large head.
 const GOES_ON: f64 = 4.0;
 
-/// A topmost joint of whose bones less than this share is inside stands beside the body: on the
+/// A topmost joint with less than this share of its bones inside stands beside the body: on the
 /// floor, between the feet.
 const BESIDE: f64 = 0.35;
 
 impl Hold {
-    /// Holds for a shape. Of a handle that is partly inside of the body, the rest does not count: a
-    /// bone that comes out at the armpit holds nothing of the arm beside it. A topmost joint beside
-    /// the body holds nothing: its bones only lead there.
+    /// The holds for a shape. If a handle is partly inside the body, only that part counts: a bone
+    /// that leaves the body at the armpit holds nothing of the arm beside it. A topmost joint
+    /// beside the body holds nothing: its bones only connect to the body.
     pub(crate) fn all_of(handles: &[Handle], shape: &OrientedSurface) -> Vec<Hold> {
         let holds = crate::exec::map(handles.len(), |index| Hold::of(&handles[index], shape));
         let in_body = |(_, share): &(Hold, f64)| *share >= BESIDE;
@@ -202,7 +201,7 @@ impl Hold {
         }
     }
 
-    /// A hold, and the largest share of any of its bones that is inside.
+    /// A hold, and the largest inside share of its bones.
     fn of(handle: &Handle, shape: &OrientedSurface) -> (Hold, f64) {
         let mut inside = Vec::new();
         let mut whole = Vec::new();
@@ -233,7 +232,7 @@ impl Hold {
         (hold, most)
     }
 
-    /// The nearest place of the handle, and the square of how far it is.
+    /// The nearest point of the handle, and the squared distance to it.
     #[inline]
     pub(crate) fn nearest(&self, place: DVec3) -> (DVec3, f64) {
         let mut best = (self.segments[0].from, f64::INFINITY);
@@ -248,12 +247,11 @@ impl Hold {
     }
 }
 
-/// Bones count as inside where the surface winds around them this often: on the border of half a
-/// body, as artists model them before mirroring, it is about a half.
+/// Winding number above which a bone counts as inside: on the border of half a body, as artists
+/// model before mirroring, it is about one half.
 const AROUND_BONE: f64 = 0.3;
 
-/// The shares of a segment between which it is inside of the body, to a hundredth of the model's
-/// size.
+/// The ranges of a segment inside the body, to a hundredth of the model's size.
 fn runs_inside(segment: &Segment, shape: &OrientedSurface) -> Vec<(f64, f64)> {
     let steps = (segment.length() / 0.01).ceil().clamp(1.0, 400.0) as usize;
     let share = |step: usize| step as f64 / steps as f64;
@@ -271,8 +269,8 @@ fn runs_inside(segment: &Segment, shape: &OrientedSurface) -> Vec<(f64, f64)> {
     runs
 }
 
-/// Whether a joint's name says that it is there to control others or to carry things, not to hold
-/// skin: `IK-foot.L`, `handIK`, `elbow_ctrl`, `pole.R`, `handslot.l`.
+/// Whether the name of a joint marks it as a control or an attachment that holds no skin:
+/// `IK-foot.L`, `handIK`, `elbow_ctrl`, `pole.R`, `handslot.l`.
 pub fn is_control_name(name: &str) -> bool {
     let words = words_of_name(name);
     let whole = [
@@ -342,7 +340,7 @@ mod tests {
         assert_eq!(holds[1].segments.len(), 2, "the gap between is cut out");
         assert!(holds[0].inside && holds[1].inside && !holds[2].inside);
         assert!((length(&holds[2].segments[0]) - 0.5).abs() < 1e-9);
-        // One that was made up ends with the body that it starts in.
+        // A bone with a guessed end stops at the border of the body in which it starts.
         let mut made_up = handles[1].clone();
         made_up.bones[0].open_ended = true;
         assert_eq!(Hold::all_of(&[made_up], &shape)[0].segments.len(), 1);

@@ -1,11 +1,11 @@
-//! Bone heat: every point takes the temperature of the nearest bone that it sees, and heat spreads
-//! over the surface.
+//! Bone heat: every point is heated by the nearest visible bone, and heat diffuses over the
+//! surface.
 //!
-//! `lecture-skinning.txt` names it (Baran and Popović 2007): the equilibrium of `−Δw_j + H w_j = H
-//! p_j`, where `p_j` is one at the points to which bone `j` is the nearest visible one, and `H = c
-//! / d²` with `d` the distance to it; zero where no bone is seen. With the area matrix `M` and the
-//! cotangent Laplacian `L` the system `(L + M H) w_j = M H p_j` is symmetric, the same for all
-//! bones, and takes one factorisation. Its solutions are in `0…1` and sum to one.
+//! `lecture-skinning.txt` mentions it (Baran and Popović 2007): the equilibrium of `−Δw_j + H w_j =
+//! H p_j`, where `p_j` is one at the points whose nearest visible bone is `j`, and `H = c / d²`
+//! with the distance `d` to it; zero if no bone is visible. With the area matrix `M` and the
+//! cotangent Laplacian `L`, the system `(L + M H) w_j = M H p_j` is symmetric, equal for all bones,
+//! and needs one factorisation. Its solutions are within `0…1` and sum to one.
 
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
@@ -15,11 +15,12 @@ use crate::exec;
 use crate::sparse::Pattern;
 use glam::DVec3;
 
-/// How bone heat binds.
+/// Options of bone heat.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HeatOptions {
-    /// `c` in `H = c / d²`: more keeps weights nearer to their bones, less smooths them farther.
+    /// `c` in `H = c / d²`: larger values keep weights closer to their bones, smaller values smooth
+    /// them farther.
     pub strength: f64,
 }
 
@@ -35,30 +36,30 @@ impl HeatOptions {
     }
 }
 
-/// What a point sees.
+/// The bones visible from a point.
 #[derive(Clone, Debug, Default)]
 struct Sight {
-    /// The nearest bones, more than one where they are equally near.
+    /// The nearest bones; several if they are equally near.
     holds: Vec<u16>,
     square_distance: f64,
 }
 
-/// How many bones are tried, nearest first. One that is hidden behind this many nearer ones is no
-/// bone of this point.
+/// The number of nearest bones that are tested for visibility. Bones behind that many hidden ones
+/// are ignored.
 const TRIES: usize = 6;
 
-/// Bones farther than this many times the nearest one are not looked for.
+/// Bones farther than this many times the nearest one are ignored.
 const FARTHEST: f64 = 3.0;
 
-/// Bones count as equally near within this share of their square distance.
+/// Bones count as equally near if their squared distances differ by at most this share.
 const TIE: f64 = 1e-4;
 
-/// A piece of which fewer points see a bone than this share does not decide for itself: it lies
-/// over something, and follows that.
+/// If fewer points of a piece than this share see a bone, the piece covers another one and follows
+/// that.
 const SEEING: f64 = 0.5;
 
-/// The rows of all points in pieces that see their bones; which pieces those are. If none does,
-/// every point is taken to see its nearest bone.
+/// The rows of all points in pieces that see their bones, and which pieces those are. If no piece
+/// does, every point uses its nearest bone.
 pub(super) fn rows(
     shape: &OrientedSurface,
     holds: &[Hold],
@@ -78,7 +79,7 @@ pub(super) fn rows(
         let entries: Vec<[u32; 2]> = shape.edges.iter().map(|edge| edge.ends).collect();
         Pattern::of(points, &entries)
     };
-    // Which equations there are does not hang on what is seen.
+    // The pattern of the equations does not depend on visibility.
     let (looked, pattern) = exec::both(look, order);
     let pattern = pattern.map_err(|_| BindError::Solver)?;
     let mut sights: Vec<Sight> = looked.into_iter().flatten().collect();
@@ -105,7 +106,7 @@ pub(super) fn rows(
     Ok((rows, seeing))
 }
 
-/// The nearest bones, seen or not.
+/// The nearest bones, visible or not.
 fn nearest_of(tree: &SegmentTree, place: DVec3) -> Sight {
     let square = tree.nearest_square(place);
     let mut near = Vec::new();
@@ -114,7 +115,7 @@ fn nearest_of(tree: &SegmentTree, place: DVec3) -> Sight {
 }
 
 impl Sight {
-    /// The holds that are about as far as one whose square distance is known.
+    /// The holds at about the same distance as a known one.
     fn of(near: &[Near], square: f64) -> Sight {
         let as_far = (1.0 - TIE) * square..=(1.0 + TIE) * square;
         let holds = near.iter().filter(|near| as_far.contains(&near.square));
@@ -125,15 +126,15 @@ impl Sight {
     }
 }
 
-/// The nearest bones that a point sees, through the inside of the body. `near` is scratch: the
-/// holds that are near enough to be tried.
+/// The nearest bones visible from a point through the inside of the body. `near` is scratch: the
+/// holds near enough to be tested.
 fn see(shape: &OrientedSurface, tree: &SegmentTree, point: u32, near: &mut Vec<Near>) -> Sight {
     let place = shape.points[point as usize];
     let closed = shape.pieces[shape.piece_of[point as usize] as usize].closed;
     let normal = shape.normals[point as usize];
     let mut passed = f64::NEG_INFINITY;
     let farthest = tree.nearest_square(place) * FARTHEST * FARTHEST;
-    // Also what is as far as the farthest that is tried.
+    // Includes holds at the distance of the farthest one that is tested.
     tree.within(place, (1.0 + TIE) * farthest, near);
     for _ in 0..TRIES {
         let left = near.iter().filter(|near| near.square > passed);
@@ -150,8 +151,8 @@ fn see(shape: &OrientedSurface, tree: &SegmentTree, point: u32, near: &mut Vec<N
         }
         passed = square * (1.0 + TIE);
         let way = target - place;
-        // Away from the inside, no bone of this body is seen: what is in front of a face is not
-        // part of it.
+        // Bones on the outer side of a point are not visible: an object in front of a face is not
+        // part of the face.
         let outwards = closed && way.dot(normal) > 0.2 * way.length() * normal.length();
         if !outwards && !shape.hides(point, target) {
             return Sight::of(near, square);
@@ -160,10 +161,11 @@ fn see(shape: &OrientedSurface, tree: &SegmentTree, point: u32, near: &mut Vec<N
     Sight::default()
 }
 
-/// Bones whose heat is spread at once. More would only take more memory: a number per point each.
+/// The number of bones that are solved at once. More would only need more memory, a number per
+/// point each.
 const TOGETHER: usize = 64;
 
-/// Spreads heat over the pieces that see bones.
+/// Diffuses heat over the pieces that see bones.
 fn spread(
     shape: &OrientedSurface,
     holds: &[Hold],
@@ -180,7 +182,7 @@ fn spread(
             if sight.holds.is_empty() || !takes_part(point) {
                 return 0.0;
             }
-            // A point on its bone is held as by one a millionth of the extent away.
+            // A point on its bone is treated as if it were a millionth of the extent away.
             options.strength * shape.areas[point] / sight.square_distance.max(1e-12)
         })
         .collect();
@@ -207,7 +209,7 @@ fn spread(
         .collect();
     used.sort_unstable();
     used.dedup();
-    // The right-hand sides, of which each point has as many entries as it sees bones.
+    // The right-hand sides, with an entry per visible bone of each point.
     let mut sources: Vec<Vec<(u32, f64)>> = vec![Vec::new(); used.len()];
     for (point, (sight, &heat)) in sights.iter().zip(&heat).enumerate() {
         for hold in &sight.holds {

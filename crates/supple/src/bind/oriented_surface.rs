@@ -1,6 +1,6 @@
 //! The surface prepared for binding: welded points, connected pieces, triangles that face outwards.
 //!
-//! Files contain duplicate triangles, triangles that face either way, pieces inside of pieces, and
+//! Files contain duplicate triangles, triangles of either orientation, pieces inside of pieces, and
 //! any unit of length. So coordinates are scaled to an extent of one, duplicates are dropped, and
 //! every patch is oriented outwards by its own shape.
 
@@ -13,19 +13,18 @@ use crate::surface::{
 use crate::surface_tree::SurfaceTree;
 use glam::DVec3;
 
-/// A surface prepared for binding, in coordinates in which the extent of the model is one and its
-/// middle is the origin.
+/// A surface prepared for binding, scaled to an extent of one and centered at the origin.
 pub(crate) struct OrientedSurface {
     weld: Weld,
     pub(crate) points: Vec<DVec3>,
-    /// Outward normals of points: sums of the normals of the triangles around, each as long as twice
-    /// its area.
+    /// Outward normals of points: sums of the normals of their triangles, each with twice the
+    /// triangle's area as its length.
     pub(crate) normals: Vec<DVec3>,
-    /// The area of each point: a third of the area of the triangles around.
+    /// The area of each point: a third of the area of its triangles.
     pub(crate) areas: Vec<f64>,
-    /// Triangles over points: distinct, with area, and facing outwards.
+    /// Triangles between points: distinct, not degenerate, and oriented outwards.
     pub(crate) triangles: Vec<[u32; 3]>,
-    /// Edges with positive cotangent weights, so that all of a piece stays connected.
+    /// Edges with positive cotangent weights, so that a piece stays connected.
     pub(crate) edges: Vec<Edge>,
     pub(crate) pieces: Vec<Piece>,
     /// The piece of every point.
@@ -38,29 +37,29 @@ pub(crate) struct OrientedSurface {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Piece {
     pub(crate) points: Vec<u32>,
-    /// Whether it encloses a volume: no edge has a single triangle.
+    /// True if it encloses a volume: every edge has two triangles.
     pub(crate) closed: bool,
     pub(crate) low: DVec3,
     pub(crate) high: DVec3,
 }
 
 impl Piece {
-    /// The diagonal of its box, as a share of the model's.
+    /// The diagonal of its bounding box, relative to the model's.
     pub(crate) fn extent(&self) -> f64 {
         (self.high - self.low).length()
     }
 }
 
-/// Points at open edges that are no farther apart than this, relative to the extent, are welded:
-/// the sides of a seam, rounded differently.
+/// Points at open edges within this distance, relative to the extent, are welded: the sides of a
+/// seam may be rounded differently.
 const ROUNDED: f64 = 1e-5;
 
-/// The conversion from the model's coordinates to those with an extent of one.
+/// The map from the model's coordinates to an extent of one.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     middle: DVec3,
     scale: f64,
-    /// Of the surface, in the coordinates of the unit.
+    /// Half the size of the surface's bounding box, at an extent of one.
     half_sides: DVec3,
 }
 
@@ -79,7 +78,7 @@ impl Unit {
         }
     }
 
-    /// Whether a point is in the box of the surface.
+    /// Whether a point is in the bounding box of the surface.
     fn has(&self, point: DVec3) -> bool {
         point.abs().cmple(self.half_sides + ROUNDED).all()
     }
@@ -192,14 +191,14 @@ impl OrientedSurface {
     }
 }
 
-/// The normal of a triangle, as long as twice its area.
+/// The normal of a triangle, with twice its area as its length.
 fn across(points: &[DVec3], corners: &[u32; 3]) -> DVec3 {
     double_area_normal(corners.map(|corner| points[corner as usize]))
 }
 
-/// The triangles of a mesh over welded points, each once, whichever way it faces; and their sides.
-/// Those without area are left out, and of those that rounding gave one the ones that leave the box
-/// of all others: within it they may close a seam.
+/// The distinct triangles of a mesh over welded points, regardless of orientation, and their sides.
+/// Degenerate triangles are dropped; nearly degenerate ones are kept within the bounding box of all
+/// others, where they may close a seam.
 fn distinct_triangles(
     mesh: &Mesh,
     weld: &Weld,
@@ -222,9 +221,9 @@ fn distinct_triangles(
     (triangles, sides)
 }
 
-/// The sides of all triangles, those of one edge next to each other.
+/// The sides of all triangles, sorted by edge.
 struct Sides {
-    /// By their lower end.
+    /// Sorted by their lower end.
     sides: Rows<Side>,
 }
 
@@ -233,7 +232,7 @@ struct Side {
     ends: [u32; 2],
     triangle: u32,
     opposite: u32,
-    /// Runs from the lower end to the higher one.
+    /// True if it runs from the lower end to the higher one.
     upwards: bool,
 }
 
@@ -252,7 +251,7 @@ impl Sides {
             })
         });
         let mut sides = Rows::of(points, sides);
-        // A handful of sides at each point is left to be sorted.
+        // Only a few sides at each point remain to be sorted.
         for point in 0..points {
             let row = sides.range(point);
             let row = &mut sides.values_mut()[row];
@@ -265,8 +264,8 @@ impl Sides {
         self.sides.values().chunk_by(|a, b| a.ends == b.ends)
     }
 
-    /// Marks triangles that have the same corners as an earlier one: they share their sides and the
-    /// opposite corners.
+    /// Marks triangles with the same corners as an earlier one: they share their sides and opposite
+    /// corners.
     fn triangles_again(&self, triangles: usize) -> Vec<bool> {
         let mut again = vec![false; triangles];
         for sides in self.of_edges() {
@@ -476,7 +475,7 @@ mod tests {
     fn seams_that_rounding_has_torn_open_are_closed() {
         let mesh = figure();
         let whole = OrientedSurface::of(&mesh);
-        // Every triangle has corners of its own, none quite where its neighbours have theirs.
+        // Every triangle has its own corners, slightly different from those of its neighbours.
         let corners = mesh.triangles().iter().flatten().enumerate();
         let extent = mesh
             .bounds()

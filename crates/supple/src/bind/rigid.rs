@@ -1,5 +1,5 @@
-//! Every point follows the nearest bone. Where bones are equally near, as all around a joint, the
-//! one nearer to the root has it.
+//! Rigid weights: every point follows the nearest bone. Of equally near bones, as all around a
+//! joint, the one nearer to the root wins.
 
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
@@ -16,7 +16,7 @@ pub(super) fn nearest_holds(shape: &OrientedSurface, holds: &[Hold]) -> Vec<u16>
             tree.within(place, tree.nearest_square(place) * (1.0 + 1e-6), &mut near);
             let mut best = (0, f64::INFINITY);
             for near in &near {
-                // Rounding must not decide what is a tie.
+                // Rounding must not decide ties.
                 if near.square < best.1 * (1.0 - 1e-9) {
                     best = (near.hold, near.square);
                 }

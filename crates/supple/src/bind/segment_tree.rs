@@ -1,18 +1,18 @@
-//! A tree over the segments of all holds: which are near a place, without looking at each of them.
+//! A bounding box tree over the segments of all holds, for nearest-segment queries.
 
 use super::handles::{Hold, Segment};
 use glam::DVec3;
 
-/// Segments in a balanced tree of boxes.
+/// A balanced tree of bounding boxes over segments.
 pub(super) struct SegmentTree<'h> {
     holds: &'h [Hold],
-    /// In the order of leaves.
+    /// In the order of the leaves.
     members: Vec<Member>,
-    /// The first child of a node comes right after it.
+    /// The first child of a node directly follows it.
     nodes: Vec<Node>,
 }
 
-/// A segment of a hold, by their numbers.
+/// A segment of a hold, by index.
 #[derive(Clone, Copy)]
 pub(super) struct Member {
     pub(super) hold: u32,
@@ -42,15 +42,15 @@ pub(super) struct Near {
     pub(super) hold: u16,
     /// Its nearest point.
     pub(super) point: DVec3,
-    /// The square of how far that is.
+    /// The squared distance.
     pub(super) square: f64,
 }
 
-/// At most so many segments are a leaf.
+/// The largest number of segments of a leaf.
 const LEAF: usize = 4;
 
-/// By how much boxes are wider than what is in them, as a share of how far they reach from the
-/// origin: more than rounding can move a point of a segment.
+/// The margin of boxes, relative to their distance from the origin: more than rounding can move a
+/// point of a segment.
 const MARGIN: f64 = 1e-12;
 
 impl Box3 {
@@ -100,7 +100,7 @@ impl<'h> SegmentTree<'h> {
         &self.holds[member.hold as usize].segments[member.segment as usize]
     }
 
-    /// Adds the node of some members, of which the first is number `first` of all.
+    /// Adds the node of some members, the first of which has the index `first`.
     fn add(&mut self, members: &mut [Member], first: usize) {
         let boxes = members
             .iter()
@@ -123,7 +123,8 @@ impl<'h> SegmentTree<'h> {
         let axis = (bounds.high - bounds.low).max_position();
         let middle = |member: &Member| self.segment(*member).at(0.5)[axis];
         let half = members.len() / 2;
-        // Halves of the number, not of the space: the tree is as deep for segments in one place.
+        // Halves the number of segments, not the space, so that the depth is the same for segments
+        // in one position.
         members.select_nth_unstable_by(half, |a, b| {
             let order = middle(a).total_cmp(&middle(b));
             order.then((a.hold, a.segment).cmp(&(b.hold, b.segment)))
@@ -136,8 +137,8 @@ impl<'h> SegmentTree<'h> {
         self.add(other, first + half);
     }
 
-    /// Shows all segments no farther than the root of `within`, which `see` may lower, to `see`:
-    /// each with its nearest point and the square of how far that is.
+    /// Visits all segments within the square root of `within`, which `see` may lower, with their
+    /// nearest points and squared distances.
     pub(super) fn walk(
         &self,
         place: DVec3,
@@ -165,7 +166,7 @@ impl<'h> SegmentTree<'h> {
                     let children = [index + 1, second_child as usize];
                     let [a, b] =
                         children.map(|child| self.nodes[child].bounds.distance_squared(place));
-                    // The nearer one is looked at first.
+                    // Visits the nearer child first.
                     let [one, other] = children;
                     stack.extend(if a <= b { [other, one] } else { [one, other] });
                 }
@@ -173,7 +174,7 @@ impl<'h> SegmentTree<'h> {
         }
     }
 
-    /// Whether any segment that may come into a box is one that `fits`.
+    /// Whether a segment that satisfies `fits` may reach into a box.
     pub(super) fn any_through(
         &self,
         low: DVec3,
@@ -199,7 +200,7 @@ impl<'h> SegmentTree<'h> {
         false
     }
 
-    /// The square of the distance to the nearest hold.
+    /// The squared distance to the nearest hold.
     pub(super) fn nearest_square(&self, place: DVec3) -> f64 {
         let mut least = f64::INFINITY;
         self.walk(place, least, |_, _, square, within| {
@@ -209,7 +210,7 @@ impl<'h> SegmentTree<'h> {
         least
     }
 
-    /// The square of the distance to the nearest hold beside one of them.
+    /// The squared distance to the nearest hold except one.
     pub(super) fn nearest_other_square(&self, place: DVec3, hold: usize) -> f64 {
         let mut least = f64::INFINITY;
         self.walk(place, least, |member, _, square, within| {
@@ -221,13 +222,13 @@ impl<'h> SegmentTree<'h> {
         least
     }
 
-    /// The holds no farther than the root of `square`, in rising order, into `near`.
+    /// Collects the holds within the square root of `square` into `near`, in rising order.
     pub(super) fn within(&self, place: DVec3, square: f64, near: &mut Vec<Near>) {
         let mut found: Vec<(Member, DVec3, f64)> = Vec::new();
         self.walk(place, square, |member, point, square, _| {
             found.push((member, point, square));
         });
-        // Of the segments of a hold the nearest one counts, the first if several are.
+        // Of the segments of a hold, the nearest one counts; of ties, the first.
         found.sort_by(|(a, _, one), (b, _, other)| {
             let order = a.hold.cmp(&b.hold).then(one.total_cmp(other));
             order.then(a.segment.cmp(&b.segment))
@@ -255,7 +256,7 @@ mod tests {
         let place = |at: usize| [0.618034, 0.7548777, 0.5698403].map(|step| number(at, step));
         let ends: Vec<_> = (0..300).map(|at| (place(at), place(3 * at + 1))).collect();
         let mut handles = bones(&ends);
-        // Some in one place, some of many bones.
+        // Some at one position, some with many bones.
         for at in 0..20 {
             let of_other = handles[5].bones.clone();
             handles[at].bones = of_other;

@@ -1,4 +1,4 @@
-//! Small bodies for the tests of this folder, and what binding makes of them.
+//! Small bodies for the tests of this folder, and their bindings.
 
 use super::cells::{Cells, Seed};
 use super::handles::{Bone, Handle, Hold};
@@ -29,7 +29,7 @@ impl Filled {
     }
 }
 
-/// A bone of its own for every joint.
+/// One bone for every joint.
 pub(super) fn bones(ends: &[([f64; 3], [f64; 3])]) -> Vec<Handle> {
     let handle = |(joint, (head, tail)): (usize, &([f64; 3], [f64; 3]))| Handle {
         joint,
@@ -53,7 +53,7 @@ pub(super) fn points(places: &[[f64; 3]]) -> Vec<Handle> {
     )
 }
 
-/// Boxes between corners. Where they overlap they are one body.
+/// Boxes between corners. Overlapping boxes are one body.
 pub(super) fn boxes(corners: &[([f32; 3], [f32; 3])]) -> Mesh {
     const QUADS: [[u32; 4]; 6] = [
         [0, 2, 3, 1],
@@ -82,7 +82,7 @@ pub(super) fn boxes(corners: &[([f32; 3], [f32; 3])]) -> Mesh {
     Mesh::new(positions, None, None, triangles).unwrap()
 }
 
-/// A flat sheet of squares, as wide as there are columns.
+/// A flat sheet of squares, one per column in width.
 pub(super) fn sheet(columns: u32, rows: u32) -> Mesh {
     let places = (0..=rows).flat_map(|y| (0..=columns).map(move |x| (x, y)));
     let positions = places.map(|(x, y)| Vec3::new(x as f32, y as f32, 0.0));

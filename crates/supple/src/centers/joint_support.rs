@@ -46,8 +46,8 @@ impl JointSupport {
         rebind(&mut self.vertices, changes);
     }
 
-    /// Updates the triangles after a change of their rows. `before` are the old rows of `triangles`,
-    /// in rising order.
+    /// Updates the triangles after a change of their rows. `before` are the old rows of
+    /// `triangles`, in rising order.
     pub(super) fn rebind_triangles(
         &mut self,
         before: &[Vec<CornerWeights>],

@@ -1,16 +1,17 @@
-//! `q` and `−q` are the same rotation: where the sign is chosen before rotations are added.
+//! Signs of quaternions in blends: `q` and `−q` are the same rotation, so a sign must be chosen
+//! before rotations are added.
 
 use crate::rig::Rig;
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::{DQuat, Quat};
 
-/// Where the sign of a quaternion is chosen: `q` and `−q` are the same rotation.
+/// Where the sign of a quaternion is chosen; `q` and `−q` are the same rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Antipodality {
-    /// At each vertex, nearer to the sum of the heavier influences: always the shorter way.
+    /// At each vertex, on the side of the sum of the heavier influences: always the shortest path.
     #[default]
     PerVertex,
-    /// At each joint, nearer to its parent: once per pose.
+    /// At each joint, on the side of its parent: once per pose.
     PerJoint,
 }
 
@@ -21,7 +22,7 @@ pub(super) struct Signs {
     parents: Vec<Option<usize>>,
 }
 
-/// What has a rotation in it and can be added.
+/// A motion with a rotation that can be added to others.
 pub(super) trait Addend: Copy {
     const ZERO: Self;
 
@@ -31,15 +32,15 @@ pub(super) trait Addend: Copy {
     #[must_use]
     fn add_scaled(&self, other: &Self, weight: f32) -> Self;
 
-    /// `self ⊕ other * weight`: as `other` and `−other` are the same motion, the one on the side of
-    /// `self` is added.
+    /// `self ⊕ other * weight`: since `other` and `−other` are the same motion, adds the one on the
+    /// side of `self`.
     #[inline]
     #[must_use]
     fn add_nearer(&self, other: &Self, weight: f32) -> Self {
         if !turns_around(self.rotation(), other.rotation()) {
             self.add_scaled(other, weight)
         } else {
-            // A branch of its own: guessed right, as nearly always, the next sum need not wait for
+            // A separate branch: it is nearly always predicted, so the next sum does not wait for
             // the product.
             turned_around();
             self.add_scaled(other, -weight)
@@ -47,20 +48,20 @@ pub(super) trait Addend: Copy {
     }
 }
 
-/// The cosine below which a sum of quaternions and the next one count as perpendicular: joints that
-/// are half a turn apart. Rounding would decide which way such a tie goes, differently in every
-/// vertex loop and on every GPU; so the next quaternion keeps its own sign. Pose and sum are each
-/// off by about `1e-7` at the most, so an exact half turn always counts as a tie.
+/// The cosine below which a quaternion counts as perpendicular to a sum: the joints are half a turn
+/// apart. Rounding would decide such a tie differently in every vertex loop and on every GPU, so
+/// the next quaternion keeps its own sign. Pose and sum each have an error of at most about `1e-7`,
+/// so an exact half turn is always a tie.
 pub(super) const TIE: f32 = 2e-6;
 
-/// True if the next quaternion, of unit length, is on the other side of a sum, and not in a tie.
+/// True if the next quaternion, of unit length, is on the opposite side of a sum, and not in a tie.
 #[inline]
 pub(super) fn turns_around(sum: Quat, next: Quat) -> bool {
     let along = sum.dot(next);
     along < 0.0 && along * along > TIE * TIE * sum.length_squared()
 }
 
-/// The same in double precision, for methods that blend there.
+/// [`turns_around`] in double precision.
 #[inline]
 pub(super) fn turns_around_in_double(sum: DQuat, next: DQuat) -> bool {
     let along = sum.dot(next);
@@ -68,10 +69,10 @@ pub(super) fn turns_around_in_double(sum: DQuat, next: DQuat) -> bool {
     along < 0.0 && along * along > tie * tie * sum.length_squared()
 }
 
-/// A sum of quaternions whose square is below this tells no rotation.
+/// The squared length below which a sum of quaternions has cancelled out.
 const CANCELLED: f32 = 1e-12;
 
-/// Sums of quaternions, one of each of eight vertices.
+/// Sums of quaternions for eight vertices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuatLanes<S: Simd>(pub(super) [f32x8<S>; 4]);
 
@@ -82,13 +83,13 @@ impl<S: Simd> QuatLanes<S> {
         x.mul_add(x, y.mul_add(y, z.mul_add(z, w * w)))
     }
 
-    /// Which of them cancel out, as bits: only signs from elsewhere can do that.
+    /// The lanes whose sum cancels out, as bits. Only signs chosen per joint can cancel out.
     #[inline(always)]
     pub(super) fn cancelled_out(&self) -> u64 {
         !self.length_squared().simd_ge(CANCELLED).to_bitmask()
     }
 
-    /// Two by the square of the length.
+    /// Two divided by the squared length.
     #[inline(always)]
     pub(super) fn twice_per_square(&self, simd: S) -> f32x8<S> {
         f32x8::splat(simd, 2.0) / self.length_squared()
@@ -117,7 +118,7 @@ impl<S: Simd> QuatLanes<S> {
     }
 }
 
-/// Marks what seldom happens.
+/// Marks an unlikely branch.
 #[cold]
 #[inline(never)]
 fn turned_around() {}
@@ -150,8 +151,8 @@ impl Signs {
         self.antipodality
     }
 
-    /// Appends the next joint of a pose, parents first, with its sign if that is chosen per joint.
-    /// Further roots go with the first, whose own sign does not matter.
+    /// Appends the next joint of a pose, parents first. Chooses its sign if signs are chosen per
+    /// joint; further roots follow the first root, whose own sign does not matter.
     pub(super) fn push<T: Addend>(&self, posed: &mut Vec<T>, own: T) {
         let above = match self.antipodality {
             Antipodality::PerVertex => None,
@@ -161,14 +162,14 @@ impl Signs {
         posed.push(T::ZERO.add_scaled(&own, if turned { -1.0 } else { 1.0 }));
     }
 
-    /// `⊕` of the papers over a vertex's influences, heaviest first, or the plain sum where signs
-    /// were chosen per joint.
+    /// The `⊕` of the papers over the influences of a vertex, heaviest first; a plain sum if signs
+    /// are chosen per joint.
     #[inline]
     pub(super) fn sum<T: Addend>(&self, joints: &[u16], weights: &[f32], posed: &[T]) -> T {
         self.sum_by(joints, weights.iter().copied(), posed)
     }
 
-    /// The same with weights that come one by one.
+    /// [`Signs::sum`] with weights from an iterator.
     #[inline]
     pub(super) fn sum_by<T: Addend>(
         &self,
@@ -184,7 +185,7 @@ impl Signs {
             }
             Antipodality::PerJoint => {
                 let sum = terms.fold(T::ZERO, |sum, (term, weight)| sum.add_scaled(term, weight));
-                // Only signs from elsewhere can cancel out; then the heaviest joint decides.
+                // Only signs chosen per joint can cancel out; then the heaviest joint decides.
                 match (sum.rotation().length_squared() < CANCELLED, joints.first()) {
                     (true, Some(&heaviest)) => posed[usize::from(heaviest)],
                     _ => sum,

@@ -1,18 +1,18 @@
-//! Skinning with optimized centers of rotation: each vertex turns by blended rotations about its
-//! own baked center.
+//! Optimized centers of rotation: each vertex rotates by blended quaternions about its own baked
+//! center.
 //!
 //! `centers-of-rotation.txt`, Algorithm 1: `R` is the normalised sum of the joints' quaternions,
-//! `[R̃ t̃]` their matrices blended linearly, and the translation carries the center as linear
-//! blending does: `t = R̃p* + t̃ − Rp*` (eq. 3b). The centers are baked in `centers/`.
+//! `[R̃ t̃]` the linear blend of their matrices, and the center moves as in linear blending: `t =
+//! R̃p* + t̃ − Rp*` (eq. 3b). The centers are baked in `centers/`.
 //!
 //! Under scale and shear (§3.3, two phases) the second phase starts from a stretched surface. A
-//! vertex and all that is similar to it are stretched alike, so the center of that surface is the
-//! stretched center.
+//! vertex and everything similar to it are stretched alike, so the center of the stretched surface
+//! is the stretched center.
 //!
-//! A vertex of one influence moves with its joint, for any center. One to which no triangle is
-//! similar has itself as the only thing to match: it is its own center, and moves as linear
-//! blending moves it. Neither leaves a step to its neighbours: as the second weight vanishes, `R̃ →
-//! R`, and the center stops to matter.
+//! A vertex with one influence follows its joint for any center. A vertex without a similar
+//! triangle matches only itself: it is its own center and moves as in linear blending. Neither case
+//! leaves a crease to its neighbours: as the second weight vanishes, `R̃ → R`, and the center has
+//! no effect.
 
 use super::antipodality::{Antipodality, QuatLanes, Signs};
 use super::direct::{FieldKey, Fields, OutsideValue};
@@ -32,8 +32,7 @@ use std::sync::Arc;
 pub struct CentersOfRotation {
     /// Where the signs of quaternions are chosen.
     pub antipodality: Antipodality,
-    /// How the centers are computed, unless [`BakedData::centers`](super::BakedData::centers)
-    /// holds them.
+    /// How centers are computed if [`BakedData::centers`](super::BakedData::centers) has none.
     pub centers: CenterOptions,
 }
 
@@ -51,11 +50,12 @@ pub(super) struct CenterSkin {
     centers: Vec<BakedCenter>,
     frame: BakedFrame,
     packing: Arc<Packing>,
-    /// The centers as they are, group by group.
+    /// The centers themselves, group by group.
     center_lanes: Vec<[Lane; 3]>,
 }
 
-/// A center in units of the surface, so that it varies over the surface about as weights do.
+/// A center in units of the surface, so that it varies over the surface about as much as weights
+/// do.
 #[derive(Clone, Copy, Debug)]
 struct BakedCenter {
     place: [f32; 3],
@@ -63,7 +63,7 @@ struct BakedCenter {
     found: bool,
 }
 
-/// The middle and the size of the rest surface: the units in which centers are kept.
+/// The middle and the size of the rest surface: the units of stored centers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BakedFrame {
     middle: Vec3,
@@ -143,25 +143,24 @@ impl CenterSkin {
 pub(super) struct PosedJoints {
     rotations: Vec<Quat>,
     matrices: Vec<Affine>,
-    /// Both for many vertices at once: the rotation first.
+    /// Rotation and matrix of each joint in one record, the rotation first.
     records: ChosenRecords<16>,
 }
 
-/// Eq. (3b): turned by `rotation`, and with `center` carried to where `blend` takes it.
+/// Eq. (3b): rotates by `rotation` and moves `center` to where `blend` takes it.
 #[inline]
 pub(super) fn turned_about(center: Vec3, rotation: Mat3, blend: &Affine) -> Affine {
     let translation = blend.transform_point(center) - rotation * center;
     Affine::from_mat3_translation(rotation, translation)
 }
 
-/// The kind of the centers among the fields of a vertex.
+/// The kind of centers among the fields of a vertex.
 const CENTER: u16 = 1;
 
-/// The kind of the places of vertices that stand for their centers: they have nothing to do with
-/// their neighbours' centers.
+/// The kind of a vertex's own position used as its center: unrelated to the centers of neighbours.
 const OWN_PLACE: u16 = 2;
 
-/// The keys of a center and what is kept with it, `count` numbers in all.
+/// The keys of a center and the numbers stored with it, `count` in all.
 pub(super) fn center_keys(found: bool, count: u32, keys: &mut Vec<FieldKey>) {
     keys.extend((0..count).map(|owner| FieldKey {
         kind: if found { CENTER } else { OWN_PLACE },

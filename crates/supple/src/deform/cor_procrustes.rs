@@ -1,14 +1,14 @@
-//! The alternative that the paper on centers of rotation weighs and leaves (§5, Fig. 14): the
-//! rotation too by least squares.
+//! Centers of rotation with the rotation by least squares: the alternative that the paper considers
+//! and rejects (§5, Fig. 14).
 //!
 //! `centers-of-rotation.txt`, §5. Minimising eq. (2) over the rotation as well is the orthogonal
-//! Procrustes problem: `R` is the rotation nearest to `Σ s (ṽ − ṽ*)(v − p*)ᵀ`. As all similar
-//! places are carried by the same blend `R̃` of eq. (2b), that is `R̃ C`, with `C = Σ s (v − p*)(v −
-//! p*)ᵀ` baked beside the center. It needs no quaternions, but follows the straight lines of linear
+//! Procrustes problem: `R` is the rotation nearest to `Σ s (ṽ − ṽ*)(v − p*)ᵀ`. Since the same blend
+//! `R̃` of eq. (2b) moves all similar positions, this is `R̃ C`, with `C = Σ s (v − p*)(v − p*)ᵀ`
+//! baked with the center. It needs no quaternions, but follows the straight lines of linear
 //! blending: near a half turn the rotation jumps.
 //!
-//! `C` is symmetric, so six of the nine numbers that the paper counts are enough. Of a flat or
-//! straight surrounding, the rotation of what is left counts.
+//! `C` is symmetric, so six of the nine numbers that the paper counts are enough. If the
+//! surroundings are flat or straight, the rotation is found from the remaining directions.
 
 use super::centers_of_rotation::{BakedFrame, center_keys, turned_about};
 use super::direct::{FieldKey, Fields, OneByOne};
@@ -30,7 +30,7 @@ struct BakedSpread {
     found: bool,
 }
 
-/// What the method keeps per vertex.
+/// The data of a vertex.
 #[derive(Clone, Debug)]
 pub(super) struct ProcrustesSkin {
     spreads: Vec<BakedSpread>,
@@ -44,7 +44,7 @@ impl ProcrustesSkin {
         let surroundings = centers::surroundings(mesh, rig.weights(), options)?;
         let spreads = surroundings.into_iter().zip(mesh.positions());
         let spreads = spreads.map(|(surroundings, &own)| {
-            // Around a vertex alone, no direction is better than another.
+            // Around a single vertex, no direction is preferred.
             let Surroundings { center, spread } = surroundings.unwrap_or(Surroundings {
                 center: own.as_dvec3(),
                 spread: DMat3::IDENTITY,

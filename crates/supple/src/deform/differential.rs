@@ -1,11 +1,11 @@
-//! Differential blending: motions are split along the path from the root, blended level by level,
-//! and multiplied.
+//! Differential blending: splits motions along the path from the root, blends them level by level,
+//! and multiplies the blends.
 //!
 //! `skinning-course-direct-methods.txt`, §4, eq. (15): `Π_k Blend(w_j, q_{j,k})`, where `q_{j,k}`
-//! is what the `k`-th joint on the path to joint `j` adds to the one above it. Each piece is small,
-//! so the blend of pieces remembers how often the chain has wound around, which neither a matrix
-//! nor a quaternion of the whole can. `Blend` is that of dual quaternions; a path that has ended
-//! adds the identity.
+//! is the motion of the `k`-th joint on the path to joint `j` relative to its parent. Each of these
+//! motions is small, so their blends add up to full turns of a wound-up chain, which neither a
+//! matrix nor a quaternion can represent. `Blend` is the blend of dual quaternions; beyond the end
+//! of a path, the motion is the identity.
 
 use super::antipodality::Addend;
 use super::direct::{Fields, OneByOne};
@@ -26,26 +26,27 @@ pub(super) struct DifferentialSkin {
     route_of_vertex: Vec<u32>,
 }
 
-/// The paths to a row of joints, from where they part.
+/// The paths to a set of joints, from where they diverge.
 #[derive(Clone, Debug)]
 struct Route {
-    /// The last joint that all paths pass; its motion is the product of all pieces above. None if
-    /// they share no root.
+    /// The last joint on all paths; its motion is the product of all motions above. None if the
+    /// paths have different roots.
     start: Option<u16>,
-    /// Level after level, one entry per influence: the joint on its path, or none if it has ended.
+    /// The joints level by level, one entry per influence: the joint on its path, or none beyond
+    /// its end.
     levels: Vec<Option<u16>>,
 }
 
 /// The joints of a pose.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DifferentialPose {
-    /// Each joint's whole motion.
+    /// The motion of each joint.
     motions: Vec<DualQuat>,
-    /// What each joint adds to its parent's.
+    /// The motion of each joint relative to its parent.
     pieces: Vec<DualQuat>,
 }
 
-/// Steps along all routes together at most, four bytes each.
+/// The largest number of steps of all routes together; a step takes four bytes.
 const MOST_STEPS: usize = 50_000_000;
 
 impl DifferentialSkin {
@@ -80,7 +81,7 @@ impl DifferentialSkin {
     }
 }
 
-/// The joints with how far each is from its root.
+/// The joints and their depths.
 struct Tree {
     parents: Vec<Option<usize>>,
     depths: Vec<u32>,
@@ -98,7 +99,7 @@ impl Tree {
         Tree { parents, depths }
     }
 
-    /// The last joint on the way to both of two joints, if any is.
+    /// The last common joint on the paths to two joints.
     fn common(&self, a: usize, b: usize) -> Option<usize> {
         let (mut a, mut b) = (Some(a), Some(b));
         while a != b {
@@ -112,8 +113,8 @@ impl Tree {
         a
     }
 
-    /// The paths to joints below the last one that all of them pass: no more is walked than is
-    /// kept.
+    /// The paths to joints below the last joint on all of them. Visits no more joints than the
+    /// route has.
     fn route_to(&self, joints: &[u16]) -> Route {
         let mut all = joints.iter().map(|&joint| usize::from(joint));
         let start = all
@@ -175,7 +176,7 @@ impl BlendsMotions for DifferentialSkin {
                     joint.map_or(DualQuat::IDENTITY, |joint| posed.pieces[usize::from(joint)]);
                 blend = blend.add_nearer(&piece, weight);
             }
-            // Kept near unit length, as paths may be long.
+            // Normalised at each level, since paths may be long.
             let unit = DualQuat::ZERO.add_scaled(&blend, blend.real.length_recip());
             product = product.after(&unit);
         }
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
     use crate::characters::{self, Character};
 
-    /// The paths from the roots, cut where they part.
+    /// The paths from the roots, cut where they diverge.
     fn plain_route(parents: &[Option<usize>], joints: &[u16]) -> (Option<u16>, Vec<Option<u16>>) {
         let path = |&joint: &u16| {
             let upwards = std::iter::successors(Some(usize::from(joint)), |&at| parents[at]);

@@ -1,6 +1,6 @@
-//! A direct method: one affine frame per vertex. Its two optional capabilities, frames of eight
-//! vertices at once and streams for GPUs, are traits of their own, implemented as a whole or not at
-//! all.
+//! The interface of direct methods: one affine frame per vertex. Two optional capabilities, frames
+//! of eight vertices at once and streams for GPUs, are separate traits that a method implements
+//! completely or not at all.
 
 use super::error::DeformError;
 use super::lanes::{FrameLanes, Group, Packing};
@@ -11,43 +11,42 @@ use fearless_simd::Simd;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A method whose frame of a vertex depends on the pose and on a few numbers of the vertex.
+/// A method whose frame of a vertex depends on the pose and on a few numbers of that vertex.
 pub(super) trait Direct: Debug + Send + Sync + 'static {
-    /// What is computed once per pose and shared by all vertices. It lives in the caller's
+    /// Data computed once per pose and shared by all vertices. It is stored in the caller's
     /// [`Workspace`](super::Workspace), so it must be refilled in place.
     type Posed: Debug + Default + Send + Sync + 'static;
 
-    /// What computes the frames of eight vertices at once; [`OneByOne`] if nothing does.
+    /// Computes the frames of eight vertices at once; [`OneByOne`] if the method cannot.
     type Lanes: LaneFrames<Self::Posed>;
 
     /// True if the frame is a linear function of the fields.
     const LINEAR_IN_FIELDS: bool = false;
 
-    /// True if shifting all joints alike shifts the result and changes nothing else.
+    /// True if translating all joints equally translates the result and changes nothing else.
     const FOLLOWS_SHIFTS: bool = true;
 
-    /// Computes what all vertices share in a pose. The palette has as many joints as the rig that
-    /// was baked.
+    /// Computes the data shared by all vertices. The palette has as many joints as the baked rig.
     fn pose(&self, palette: &[Affine], posed: &mut Self::Posed) -> Result<(), DeformError>;
 
-    /// The numbers of a vertex on which its frame depends and which vary over the surface.
+    /// The numbers of a vertex that its frame depends on and that vary over the surface.
     fn fields(&self, vertex: usize) -> Fields<'_>;
 
-    /// What each of those numbers stands for, weights first.
+    /// The meaning of each of those numbers, weights first.
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>);
 
-    /// `posed_from_bind` of a vertex, if it had these fields.
+    /// `posed_from_bind` of a vertex with these fields.
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Self::Posed) -> Affine;
 
-    /// The frames of eight vertices at once; `None` if vertices go one by one.
+    /// Frames of eight vertices at once; `None` if vertices are processed one by one.
     fn lanes(&self) -> Option<&Self::Lanes>;
 
-    /// How a GPU reads the method; `None` if it has no kernel.
+    /// The data for GPUs; `None` if the method has no kernel.
     fn streams(&self) -> Option<(StreamLayout, &dyn Streams<Self::Posed>)> {
         None
     }
 
-    /// The bytes that a frame reads of what was baked for all vertices, beside the rest surface.
+    /// The bytes of baked data that a frame reads for all vertices, without the rest surface.
     fn bytes(&self, packing: &Packing) -> usize {
         let rows_known = packing.weights().vertex_count() > 0;
         let vertices = (0..packing.vertex_count()).map(|vertex| {
@@ -58,13 +57,13 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
         packing.bytes() + vertices.sum::<usize>()
     }
 
-    /// True if the frame of a vertex turns the surface inside out though no joint of its does: a
-    /// flaw that some methods have.
+    /// True if the frame of a vertex mirrors although none of its joints does: a flaw of some
+    /// methods.
     fn inverts(&self, _vertex: usize, _posed: &Self::Posed) -> bool {
         false
     }
 
-    /// How the frame changes as the fields do: exactly if it is linear in them, else by central
+    /// The change of the frame as the fields change: exact if it is linear in them, else by central
     /// differences.
     fn frame_change(
         &self,
@@ -92,10 +91,10 @@ pub(super) trait Direct: Debug + Send + Sync + 'static {
 
 /// Frames of eight vertices at once, for methods with poses of a type `P`.
 pub(super) trait LaneFrames<P>: Debug + Send + Sync + 'static {
-    /// True if groups of vertices are better done two at a time.
+    /// True if groups of vertices are faster in pairs.
     const IN_PAIRS: bool = false;
 
-    /// Which vertices go side by side.
+    /// The order and grouping of vertices.
     fn packing(&self) -> &Arc<Packing>;
 
     /// The frames of a group of vertices.
@@ -116,7 +115,7 @@ pub(super) trait LaneFrames<P>: Debug + Send + Sync + 'static {
     }
 }
 
-/// The lanes of methods without any: no value exists.
+/// The lanes of methods that have none; this type has no values.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OneByOne {}
 
@@ -130,14 +129,14 @@ impl<P> LaneFrames<P> for OneByOne {
     }
 }
 
-/// Baked data as a GPU reads them.
+/// Baked data for a GPU.
 pub(super) trait BakedStreams: Debug {
-    /// What is looked up beside vertices and poses.
+    /// A table that all vertices use in every pose.
     fn table(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// What is smoothed before the kernel runs.
+    /// The smoothing that precedes the kernel.
     fn smoothing(&self) -> Option<SmoothingStream> {
         None
     }
@@ -146,9 +145,9 @@ pub(super) trait BakedStreams: Debug {
     fn push_vertex(&self, vertex: usize, stream: &mut VertexStream);
 }
 
-/// Baked data and poses as a GPU reads them.
+/// Baked data and poses for a GPU.
 pub(super) trait Streams<P>: BakedStreams {
-    /// Computes what the kernel reads of a pose, and appends it.
+    /// Computes the data of a pose that the kernel reads, and appends it.
     fn push_pose(
         &self,
         palette: &[Affine],
@@ -157,8 +156,8 @@ pub(super) trait Streams<P>: BakedStreams {
     ) -> Result<(), DeformError>;
 }
 
-/// How far fields are moved for a difference: for a character near the origin, the curvature of a
-/// blend and the rounding of `f32` both stay below 1e-3 of the change.
+/// The step of differences: near the origin, both the curvature of a blend and the rounding of
+/// `f32` stay below 1e-3 of the change.
 const DIFFERENCE: f32 = 1.0 / 128.0;
 
 /// The numbers of a vertex that its frame depends on.
@@ -166,7 +165,7 @@ const DIFFERENCE: f32 = 1.0 / 128.0;
 pub(super) struct Fields<'a> {
     /// One per influence.
     pub(super) weights: &'a [f32],
-    /// What else a method keeps, in its own order.
+    /// Other numbers of the method, in its own order.
     pub(super) extras: &'a [f32],
 }
 
@@ -191,23 +190,23 @@ impl Fields<'_> {
     }
 }
 
-/// What a field stands for, so that it can be followed from vertex to vertex.
+/// The identity of a field, by which it is followed from vertex to vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FieldKey {
-    /// Which of a method's kinds of field it is.
+    /// The kind of field, numbered by the method.
     pub(super) kind: u16,
-    /// Whose it is: a joint, a chain of joints.
+    /// The owner of the field: a joint, a chain of joints.
     pub(super) owner: u32,
-    /// What it is at a vertex that does not have it.
+    /// The value at vertices that do not store the field.
     pub(super) outside: OutsideValue,
 }
 
-/// What a field is where it is not kept.
+/// The value of a field at vertices that do not store it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum OutsideValue {
-    /// Nothing: weights.
+    /// Zero, as for weights.
     Zero,
-    /// Unknown: a place along a bone that the vertex does not follow.
+    /// Unknown, as for positions along a bone that the vertex does not follow.
     Unknown,
 }
 

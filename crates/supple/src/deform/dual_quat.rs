@@ -7,8 +7,8 @@ use crate::transform::Affine;
 use fearless_simd::{Simd, f32x8};
 use glam::{Quat, Vec3, Vec4};
 
-/// A dual quaternion in `f32`. One of unit length is a rigid motion; sums of them are brought back
-/// by [`DualQuat::to_affine`].
+/// A dual quaternion in `f32`. With unit length it is a rigid motion; [`DualQuat::to_affine`]
+/// normalises sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DualQuat {
     /// The rotation.
@@ -69,9 +69,9 @@ impl DualQuat {
         [a, b, c, d, e, f, g, h]
     }
 
-    /// The rigid motion nearest to a sum of motions: both parts divided by the length of the real
-    /// one, and what is left of the dual part along the real one dropped, which happens by
-    /// itself in the translation `2 · dual · conj(real)`.
+    /// The rigid motion nearest to a sum of motions. Both parts are divided by the length of the
+    /// real part; the component of the dual part along the real part drops out of the translation
+    /// `2 · dual · conj(real)`.
     #[inline]
     pub(super) fn to_affine(self) -> Affine {
         let [x, y, z, w] = self.real.to_array();
@@ -91,7 +91,7 @@ impl DualQuat {
     }
 }
 
-/// Sums of dual quaternions, one of each of eight vertices.
+/// Sums of dual quaternions for eight vertices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DualQuatLanes<S: Simd> {
     real: QuatLanes<S>,

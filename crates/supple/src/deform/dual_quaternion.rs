@@ -1,12 +1,12 @@
-//! Dual quaternion skinning: rigid motions blended as unit dual quaternions, then brought back to
-//! unit length (DLB).
+//! Dual quaternion skinning (DLB): blends rigid motions as unit dual quaternions and normalises the
+//! sum.
 //!
-//! `skinning-course-direct-methods.txt`, §4. `q` and `−q` are the same motion, and the sum must
-//! choose. Per vertex (the default): influences are added by falling weight, each with the sign
-//! nearer to the sum so far (⊕). Per joint: signs are chosen once per pose along the hierarchy,
-//! each joint's nearer to its parent's (roots to the first root's), and vertices add blindly. That
-//! is cheaper, and a chain of joints may then wind up by more than half a turn; but joints that are
-//! far apart in the hierarchy and share a vertex may be blended the long way round.
+//! `skinning-course-direct-methods.txt`, §4. `q` and `−q` are the same motion, so the sum must
+//! choose signs. Per vertex (the default): influences are added in order of falling weight, each
+//! with the sign nearer to the sum so far (⊕). Per joint: signs are chosen once per pose along the
+//! hierarchy, each joint's nearer to its parent's (roots to the first root's), and vertices add
+//! without choosing. This is cheaper and lets a chain of joints wind up by more than half a turn;
+//! but joints far apart in the hierarchy that share a vertex may be blended the long way round.
 
 use super::antipodality::{Antipodality, Signs};
 use super::direct::Fields;
@@ -19,14 +19,14 @@ use crate::transform::Affine;
 use fearless_simd::Simd;
 use std::sync::Arc;
 
-/// The options of dual quaternion skinning.
+/// Options of dual quaternion skinning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DualQuaternion {
     /// Where the signs are chosen.
     pub antipodality: Antipodality,
 }
 
-/// What dual quaternion skinning keeps beside the weights.
+/// The baked data of dual quaternion skinning, in addition to the weights.
 #[derive(Clone, Debug)]
 pub(super) struct DualQuaternionSkin {
     signs: Signs,
@@ -39,7 +39,7 @@ impl DualQuaternionSkin {
         DualQuaternionSkin::packed(rig, options, packing)
     }
 
-    /// With weights that are packed already.
+    /// With weights that are already packed.
     pub(super) fn packed(
         rig: &Rig,
         options: &DualQuaternion,
@@ -119,14 +119,14 @@ impl MotionLanes<PosedMotions> for DualQuaternionSkin {
         DualQuatLanes::new(sums).to_frames(simd)
     }
 
-    /// Nothing beside the weights.
+    /// Zero: nothing in addition to the weights.
     fn bytes(&self) -> usize {
         0
     }
 }
 
 impl MotionStreams<PosedMotions> for DualQuaternionSkin {
-    /// Nothing beside the weights.
+    /// Nothing in addition to the weights.
     fn push_vertex(&self, _vertex: usize, _stream: &mut VertexStream) {}
 
     fn push_joints(&self, _motions: &RigidMotions, posed: &PosedMotions, stream: &mut PoseStream) {

@@ -1,9 +1,10 @@
-//! Intrinsic blending of dual quaternions: the mean that stays on the manifold (DIB).
+//! Intrinsic blending of dual quaternions (DIB): the mean on the manifold of rigid motions.
 //!
-//! `skinning-course-direct-methods.txt`, §4, "Lie-algebraic averaging": starting from the linear
-//! blend `b`, the mean of the logarithms seen from there, `x = Σ w_j log(b⁻¹ q_j)`, is followed, `b
-//! ← b exp(x)`, until nothing is left of it. For two joints this is the screw motion between them,
-//! at constant speed. In `f64`: iterations would feed on the rounding of `f32`.
+//! `skinning-course-direct-methods.txt`, §4, "Lie-algebraic averaging". It starts from the linear
+//! blend `b` and repeats `b ← b exp(x)` with the mean of the relative logarithms, `x = Σ w_j
+//! log(b⁻¹ q_j)`, until `x` vanishes. For two joints the result is the screw motion between them,
+//! at constant speed. Computed in `f64`, because rounding in `f32` would keep the iterations from
+//! converging.
 
 use super::antipodality::turns_around_in_double;
 use super::direct::{Fields, OneByOne};
@@ -12,13 +13,13 @@ use crate::rig::Rig;
 use crate::transform::Affine;
 use glam::{DAffine3, DQuat, DVec3};
 
-/// The options of intrinsic blending.
+/// Options of intrinsic blending.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualQuaternionIntrinsic {
-    /// A vertex is done when what is left to follow is shorter than this, in radians and in sizes
-    /// of the character.
+    /// A vertex has converged when the remaining step is shorter than this, in radians and relative
+    /// to the size of the character.
     pub tolerance: f64,
-    /// No vertex takes more steps than this: motions half a turn apart may never agree.
+    /// The largest number of steps per vertex: motions half a turn apart may never converge.
     pub most_steps: u32,
 }
 
@@ -35,7 +36,7 @@ impl Default for DualQuaternionIntrinsic {
     }
 }
 
-/// What intrinsic blending keeps beside the weights.
+/// The baked data of intrinsic blending, in addition to the weights.
 #[derive(Clone, Debug)]
 pub(super) struct IntrinsicSkin {
     options: DualQuaternionIntrinsic,
@@ -133,7 +134,7 @@ impl Screw {
         }
     }
 
-    /// This motion, with the sign that is nearer to another.
+    /// This motion, with the sign nearer to another motion.
     fn towards(&self, other: &Screw) -> Screw {
         if turns_around_in_double(other.real, self.real) {
             Screw::ZERO.add_scaled(self, -1.0)

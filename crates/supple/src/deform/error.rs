@@ -1,4 +1,4 @@
-//! Why a surface cannot be prepared or deformed.
+//! Errors of baking and deforming.
 
 #[cfg(feature = "arap")]
 use crate::arap::ArapError;
@@ -8,74 +8,75 @@ use crate::mush::MushError;
 use crate::pose::NodeCountError;
 use thiserror::Error;
 
-/// Why a surface could not be prepared or deformed.
+/// Error from baking or deforming a surface.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DeformError {
-    /// Sizes that do not fit the character.
+    /// A size that does not fit the character.
     #[error("{what}: {found}, but the character has {expected}")]
     SizeMismatch {
-        /// What was of the wrong size.
+        /// What has the wrong size.
         what: &'static str,
-        /// Its size.
+        /// The size found.
         found: usize,
-        /// The size that fits.
+        /// The size expected.
         expected: usize,
     },
-    /// A number of a vertex that is NaN or infinite.
+    /// A number of a vertex is NaN or infinite.
     #[error("the {what} of vertex {vertex} is not finite")]
     NotFinite {
-        /// Which number.
+        /// The kind of number.
         what: &'static str,
-        /// Whose.
+        /// The vertex.
         vertex: usize,
     },
-    /// Vertex buffers that cannot hold what is asked for.
+    /// Vertex buffers that do not fit the request.
     #[error("{what}: {why}")]
     Layout {
-        /// Which attribute.
+        /// The attribute.
         what: &'static str,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// A shape with morph targets that does not fit its mesh.
+    /// A shape with morph targets does not fit its mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// Centers of rotation that cannot be had.
+    /// Centers of rotation could not be computed or used.
     #[error(transparent)]
     Centers(#[from] CenterError),
-    /// What smoothing bakes cannot be had.
+    /// Direct delta mush could not be baked.
     #[error(transparent)]
     Mush(#[from] MushError),
-    /// A surface that cannot be kept rigid.
+    /// The surface could not be prepared for as-rigid-as-possible skinning.
     #[cfg(feature = "arap")]
     #[error(transparent)]
     Arap(#[from] ArapError),
-    /// A backend that runs the vertex loop, such as a GPU, has failed.
+    /// The backend of the vertex loop, such as a GPU, failed.
     #[error("{0}")]
     Backend(String),
-    /// Differential blending over joints that are too far from each other in the skeleton.
+    /// Joints of a vertex are too far apart in the skeleton for differential blending.
     #[error(
-        "the paths between the joints of vertex {vertex} and those before it are too long: steps along the skeleton may be at most {most}"
+        "the paths between the joints of vertex {vertex} and those before it are too long: steps \
+         along the skeleton may be at most {most}"
     )]
     TooManySteps {
-        /// The vertex with which they became too many.
+        /// The vertex at which the limit was exceeded.
         vertex: usize,
-        /// How many there may be.
+        /// The limit.
         most: usize,
     },
-    /// Log-matrix skinning cannot blend this joint in this pose.
+    /// Log-matrix skinning cannot blend a joint in this pose.
     #[error("the matrix of joint {joint} '{name}' has no real logarithm in this pose: {reason}")]
     NoLogarithm {
-        /// Which joint.
+        /// The joint.
         joint: usize,
-        /// Its name.
+        /// The name of the joint.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: NoLogarithm,
     },
 }
 
-/// Why a matrix has no real logarithm.
+/// Reason why a matrix has no real logarithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoLogarithm {
     /// Entries that are NaN or infinite.
@@ -102,7 +103,7 @@ impl From<NodeCountError> for DeformError {
     }
 }
 
-/// Checks that an array has the size that the character asks for.
+/// Checks that an array has the size of the character.
 pub(super) fn check_size(
     what: &'static str,
     found: usize,

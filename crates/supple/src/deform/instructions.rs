@@ -1,24 +1,24 @@
-//! Which instructions the vertex loop may use.
+//! SIMD instruction sets of the vertex loop.
 
 use fearless_simd::Level;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use fearless_simd::Simd;
 use std::fmt;
 
-/// A set of instructions that the vertex loop can run on.
+/// A set of SIMD instructions that the vertex loop can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InstructionSet {
-    /// One vertex after the other, as the formulas are written: the reference that the others are
-    /// tested against.
+    /// One vertex after the other, as the formulas are written: the reference that the other sets
+    /// are tested against.
     Plain,
-    /// What every machine of its kind has: SSE2 on x86, NEON on 64-bit ARM, else nothing special.
+    /// The baseline of the platform: SSE2 on x86, NEON on 64-bit ARM.
     Baseline,
     /// SSE4.2.
     Sse42,
     /// AVX2 and FMA.
     Avx2,
-    /// AVX-512 as of Ice Lake: vertices still go eight at a time, with more registers.
+    /// AVX-512 as of Ice Lake: still eight vertices at a time, with more registers.
     Avx512,
 }
 
@@ -31,20 +31,20 @@ impl InstructionSet {
         InstructionSet::Avx512,
     ];
 
-    /// What this machine has, the best last.
+    /// The sets that this machine supports, the best one last.
     pub fn available() -> impl Iterator<Item = InstructionSet> {
         let all = InstructionSet::ALL.into_iter();
         all.filter(|&set| set == InstructionSet::Plain || set.level().is_some())
     }
 
-    /// The best that this machine has.
+    /// The best set that this machine supports.
     pub fn best() -> InstructionSet {
         InstructionSet::available()
             .last()
             .unwrap_or(InstructionSet::Plain)
     }
 
-    /// The instructions, if this machine has them and they are more than plain ones.
+    /// The SIMD level, if this machine supports it and it is not the plain one.
     pub(crate) fn level(self) -> Option<Level> {
         match self {
             InstructionSet::Plain => None,

@@ -1,8 +1,8 @@
 //! Linear blend skinning.
 //!
 //! `skinning-course-direct-methods.txt`, §2, eq. (1): `v' = Σ_j w_j T_j v = (Σ_j w_j T_j) v`. The
-//! second form is the frame: the matrices are blended, then applied once to the position and once
-//! to the normal.
+//! second form is the frame: the blended matrix, applied once to the position and once to the
+//! normal.
 
 use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, Streams};
 use super::error::DeformError;
@@ -14,7 +14,7 @@ use crate::weights::Weights;
 use fearless_simd::Simd;
 use std::sync::Arc;
 
-/// What linear blending reads per frame: the weights as they are.
+/// The baked data of linear blending: the weights.
 #[derive(Clone, Debug)]
 pub(super) struct LinearSkin {
     packing: Arc<Packing>,
@@ -30,7 +30,7 @@ impl LinearSkin {
         LinearSkin::packed(Arc::new(Packing::of(weights)))
     }
 
-    /// With weights that are packed already.
+    /// With weights that are already packed.
     pub(super) fn packed(packing: Arc<Packing>) -> LinearSkin {
         LinearSkin { packing }
     }

@@ -1,8 +1,8 @@
-//! Linear and dual quaternion skinning, mixed by a share that is painted per vertex.
+//! A mix of linear and dual quaternion skinning, by a painted share per vertex.
 //!
-//! `skinning-course-direct-methods.txt`, §4, on the bulging of dual quaternions: a share of linear
-//! blending takes the bulge out of a bend and brings some of the collapse back into a twist, so the
-//! share is set where each is needed.
+//! `skinning-course-direct-methods.txt`, §4, on the bulging artifact of dual quaternions: a share
+//! of linear blending reduces bulging at bends, but brings back some volume loss at twists. So the
+//! share is painted.
 
 use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, OutsideValue, Streams};
 use super::dual_quaternion::{DualQuaternion, DualQuaternionSkin};
@@ -20,17 +20,17 @@ use std::sync::Arc;
 /// Options of the mix of linear and dual quaternion skinning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearDualBlend {
-    /// How much of the result is dual quaternion skinning: 0 for linear alone, 1 for dual
-    /// quaternions alone; numbers outside of that range extrapolate. Vertices at one point of the
-    /// surface take the mean of their shares.
+    /// The share of dual quaternion skinning in the result: 0 is linear blending, 1 is dual
+    /// quaternion skinning; other numbers extrapolate. Vertices at one point of the surface use the
+    /// mean of their shares.
     pub dual: DualShare,
 }
 
 /// The share of dual quaternion skinning at each vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DualShare {
-    /// As [`BakedData::dual_shares`](super::BakedData::dual_shares) has it, or else as painted on
-    /// the mesh under the name [`DUAL_SHARE`]; half where nothing was painted.
+    /// From [`BakedData::dual_shares`](super::BakedData::dual_shares), or else from the mesh
+    /// attribute [`DUAL_SHARE`]; 0.5 where nothing is painted.
     AsPainted,
     /// The same for all vertices.
     Everywhere(f32),
@@ -48,7 +48,7 @@ impl Default for LinearDualBlend {
     }
 }
 
-/// Both methods and the share of the second.
+/// Both methods, and the share of dual quaternion skinning.
 #[derive(Clone, Debug)]
 pub(super) struct LinearDualSkin {
     linear: LinearSkin,
@@ -59,7 +59,7 @@ pub(super) struct LinearDualSkin {
     share_lanes: Vec<Lane>,
 }
 
-/// The name of the vertex attribute that holds painted shares: one float from 0 (linear) to 1 (dual
+/// The name of the vertex attribute for painted shares: one float from 0 (linear) to 1 (dual
 /// quaternions).
 pub const DUAL_SHARE: &str = "_DUAL_QUATERNION_SHARE";
 
@@ -152,7 +152,7 @@ impl Direct for LinearDualSkin {
         let share = fields.extras[0];
         let linear = self.linear.frame(vertex, fields, linear);
         let dual = self.dual.frame(vertex, fields, dual);
-        // As a difference: under the identity both frames are equal, and so is their mix, to the
+        // As a difference: under the identity both frames are equal, and so is their mix, bit for
         // bit.
         linear.lerp(&dual, share)
     }

@@ -1,10 +1,11 @@
-//! Multi-linear skinning: more numbers per influence than one weight, learned from examples.
+//! Multi-linear skinning: several learned numbers per influence instead of one weight.
 //!
-//! `skinning-course-direct-methods.txt`, §3. *Animation space*, four numbers (eq. 10 and 12): `v' =
-//! Σ_j T_j y_j`, the most general linear method that does not care where and how the character
-//! stands. *Multi-weight enveloping*, twelve: each entry of a joint's matrix has a weight of its
-//! own, `v' = Σ_j (W_j ∘ T_j) v`. Linear blend skinning is the special case `y_j = w_j (v, 1)`, or
-//! all twelve equal to `w_j`; without given weights that is what both do, to the bit.
+//! `skinning-course-direct-methods.txt`, §3. *Animation space* has four numbers (eq. 10 and 12):
+//! `v' = Σ_j T_j y_j`, the most general linear method whose result follows rigid motions of the
+//! character. *Multi-weight enveloping* has twelve: each entry of a joint's matrix has its own
+//! weight, `v' = Σ_j (W_j ∘ T_j) v`. Linear blend skinning is the special case `y_j = w_j (v, 1)`,
+//! or all twelve equal to `w_j`; without learned weights both methods are linear blend skinning,
+//! bit for bit.
 
 use super::direct::{BakedStreams, Direct, FieldKey, Fields, OneByOne, OutsideValue, Streams};
 use super::error::DeformError;
@@ -21,10 +22,10 @@ pub struct MultiWeights<const N: usize> {
     values: Vec<[f32; N]>,
 }
 
-/// Which joints hold each vertex.
+/// The joints of each vertex.
 #[derive(Clone, Debug, PartialEq)]
 struct Rows {
-    /// Where each vertex's influences start; one entry more than vertices.
+    /// The start of each vertex's influences, and the end of the last.
     starts: Vec<u32>,
     joints: Vec<u16>,
 }
@@ -46,12 +47,12 @@ impl Rows {
     }
 }
 
-/// For animation space: the vertex `y_j` that each joint carries, and its share as the fourth
-/// number. The shares of a vertex should sum to one (eq. 12), or the surface does not follow when
-/// the character moves.
+/// Weights of animation space: the vertex `y_j` of each joint, with its share as the fourth number.
+/// The shares of a vertex should sum to one (eq. 12); otherwise the surface does not follow
+/// translations of the character.
 pub type AnimationSpaceWeights = MultiWeights<4>;
 
-/// For multi-weight enveloping: the weights of the entries of a joint's matrix, row by row.
+/// Weights of multi-weight enveloping: one per entry of a joint's matrix, row by row.
 pub type MatrixWeights = MultiWeights<12>;
 
 impl<const N: usize> Default for MultiWeights<N> {
@@ -67,8 +68,8 @@ impl<const N: usize> Default for MultiWeights<N> {
 }
 
 impl<const N: usize> MultiWeights<N> {
-    /// Adds the next vertex: joints, and the numbers of each. One without any joint stays at the
-    /// origin.
+    /// Adds the next vertex: its joints, and the numbers of each. A vertex without joints stays at
+    /// the origin.
     pub fn push(&mut self, influences: impl IntoIterator<Item = (u16, [f32; N])>) {
         for (joint, values) in influences {
             self.rows.joints.push(joint);
@@ -92,7 +93,7 @@ impl<const N: usize> MultiWeights<N> {
         joints.zip(self.values[self.rows.of(vertex)].iter().copied())
     }
 
-    /// What every influence of a rig becomes, given its vertex and weight.
+    /// Computes the numbers of every influence of a rig from its vertex and weight.
     fn from_rig(rig: &Rig, values: impl Fn(Vec3, f32) -> [f32; N]) -> MultiWeights<N> {
         let mut weights = MultiWeights::default();
         for (vertex, &position) in rig.mesh().positions().iter().enumerate() {
@@ -142,28 +143,28 @@ impl<const N: usize> MultiWeights<N> {
 }
 
 impl AnimationSpaceWeights {
-    /// Those of linear blend skinning, `w (v, 1)`: where learning may start.
+    /// The weights of linear blend skinning, `w (v, 1)`: a starting point for learning.
     pub fn linear(rig: &Rig) -> AnimationSpaceWeights {
         MultiWeights::from_rig(rig, |v, w| [w * v.x, w * v.y, w * v.z, w])
     }
 }
 
 impl MatrixWeights {
-    /// Those of linear blend skinning, all twelve equal: where learning may start.
+    /// The weights of linear blend skinning, all twelve equal: a starting point for learning.
     pub fn linear(rig: &Rig) -> MatrixWeights {
         MultiWeights::from_rig(rig, |_, weight| [weight; 12])
     }
 }
 
-/// Animation space, as its frame needs it: `Σ y_j4 T_j` for the surroundings, and what each joint's
-/// own rest position adds to it.
+/// Animation space in the form of its frame: `Σ y_j4 T_j`, and the offset of each joint's own rest
+/// position.
 #[derive(Clone, Debug)]
 pub(super) struct AnimationSpaceSkin {
     rows: Rows,
-    /// The fourth numbers.
+    /// The fourth numbers of each influence.
     shares: Vec<f32>,
-    /// `y_j − y_j4 v`, three per influence: how far the joint's own rest position is from the
-    /// vertex. Zero for linear blending.
+    /// `y_j − y_j4 v`, three numbers per influence: the offset of the joint's own rest position
+    /// from the vertex. Zero for linear blending.
     offsets: Vec<f32>,
 }
 
@@ -194,7 +195,7 @@ impl Direct for AnimationSpaceSkin {
 
     const LINEAR_IN_FIELDS: bool = true;
 
-    /// Only if the fourth numbers sum to one (eq. 12), which is up to those who learn them.
+    /// False: only if the fourth numbers sum to one (eq. 12), which is up to the training.
     const FOLLOWS_SHIFTS: bool = false;
 
     fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
@@ -288,7 +289,7 @@ impl Direct for MultiWeightSkin {
 
     const LINEAR_IN_FIELDS: bool = true;
 
-    /// Weights of translations need not sum to one.
+    /// False: weights of translations need not sum to one.
     const FOLLOWS_SHIFTS: bool = false;
 
     fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {

@@ -1,5 +1,4 @@
-//! The three ways to the normals of a deformed surface, and what each needs baked (§6 of the
-//! course).
+//! Normals of a deformed surface: three kinds, and the baked data of each (§6 of the course).
 
 use super::direct::{Direct, FieldKey, OutsideValue};
 use super::output::Output;
@@ -16,14 +15,14 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// How the normals of a deformed surface are made.
+/// How the normals of a deformed surface are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Normals {
-    /// By the inverse transpose of each vertex's frame: cheap, and right where weights are
+    /// By the inverse transpose of each vertex's frame: cheap, and exact where weights are
     /// constant.
     #[default]
     Transported,
-    /// By the Jacobian of the deformation, which knows how the weights vary over the surface.
+    /// By the Jacobian of the deformation, which includes the gradients of the weights.
     Gradient,
     /// From the triangles of the deformed surface, weighted by area and angle; hard edges stay
     /// hard.
@@ -31,7 +30,7 @@ pub enum Normals {
 }
 
 impl Normals {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Normals; 3] = [Normals::Transported, Normals::Gradient, Normals::Recomputed];
 
     /// The name on the command line.
@@ -43,7 +42,7 @@ impl Normals {
         }
     }
 
-    /// One line for people who choose.
+    /// A summary in one line.
     pub fn summary(self) -> &'static str {
         match self {
             Normals::Transported => {
@@ -77,7 +76,7 @@ impl FromStr for Normals {
     }
 }
 
-/// What the kind of normals needs at run time.
+/// The baked data of a kind of normals.
 #[derive(Clone, Debug)]
 pub(super) enum BakedNormals {
     Transported,
@@ -95,8 +94,8 @@ impl BakedNormals {
     }
 }
 
-/// Recomputes the normals of an output whose positions are done, and makes its tangents
-/// perpendicular to them. `scratch` is refilled in place.
+/// Recomputes the normals of an output from its positions, and makes its tangents perpendicular to
+/// them. `scratch` is refilled in place.
 pub(super) fn recompute_normals(
     groups: &SmoothGroups,
     output: &mut Output<'_>,
@@ -115,7 +114,7 @@ pub(super) fn recompute_normals(
     }
 }
 
-/// The gradient over the rest surface of every field of every vertex.
+/// The gradients of all fields of every vertex over the rest surface.
 #[derive(Clone, Debug)]
 pub(super) struct FieldGradients {
     row_starts: Vec<u32>,
@@ -126,8 +125,8 @@ pub(super) struct FieldGradients {
     extent: f32,
 }
 
-/// A character that stands farther from the origin than this many times its size is brought near it
-/// before frames are differentiated: the rounding of far coordinates would drown the difference.
+/// A surface farther from the origin than this many times its size is moved near the origin before
+/// frames are differentiated: the rounding of large coordinates would exceed the difference.
 const FAR: f32 = 8.0;
 
 impl FieldGradients {
@@ -141,7 +140,8 @@ impl FieldGradients {
         usize::from(self.heaviest[vertex])
     }
 
-    /// How far from the origin a palette carries the surface; zero if that is near enough.
+    /// The translation of a palette that carries the surface far from the origin; zero if it is
+    /// near.
     pub(super) fn far_shift(&self, palette: &[Affine]) -> Vec3 {
         let joint = self.heaviest.first().map(|&joint| usize::from(joint));
         let Some(map) = joint.and_then(|joint| palette.get(joint)) else {
@@ -155,11 +155,11 @@ impl FieldGradients {
         }
     }
 
-    /// Fields are taken as linear over each triangle of the welded surface; at a point, the
-    /// gradients of its triangles are averaged by area. A field that the vertex itself does not
-    /// have is left out, and what it would have carried is shared by those of its kind that it
-    /// has, so that sums keep their gradient: where weights sum to one, a motion common to all
-    /// joints turns no normal.
+    /// Fields are linear over each triangle of the welded surface; at a point, the gradients of its
+    /// triangles are averaged by area. Fields that the vertex itself does not store are omitted,
+    /// and their share of the gradient is distributed over the stored fields of the same kind. So
+    /// sums keep their gradient: where weights sum to one, a motion shared by all joints does not
+    /// change normals relative to the surface.
     pub(super) fn of(method: &impl Direct, rig: &Rig) -> FieldGradients {
         let mesh = rig.mesh();
         let weld = weld_bound(mesh.positions(), rig.weights());
@@ -170,7 +170,7 @@ impl FieldGradients {
             slopes: hat_slopes_of(mesh),
             weld: &weld,
         };
-        // Vertices of one point with the same fields have the same gradients.
+        // Vertices of one point with the same fields have equal gradients.
         let mut first_of_point: Vec<Option<usize>> = vec![None; weld.point_count()];
         let original: Vec<usize> = (0..mesh.vertex_count())
             .map(|vertex| {
@@ -231,7 +231,7 @@ impl<M: Direct> WeldedFields<'_, M> {
             .map(|(index, key)| (key, index))
             .collect();
         let mut sums = vec![DVec3::ZERO; own.len()];
-        // Of all fields of a kind together, own or not.
+        // The sum over all fields of a kind, stored or not.
         let mut totals: BTreeMap<u16, DVec3> = BTreeMap::new();
         let mut area = 0.0;
         let mut keys = Vec::new();
@@ -239,7 +239,7 @@ impl<M: Direct> WeldedFields<'_, M> {
         for &triangle in &self.around[point] {
             let triangle = triangle as usize;
             let slopes = &self.slopes[triangle];
-            // Twice the area, as the slope of a hat is one over its height.
+            // Twice the area, since the slope of a hat function is one over its height.
             let weight = slopes[0].cross(slopes[1]).length().recip();
             if !weight.is_finite() {
                 continue;
@@ -247,8 +247,8 @@ impl<M: Direct> WeldedFields<'_, M> {
             area += weight;
             for (&corner, slope) in self.mesh.triangles()[triangle].iter().zip(slopes) {
                 let (corner, slope) = (corner as usize, *slope * weight);
-                // What the corner does not have: nothing, or for places unknown and so taken as
-                // here.
+                // The value at a corner that does not store the field: zero, or for unknown
+                // positions, the value at this vertex.
                 there.clear();
                 there.extend(
                     own_keys
@@ -305,8 +305,8 @@ fn values(method: &impl Direct, vertex: usize) -> Vec<f64> {
     all.map(|&value| f64::from(value)).collect()
 }
 
-/// The gradients of every triangle's three hat functions: 1 at a corner, 0 at the others. All zero
-/// for one without area.
+/// The gradients of the three hat functions of every triangle: 1 at one corner, 0 at the others.
+/// Zero for degenerate triangles.
 fn hat_slopes_of(mesh: &Mesh) -> Vec<[DVec3; 3]> {
     let slopes = |corners: &[u32; 3]| {
         let [a, b, c] = corners.map(|corner| mesh.positions()[corner as usize].as_dvec3());
@@ -320,8 +320,8 @@ fn hat_slopes_of(mesh: &Mesh) -> Vec<[DVec3; 3]> {
     mesh.triangles().iter().map(slopes).collect()
 }
 
-/// Shares what fields of a kind that the vertex does not have would have carried among those that
-/// it has.
+/// Distributes the gradients of fields that the vertex does not store over stored fields of the
+/// same kind.
 fn keep_totals(
     keys: &[FieldKey],
     values: &[f64],

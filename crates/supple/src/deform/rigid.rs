@@ -8,8 +8,8 @@ use super::streams::StreamLayout;
 use crate::rig::Rig;
 use crate::transform::Affine;
 
-/// Linear blending with all weight on the heaviest joint of every vertex; on a tie on the one with
-/// the lower index.
+/// Linear blending with the full weight on the heaviest joint of every vertex; the lowest joint
+/// wins ties.
 #[derive(Clone, Debug)]
 pub(super) struct RigidSkin {
     linear: LinearSkin,
@@ -31,7 +31,7 @@ impl Direct for RigidSkin {
         self.linear.pose(palette, posed)
     }
 
-    /// None: the frame is constant around every vertex.
+    /// Empty: the frame is constant around every vertex.
     #[inline]
     fn fields(&self, _vertex: usize) -> Fields<'_> {
         Fields {

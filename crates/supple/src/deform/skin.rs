@@ -1,4 +1,4 @@
-//! A character prepared for a method: what is baked, and the entry points of every frame.
+//! A character baked for a method, and the functions to deform it in every frame.
 
 #[cfg(feature = "arap")]
 use super::arap;
@@ -30,13 +30,13 @@ use crate::weights::Weights;
 use glam::{Vec3, Vec4};
 use std::sync::Arc;
 
-/// A variant of direct delta mush with both phases around it.
+/// A variant of direct delta mush with both phases.
 fn mush_skin<V: direct_delta_mush::Variant>(rig: &Rig, mush: &Mush) -> Arc<dyn Deformer> {
     let skin = direct_delta_mush::MushSkin::<V>::bake(rig, mush);
     Arc::new(TwoPhases::with_weights(rig, mush.weights(), skin))
 }
 
-/// A character prepared for one method: immutable, shareable between threads, what ships.
+/// A character baked for one method: immutable and shareable between threads.
 #[derive(Clone, Debug)]
 pub struct Skin {
     positions: Vec<Vec3>,
@@ -45,9 +45,9 @@ pub struct Skin {
     joint_count: usize,
     deformer: Arc<dyn Deformer>,
     baked_normals: Arc<BakedNormals>,
-    /// Which vertices go side by side.
+    /// The order and grouping of vertices.
     packing: Arc<Packing>,
-    /// The rest surface as the vertex loop reads it.
+    /// The rest surface in the layout of the vertex loop.
     lanes: Arc<LaneSurface>,
     instructions: InstructionSet,
     #[cfg(feature = "arap")]
@@ -55,22 +55,22 @@ pub struct Skin {
 }
 
 impl Skin {
-    /// Prepares a rig for a method and a kind of normals: the slow part, once per character.
+    /// Bakes a rig for a method and a kind of normals: the slow part, once per character.
     ///
-    /// Computes all that the method needs; [`Skin::bake_with`] uses what is there already.
+    /// Computes all data that the method needs; [`Skin::bake_with`] uses existing data.
     ///
     /// # Errors
     ///
-    /// If an option is out of its range.
+    /// Fails if an option is out of range.
     pub fn bake(rig: &Rig, method: &Method, normals: Normals) -> Result<Skin, DeformError> {
         Skin::bake_with(rig, method, normals, &BakedData::default())
     }
 
-    /// Prepares a rig with data that was baked, learned or painted before.
+    /// Bakes a rig with data that was baked, learned or painted before.
     ///
     /// # Errors
     ///
-    /// If an option is out of its range, or the data belong to another character.
+    /// Fails if an option is out of range, or the data belong to another character.
     pub fn bake_with(
         rig: &Rig,
         method: &Method,
@@ -142,7 +142,7 @@ impl Skin {
                 skin
             }
             Method::Spline => Arc::new(spline::SplineSkin::bake(rig)),
-            // Without learned weights these are linear blending.
+            // Without learned weights these are linear blend skinning.
             Method::AnimationSpace => match &baked.animation_space {
                 Some(weights) => Arc::new(multi_linear::AnimationSpaceSkin::bake(rig, weights)?),
                 None => Arc::new(linear::LinearSkin::bake(rig)),
@@ -177,8 +177,8 @@ impl Skin {
         })
     }
 
-    /// The same skin on other instructions than the best that the machine has; where it does not
-    /// have them, it takes the plain way.
+    /// The same skin on another instruction set than the best of the machine. If the machine does
+    /// not support it, the plain loop is used.
     #[must_use]
     pub fn on(self, instructions: InstructionSet) -> Skin {
         Skin {
@@ -187,12 +187,12 @@ impl Skin {
         }
     }
 
-    /// The instructions that the vertex loop runs on.
+    /// The instruction set of the vertex loop.
     pub fn instructions(&self) -> InstructionSet {
         self.instructions
     }
 
-    /// Which joints hold what of the surface, and what none does; of [`Method::Arap`] alone.
+    /// How joints hold the surface, and which parts no joint holds; for [`Method::Arap`] only.
     #[cfg(feature = "arap")]
     pub fn arap_report(&self) -> Option<&ArapReport> {
         self.arap_report.as_deref()
@@ -203,14 +203,17 @@ impl Skin {
         self.positions.len()
     }
 
-    /// Deforms the bind surface: the fast part, every frame; allocates nothing once the workspace
-    /// has grown. A large surface is shared out to the threads of the pool that the caller is
-    /// in, or of the global one, and comes out the same to the bit for any number of them. From a
-    /// thread outside of the pool, the pool's queue takes a block about every sixty frames.
+    /// Deforms the bind surface: the fast part, every frame. Allocates nothing once the workspace
+    /// has grown.
+    ///
+    /// A large surface is divided among the threads of the caller's thread pool, or of the global
+    /// pool; the result is bit-identical for any number of threads. If the caller is outside of the
+    /// pool, the pool's queue allocates a block about every sixty frames.
     ///
     /// # Errors
     ///
-    /// If palette or output do not fit the character, or the method cannot do the pose.
+    /// Fails if palette or output do not fit the character, or the method cannot deform to the
+    /// pose.
     pub fn deform(
         &self,
         palette: &Palette,
@@ -224,7 +227,8 @@ impl Skin {
     ///
     /// # Errors
     ///
-    /// If shape, palette or output do not fit the character, or the method cannot do the pose.
+    /// Fails if shape, palette or output do not fit the character, or the method cannot deform to
+    /// the pose.
     pub fn deform_shape(
         &self,
         shape: Shape<'_>,
@@ -244,12 +248,13 @@ impl Skin {
         self.deformer.deform(&job, workspace, output.into())
     }
 
-    /// Deforms many instances of the character at once, each in a pose of its own: their surfaces
-    /// come one after the other. Small ones share out the threads, too.
+    /// Deforms many instances of the character at once, each in its own pose. The surfaces are
+    /// written one after the other, and small instances are divided among threads, too.
     ///
     /// # Errors
     ///
-    /// If a palette or the output does not fit the character, or the method cannot do a pose.
+    /// Fails if a palette or the output does not fit the character, or the method cannot deform to
+    /// a pose.
     pub fn deform_crowd(
         &self,
         palettes: &[Palette],
@@ -262,11 +267,12 @@ impl Skin {
         self.deformer.deform(&job, workspace, output.into())
     }
 
-    /// The same into the vertex buffers of an engine, with any stride and packed normals.
+    /// Deforms instances into the vertex buffers of an engine, with any stride and packed normals.
     ///
     /// # Errors
     ///
-    /// If a palette or a buffer does not fit the character, or the method cannot do a pose.
+    /// Fails if a palette or a buffer does not fit the character, or the method cannot deform to a
+    /// pose.
     pub fn deform_into_buffers(
         &self,
         palettes: &[Palette],
@@ -280,8 +286,8 @@ impl Skin {
         self.deformer.deform(&job, workspace, buffers.into())
     }
 
-    /// The bytes that a frame must move for each vertex: what is read of the rest surface and of
-    /// the weights, and what is written.
+    /// The memory traffic of a frame per vertex in bytes: the rest surface and weights that are
+    /// read, and the output that is written.
     pub fn bytes_per_vertex(&self, normals: bool, tangents: bool) -> f64 {
         let vertices = self.vertex_count().max(1) as f64;
         let baked = self.deformer.bytes(&self.packing) as f64 / vertices;
@@ -300,12 +306,12 @@ impl Skin {
         }
     }
 
-    /// Which vertices the method turns inside out in a pose, though no joint mirrors them: a flaw
-    /// of `ddm-v1` (§3.5.2), where the determinant of a patch is negative.
+    /// The vertices that the method turns inside out in a pose although no joint mirrors them. Only
+    /// `ddm-v1` can (§3.5.2), where the determinant of a patch is negative.
     ///
     /// # Errors
     ///
-    /// If the palette does not fit the character, or the method cannot do the pose.
+    /// Fails if the palette does not fit the character, or the method cannot deform to the pose.
     pub fn inverted(
         &self,
         palette: &Palette,
@@ -324,16 +330,16 @@ impl Skin {
         self.deformer.inverted(vertices, palette, workspace)
     }
 
-    /// How its normals are made.
+    /// The kind of its normals.
     pub fn normals(&self) -> Normals {
         self.baked_normals.kind()
     }
 
-    /// Whether a shape has as many vertices as the surface.
+    /// Checks that a shape has as many vertices as the surface.
     ///
     /// # Errors
     ///
-    /// If positions, normals or tangents are not one per vertex.
+    /// Fails unless positions, normals and tangents have one entry per vertex.
     pub fn check_shape(&self, shape: &Shape<'_>) -> Result<(), DeformError> {
         let vertices = self.vertex_count();
         check_size("rest positions", shape.positions.len(), vertices)?;
@@ -357,11 +363,12 @@ impl Skin {
         check_size(what, found, self.vertex_count())
     }
 
-    /// Whether an output has room for so many instances, and a shape the tangents that it asks for.
+    /// Checks that an output has room for a number of instances, and that the shape has tangents if
+    /// the output asks for them.
     ///
     /// # Errors
     ///
-    /// If positions, normals or tangents are not one per vertex and instance.
+    /// Fails unless positions, normals and tangents have one entry per vertex and instance.
     pub fn check_output(
         &self,
         output: &Output<'_>,
@@ -378,31 +385,31 @@ impl Skin {
     }
 }
 
-/// For vertex loops on a GPU.
+/// Data for vertex loops on a GPU.
 impl Skin {
-    /// How a vertex loop elsewhere reads this skin; none for methods whose frames are computed here
-    /// alone.
+    /// The layout of this skin's data for a GPU; none for methods without a kernel.
     pub fn stream_layout(&self) -> Option<StreamLayout> {
         Some(self.deformer.streams()?.0)
     }
 
-    /// What the kernel looks up beside vertices and poses: for each joint and each other one, the
-    /// hinge between them; empty for most.
+    /// A table for the kernel: for each pair of joints, the hinge between them; empty for most
+    /// methods.
     pub fn stream_table(&self) -> Vec<u32> {
         let streams = self.deformer.streams();
         streams.map_or_else(Vec::new, |(_, streams)| streams.table())
     }
 
-    /// What must be smoothed before the kernel can run, if anything.
+    /// The smoothing that precedes the kernel, if any.
     pub fn stream_smoothing(&self) -> Option<SmoothingStream> {
         self.deformer.streams()?.1.smoothing()
     }
 
-    /// A vertex as [`Skin::stream_layout`] says it is read. Nothing for methods without one.
+    /// Reads a vertex in the layout of [`Skin::stream_layout`]. Reads nothing for methods without
+    /// one.
     ///
     /// # Panics
     ///
-    /// If there is no such vertex, as indexing a slice does.
+    /// Panics if there is no such vertex, as indexing a slice does.
     pub fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         stream.influences.clear();
         stream.numbers.clear();
@@ -412,11 +419,12 @@ impl Skin {
         }
     }
 
-    /// A pose as it is read. Nothing for methods without a layout.
+    /// Reads a pose in the layout of [`Skin::stream_layout`]. Reads nothing for methods without
+    /// one.
     ///
     /// # Errors
     ///
-    /// If the palette does not fit the character, or the method cannot do the pose.
+    /// Fails if the palette does not fit the character, or the method cannot deform to the pose.
     pub fn stream_pose(
         &self,
         palette: &Palette,
@@ -438,7 +446,7 @@ impl Skin {
         }
     }
 
-    /// The number of joints that a palette must have.
+    /// The number of joints of a palette.
     pub fn joint_count(&self) -> usize {
         self.joint_count
     }

@@ -1,12 +1,12 @@
-//! Spherical blend skinning: rotations blended about a center that the joints agree on best.
+//! Spherical blend skinning: rotations blended about a least-squares center of the joints.
 //!
 //! `skinning-course-direct-methods.txt`, §4 ("computed using least squares optimization"). For each
-//! set of influencing joints, the center `r` is where they carry it to nearly the same place: `min
-//! Σ_{i<j} |M_i r − M_j r|²`. Joints that turn about a common axis leave it free along that axis:
-//! of all minimisers the one nearest to the mean rest position of the joints is taken. Then `v' = Q
-//! (v − r) + Σ w_j M_j r`, with `Q` the normalised sum of the rotations' quaternions. In `f64`:
-//! joints that hardly turn against each other have their center far away, where `f32` would lose
-//! the digits that matter.
+//! set of influencing joints, the center `r` is the point that they move to nearly the same
+//! position: `min Σ_{i<j} |M_i r − M_j r|²`. Joints that rotate about a common axis leave `r` free
+//! along that axis; of all minimisers, the one nearest to the mean rest position of the joints is
+//! used. Then `v' = Q (v − r) + Σ w_j M_j r`, with `Q` the normalised sum of the rotations'
+//! quaternions. Computed in `f64`: joints with nearly equal rotations have a distant center, for
+//! which `f32` has too few digits.
 
 use super::antipodality::turns_around_in_double;
 use super::direct::{Fields, OneByOne};
@@ -18,7 +18,7 @@ use crate::transform::Affine;
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::HashMap;
 
-/// The sets of joints that share a vertex; all vertices of a set share its center.
+/// The sets of joints that share a vertex; all vertices of a set have the same center.
 #[derive(Clone, Debug)]
 pub(super) struct SphericalSkin {
     sets: Vec<JointSet>,
@@ -33,7 +33,7 @@ struct JointSet {
 }
 
 /// Directions in which rotations differ by less than about a thousandth of a radian do not move the
-/// center: what the choice of center changes shrinks with the square of that.
+/// center: its effect on the result shrinks with the square of that difference.
 const SAME_ROTATION: f64 = 5e-7;
 
 impl SphericalSkin {
@@ -64,10 +64,10 @@ impl SphericalSkin {
 }
 
 impl JointSet {
-    /// The point that the joints carry to nearly the same place.
+    /// The point that the joints move to nearly the same position.
     ///
-    /// `Σ_{i<j} |M_i r − M_j r|²` is, up to a factor, `Σ_i |M_i r − mean|²`, which grows with the
-    /// joints, not with their pairs.
+    /// `Σ_{i<j} |M_i r − M_j r|²` equals `Σ_i |M_i r − mean|²` up to a factor. The cost of the
+    /// latter grows with the number of joints, not of pairs.
     fn center(&self, motions: &[RigidMotion]) -> DVec3 {
         let own = || {
             self.joints

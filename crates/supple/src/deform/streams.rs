@@ -1,60 +1,61 @@
-//! What a frame reads, as plain numbers: for vertex loops that run elsewhere, such as shaders.
+//! Baked and posed data as plain numbers, for vertex loops on other backends such as GPUs.
 //!
-//! A method's formula has two halves: what is computed once per pose and what is computed per
-//! vertex. The first stays here; what comes out of it, and what was baked, is handed out in
-//! the form that the second half wants, which [`Kernel`] names.
+//! A method's formula has a part that is computed once per pose and a part that is computed per
+//! vertex. The first part stays on the CPU; its results and the baked data are provided in the
+//! format of the second part, which is named by [`Kernel`].
 
 use super::antipodality::Antipodality;
 use crate::transform::Affine;
 use glam::Vec3;
 
-/// A formula for the frame of a vertex: several methods may share one.
+/// A formula for the frame of a vertex, possibly shared by several methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Kernel {
     /// `Σ w_j T_j`; per joint the rows of its matrix.
     Linear,
-    /// Linear blending and what each joint's own rest position adds; per influence that offset.
+    /// Linear blending plus the offset of each joint's own rest position; per influence that
+    /// offset.
     AnimationSpace,
-    /// Sums of dual quaternions; per joint its real and its dual part.
+    /// Sums of dual quaternions; per joint the real and the dual part.
     DualQuaternion,
-    /// Between linear and dual quaternion blending; per vertex the share of the latter, per joint
+    /// A mix of linear and dual quaternion blending; per vertex the share of the latter, per joint
     /// matrix and dual quaternion.
     LinearDualBlend,
-    /// Rotation about a baked center; per vertex the center, per joint quaternion and shift.
+    /// Rotation about a baked center; per vertex the center, per joint quaternion and translation.
     CentersOfRotation,
-    /// Direct delta mush v0; per vertex the middle of its patch and its size, per influence lever
-    /// and moments in that size, per joint quaternion and matrix.
+    /// Direct delta mush v0; per vertex the middle of its patch and the size of the patch, per
+    /// influence lever and moments relative to that size, per joint quaternion and matrix.
     MushNearest,
-    /// v1: per vertex the middle of its patch, the axes of the patch as a quaternion and its spread
-    /// along each, per influence lever and moments along the axes in these spreads.
+    /// v1: per vertex the middle of its patch, the axes of the patch as a quaternion and the spread
+    /// along each axis, per influence lever and moments along the axes relative to the spreads.
     MushCofactors,
-    /// v2: per vertex the middle and a length, per influence lever in that length and share of the
-    /// rotation.
+    /// v2: per vertex the middle and a length, per influence the lever relative to that length and
+    /// the share of the rotation.
     MushQuaternions,
-    /// v3: per vertex the middle, the delta in a length, and that length, per influence lever in it
-    /// and share of the rotation.
+    /// v3: per vertex the middle, the delta relative to a length, and that length, per influence
+    /// the lever relative to it and the share of the rotation.
     MushMatrices,
     /// v4: per vertex the middle, per influence the share of the rotation.
     MushCenters,
-    /// Rotation about a center that joints agree on; per vertex which center, per joint quaternion
-    /// and shift; the centers are shared.
+    /// Rotation about a least-squares center of the joints; per vertex the index of its center, per
+    /// joint quaternion and translation; the centers are shared.
     Spherical,
-    /// Linear blending, and what twists about bones add to it; per joint its matrix. For each two
-    /// joints, the table says which hinge is between them, counted from one; a hinge shares eight
-    /// vectors: the frames of the joint above and of the swing, axis and angle, pivot.
+    /// Linear blending plus the twist about bones; per joint its matrix. For each pair of joints,
+    /// the table has the number of the hinge between them, counted from one; a hinge has eight
+    /// shared vectors: the frames of the joint above and of the swing, axis and angle, pivot.
     SwingTwist,
-    /// Bones that stretch and twist; per influence the place along the bone, per joint frame, axis
-    /// with twist, stretch, and head.
+    /// Bones that stretch and twist; per influence the position along the bone, per joint frame,
+    /// axis with twist, stretch, and head.
     StretchTwist,
-    /// Delta mush with tangent frames; per vertex which point of [`Skin::stream_smoothing`](super::Skin::stream_smoothing) it is
-    /// (a whole number, by its bits), per joint the rows of its rigid motion. That surface is
-    /// smoothed before.
+    /// Delta mush with tangent frames; per vertex the index of its point in
+    /// [`Skin::stream_smoothing`](super::Skin::stream_smoothing) (an integer, stored by its bits),
+    /// per joint the rows of its rigid motion. The surface is smoothed before.
     DeltaMush,
 }
 
 impl Kernel {
-    /// All of them.
+    /// All kernels.
     pub const ALL: &[Kernel] = &[
         Kernel::Linear,
         Kernel::AnimationSpace,
@@ -73,25 +74,25 @@ impl Kernel {
     ];
 }
 
-/// How the streams of a skin are laid out.
+/// Layout of a skin's streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamLayout {
     /// The formula.
     pub kernel: Kernel,
-    /// Where it chooses the signs of quaternions.
+    /// Where the kernel chooses the signs of quaternions.
     pub antipodality: Antipodality,
-    /// Numbers of each vertex.
+    /// The number of floats per vertex.
     pub per_vertex: usize,
-    /// Numbers of each influence, beside joint and weight.
+    /// The number of floats per influence, in addition to joint and weight.
     pub per_influence: usize,
-    /// Vectors of four numbers of each joint in a pose.
+    /// The number of vectors of four floats per joint in a pose.
     pub per_joint: usize,
-    /// Vectors of a pose that do not belong to a joint.
+    /// The number of vectors in a pose that are not per joint.
     pub shared: usize,
 }
 
 impl StreamLayout {
-    /// Of a kernel that sums no quaternions, or chooses their signs per vertex.
+    /// The layout of a kernel without sums of quaternions, or with signs chosen per vertex.
     pub(super) const fn of(
         kernel: Kernel,
         per_vertex: usize,
@@ -109,14 +110,14 @@ impl StreamLayout {
     }
 }
 
-/// A vertex as a kernel reads it.
+/// The data of a vertex for a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VertexStream {
-    /// The joints it follows, heaviest first, with its weights.
+    /// Its joints and weights, heaviest first.
     pub influences: Vec<(u16, f32)>,
-    /// Its own numbers.
+    /// The numbers of the vertex.
     pub numbers: Vec<f32>,
-    /// Those of its influences, one after the other.
+    /// The numbers of its influences, one after the other.
     pub influence_numbers: Vec<f32>,
 }
 
@@ -127,18 +128,17 @@ impl VertexStream {
     }
 }
 
-/// A pose as a kernel reads it.
+/// The data of a pose for a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseStream {
-    /// What the rows of every frame are multiplied by at last: the size of the world, and whether
-    /// it is mirrored.
+    /// Factors of the rows of every frame, applied last: the common scale, and its mirroring.
     pub factors: [f32; 3],
-    /// What is blended linearly and done before all else, joint by joint; empty if nothing
+    /// The stretches of the joints, blended linearly and applied first; empty if no joint
     /// stretches.
     pub stretches: Vec<Affine>,
-    /// The joints, [`StreamLayout::per_joint`] vectors each.
+    /// The data of the joints, [`StreamLayout::per_joint`] vectors each.
     pub joints: Vec<[f32; 4]>,
-    /// What does not belong to a joint, [`StreamLayout::shared`] vectors.
+    /// The data shared by all joints, [`StreamLayout::shared`] vectors.
     pub shared: Vec<[f32; 4]>,
 }
 
@@ -171,55 +171,54 @@ impl PoseStream {
     }
 }
 
-/// What is smoothed in every frame before frames can be had, as plain numbers: for passes over the
-/// points of a surface.
+/// Smoothing of the surface in every frame before frames are computed, as plain numbers for passes
+/// over points.
 ///
-/// Smoothing `S` keeps whatever moves a piece of the surface as a whole. So one joint of a piece is
-/// its reference, and only what other joints do beside it is smoothed: `ṽ = T_ref(ũ + S g)` with `g
-/// = T_ref⁻¹ v − u`. Then single precision is enough wherever the character stands, and a small
-/// piece that follows one joint keeps its shape to the bit, however small smoothing makes it.
+/// Smoothing `S` preserves motions of a whole piece of the surface. So one joint of a piece is its
+/// reference, and only the motion relative to that joint is smoothed: `ṽ = T_ref(ũ + S g)` with `g
+/// = T_ref⁻¹ v − u`. Then single precision suffices at any distance from the origin, and a small
+/// piece that follows one joint keeps its shape bit for bit, however much smoothing shrinks it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SmoothingStream {
-    /// The surface with its seams closed.
+    /// The points of the surface with its seams closed.
     pub points: Vec<SmoothedPoint>,
-    /// What is connected.
+    /// The connected pieces.
     pub pieces: Vec<SmoothedPiece>,
-    /// What smoothing is: one series of terms `f` after the other, each of which smooths what the
-    /// one before has made; none is empty.
+    /// The smoothing operator: series of terms `f`, none of them empty. Each series smooths the
+    /// result of the one before.
     ///
-    /// With `L` of [`SmoothedPoint::neighbours`] and `y = L x`, and with both sums zero at first,
-    /// for each term of a series from first to last: `δ ← δ − f y − L β`, then `β ← β + δ`. Of the
-    /// last one half is taken, `δ ← δ − ½(f y + L β)`. The result is `x + δ`.
+    /// With `L` of [`SmoothedPoint::neighbours`], `y = L x`, and both sums zero at first, for each
+    /// term of a series from first to last: `δ ← δ − f y − L β`, then `β ← β + δ`. The last term
+    /// counts half, `δ ← δ − ½(f y + L β)`. The result is `x + δ`.
     pub series: Vec<Vec<f32>>,
 }
 
-/// A point of a surface that is smoothed.
+/// A point of a smoothed surface.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SmoothedPoint {
-    /// `u`: where it is at rest.
+    /// `u`: its rest position.
     pub place: [f32; 3],
-    /// `ũ`: where smoothing takes it at rest, seen from the middle of its piece.
+    /// `ũ`: its smoothed rest position, relative to the middle of its piece.
     pub smooth: [f32; 3],
-    /// What rounding has left of that.
+    /// The rounding error of `smooth`.
     pub smooth_left: [f32; 3],
-    /// The piece it belongs to.
+    /// The index of its piece.
     pub piece: u32,
-    /// A vertex that is there, whose joints and weights it has.
+    /// One of its vertices, whose joints and weights it has.
     pub vertex: u32,
-    /// The neighbour that gives its tangent; the point itself if it has none.
+    /// The neighbour that defines its tangent; the point itself if it has none.
     pub towards: u32,
-    /// Its neighbours, and what `L β` takes of the difference to each: `(L β)_i = Σ share (β_i −
-    /// β_j)`.
+    /// Its neighbours and their coefficients in `(L β)_i = Σ share (β_i − β_j)`.
     pub neighbours: Vec<(u32, f32)>,
-    /// The two other corners of the triangles around it, in their order.
+    /// The two other corners of the triangles around it, in order.
     pub triangles: Vec<[u32; 2]>,
 }
 
-/// A connected piece of a surface that is smoothed.
+/// A connected piece of a smoothed surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SmoothedPiece {
-    /// A place in the middle of the smoothed piece, at rest.
+    /// A point in the middle of the smoothed piece, at rest.
     pub middle: [f32; 3],
-    /// The joint that is the reference: the one that holds most of it.
+    /// The reference joint: the one that holds most of the piece.
     pub joint: u16,
 }

@@ -1,17 +1,17 @@
 //! Stretchable, twistable bones: deformation spread along the bone by endpoint weights.
 //!
-//! `skinning-course-direct-methods.txt`, §5, Fig. 9. Beside its skinning weights, a vertex knows
-//! for each of its bones how far along it lies, `e` from 0 at the joint to 1 at the bone's end.
-//! With `a`, `b` the ends of the bone at rest and `a'`, `b'` posed:
+//! `skinning-course-direct-methods.txt`, §5, Fig. 9. In addition to skinning weights, a vertex has
+//! for each of its bones a position `e` along the bone, from 0 at the joint to 1 at the end. With
+//! `a`, `b` the ends of the bone at rest and `a'`, `b'` posed:
 //!
 //! `v' = Σ w_i [ a'_i + R_i · Rot(axis_i, e_i θ_i) · (e_i s_i + v − a_i) ]`, with `s = (|b'−a'| /
-//! |b−a| − 1)(b − a)` and `R` turning the bone into its posed direction.
+//! |b−a| − 1)(b − a)` and `R` the rotation of the bone to its posed direction.
 //!
-//! In a skeleton the end of a bone is where the joints below it are: if they move away, the bone
-//! stretches to them; if the only joint below twists about the bone by `θ`, as a wrist does, the
-//! twist is spread over the whole bone, the forearm. So vertices of one bone do not move as
-//! one, which is the purpose. Stretches of the joints themselves come first (two phases): `b − a`
-//! stands for the stretched bone.
+//! In a skeleton, a bone ends at its child joints: if they move away, the bone stretches to them;
+//! if the only child twists about the bone by `θ`, as a wrist does, the twist is spread over the
+//! whole bone, the forearm. So the vertices of one bone do not move rigidly; this is the purpose of
+//! the method. Stretches of the joints themselves come first (two phases): `b − a` is then the
+//! stretched bone.
 
 use super::direct::{FieldKey, Fields, OneByOne, OutsideValue};
 use super::error::DeformError;
@@ -28,7 +28,7 @@ use glam::{DQuat, DVec3, Vec3};
 pub(super) struct StretchTwistSkin {
     bones: Vec<Bone>,
     joints: Vec<u16>,
-    /// Where each vertex's endpoint weights start; one entry more than vertices.
+    /// The start of each vertex's endpoint weights, and the end of the last.
     starts: Vec<u32>,
     endpoint_weights: Vec<f32>,
 }
@@ -36,16 +36,16 @@ pub(super) struct StretchTwistSkin {
 #[derive(Clone, Debug)]
 struct Bone {
     head: DVec3,
-    /// From its head to its tail at rest.
+    /// The vector from head to tail at rest.
     along: DVec3,
-    /// The joints below that lie apart from it, with their rest positions.
+    /// The child joints that are apart from it, with their rest positions.
     below: Vec<(usize, DVec3)>,
 }
 
 /// A bone of a pose.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BonePose {
-    /// Takes the surroundings of the head, seen from it, into the world.
+    /// Maps the surroundings of the head, relative to it, into the world.
     frame: Affine,
     head: Vec3,
     axis: Vec3,
@@ -57,7 +57,7 @@ pub(super) struct BonePose {
 const ENDPOINT: u16 = 1;
 
 impl StretchTwistSkin {
-    /// Without stored endpoint weights, vertices are projected on their bones.
+    /// If there are no stored endpoint weights, vertices are projected onto their bones.
     pub(super) fn bake(rig: &Rig, stored: Option<&[f32]>) -> Result<StretchTwistSkin, DeformError> {
         let bind = rig.skeleton().bind_bones();
         let same_place = same_place(&joint_heads(rig));
@@ -119,7 +119,7 @@ impl StretchTwistSkin {
 }
 
 impl Bone {
-    /// Where along the bone a point lies.
+    /// The position of a point along the bone, from 0 to 1.
     fn projection(&self, point: DVec3) -> f32 {
         let share = (point - self.head).dot(self.along) / self.along.length_squared();
         if share.is_finite() {
@@ -132,8 +132,7 @@ impl Bone {
     fn pose(&self, joint: usize, motions: &RigidMotions) -> BonePose {
         let motion = &motions.motions[joint];
         let head = motion.transform_point(self.head);
-        // The bone after the stretch of its own joint, and where it would point if nothing below
-        // had moved.
+        // The bone after the stretch of its own joint, and its direction if no child had moved.
         let along = motions.stretch(joint) * self.along;
         let unmoved = motion.rotation * along;
         let ends = self
@@ -194,7 +193,7 @@ impl BlendsMotions for StretchTwistSkin {
     type Posed = Vec<BonePose>;
     type Lanes = OneByOne;
 
-    /// A bone that stretches or twists does not carry its vertices as one.
+    /// False: a bone that stretches or twists does not move its vertices rigidly.
     const ONE_JOINT_IS_RIGID: bool = false;
 
     fn pose(&self, motions: &RigidMotions, posed: &mut Vec<BonePose>) {

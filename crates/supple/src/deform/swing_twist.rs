@@ -1,26 +1,26 @@
 //! Swing-twist deformers: at a joint, the twist is blended spherically and the swing linearly.
 //!
 //! `skinning-course-direct-methods.txt`, §4 and §5 (joint-based deformers). A twist about the bone
-//! keeps its thickness only if it is blended as an angle; a bend bulges only if it is. So the
-//! rotation of a joint `b` against a joint `a` above it is taken apart, `swing · twist`, with the
-//! twist about the bone of `b`. A vertex that has gone a share `s` of the way from `a` to `b` is
-//! moved by
+//! keeps its volume only if it is blended as an angle (linear blending has the candy-wrapper
+//! artifact); a bend bulges if it is. So the rotation of a joint `b` relative to a joint `a` above
+//! it is decomposed into `swing · twist`, with the twist about the bone of `b`. A vertex at a share
+//! `s` of the way from `a` to `b` is moved by
 //!
 //! `Γ_ab(v) = M_a( x_b + s (D x_b − x_b) + ((1−s) I + s Swing) · Rot(axis, s·angle) · (v − x_b) )`,
-//! with `D = M_a⁻¹ M_b` and `x_b` the rest position of `b`. Of the angles that mean the same twist,
-//! it is the one to which the joints from `a` to `b` add up. Between joints that are not above one
-//! another there is no bone to twist, and `Γ` is linear.
+//! with `D = M_a⁻¹ M_b` and `x_b` the rest position of `b`. Of the angles of the same twist, the
+//! one nearest to the sum of the twists from `a` to `b` is used. Between joints of which neither is
+//! above the other there is no bone to twist, and `Γ` is linear.
 //!
-//! The papers learn how deformers are weighted; here it comes from the skinning weights: pair by
-//! pair, `s = w_b / (w_a + w_b)`, and what the deformers add to linear blending is blended
+//! The papers learn the weights of deformers; here they follow from the skinning weights: pair by
+//! pair, `s = w_b / (w_a + w_b)`, and the difference of each deformer to linear blending is blended
 //! linearly,
 //!
 //! `v' = Σ w_j M_j v + Σ_ab p_ab (Γ_ab(v) − ((1−s) M_a + s M_b) v)`, with `p_ab = w_a w_b / Σ w_a
 //! w_b`.
 //!
-//! A bend without twist is linear blending exactly, for any number of influences; two influences
-//! are one deformer; as a weight goes to zero, its deformers do; as one goes to one, all becomes
-//! the motion of its joint.
+//! A bend without twist is exactly linear blending, for any number of influences. Two influences
+//! are one deformer. As a weight goes to zero, its deformers vanish; as it goes to one, the result
+//! becomes the motion of its joint.
 
 use super::direct::{Fields, OneByOne};
 use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotion, RigidMotions};
@@ -37,27 +37,26 @@ use std::f64::consts::TAU;
 #[derive(Clone, Debug)]
 pub(super) struct SwingTwistSkin {
     hinges: Vec<Hinge>,
-    /// The hinges of each row of joints; all vertices with the same joints in the same order share
-    /// them.
+    /// The hinges of each set of joints, shared by all vertices with the same joints in the same
+    /// order.
     rows: Vec<Vec<Pair>>,
     row_of_vertex: Vec<u32>,
 }
 
-/// A joint and one above it.
+/// A joint and one of its ancestors.
 #[derive(Clone, Debug)]
 struct Hinge {
     above: u16,
     below: u16,
     /// The rest position of the joint below.
     pivot: DVec3,
-    /// The direction of its bone; none if it has no length: then all is swing.
+    /// The direction of its bone; none if it has no length. Then all rotation is swing.
     axis: Option<DVec3>,
-    /// The joints on the way down, each with the direction of its bone; the last one is the joint
-    /// below.
+    /// The joints on the way down, each with the direction of its bone; ends with the joint below.
     steps: Vec<(u16, Option<DVec3>)>,
 }
 
-/// Two influences of a row, by their place in it, and the hinge between them.
+/// Two influences of a row, by position, and the hinge between them.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     above: u16,
@@ -72,12 +71,12 @@ pub(super) struct SwingTwistPose {
     hinges: Vec<HingePose>,
 }
 
-/// How many vectors of four numbers a hinge in a pose is, for vertex loops elsewhere.
+/// The number of vectors of four numbers of a posed hinge, for GPUs.
 const HINGE_VECTORS: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 struct HingePose {
-    /// Takes the surroundings of the pivot, seen from it, into the world: as the joint above does,
+    /// Map the surroundings of the pivot, relative to it, into the world: as the joint above does,
     /// and as the swing does.
     above: Affine,
     swung: Affine,
@@ -158,7 +157,7 @@ impl Hinge {
         }
     }
 
-    /// The twists of all joints on the way down, added up: how often the chain has wound around.
+    /// The sum of the twists of all joints on the way down: how often the chain winds around.
     fn winding(&self, motions: &[RigidMotion]) -> f64 {
         let mut from = &motions[usize::from(self.above)];
         let mut sum = 0.0;
@@ -177,8 +176,7 @@ impl Hinge {
         );
         let relative = above.rotation.conjugate() * below.rotation;
         let (swing, angle) = swing_and_twist(relative, self.axis);
-        // Of all angles that mean the same twist, the one nearest to what the joints between have
-        // added up.
+        // Of all angles of the same twist, the one nearest to the sum over the joints between.
         let angle = angle + TAU * ((self.winding(motions) - angle) / TAU).round();
         let seen_from_pivot = |rotation: DQuat, place: DVec3| RigidMotion {
             rotation,
@@ -197,7 +195,7 @@ impl Hinge {
 }
 
 impl HingePose {
-    /// What `Γ` at a share of the way adds to linear blending. Nothing, to the bit, without a
+    /// The difference of `Γ` to linear blending at a share of the way. Bitwise zero without a
     /// twist.
     fn beyond_linear(&self, share: f32) -> Affine {
         let swing = self.above.lerp(&self.swung, share);
@@ -207,7 +205,7 @@ impl HingePose {
         twisted.add_scaled(&untwisted, -1.0)
     }
 
-    /// Seen from the pivot, and turned about the bone.
+    /// A rotation about the bone through the pivot, relative to the pivot.
     fn turned(&self, angle: f32) -> Affine {
         let turn = rotation_about(self.axis, angle);
         Affine::from_mat3_translation(turn, -(turn * self.pivot))
@@ -289,8 +287,7 @@ impl BlendsMotions for SwingTwistSkin {
             let hinge = &posed.hinges[pair.hinge as usize];
             let weight = |place: u16| fields.weights[usize::from(place)];
             let (above, below) = (weight(pair.above), weight(pair.below));
-            // Weights that are moved a little for a difference may leave the range that real ones
-            // have.
+            // Fields that are varied for a finite difference may leave the range of real weights.
             let importance = above * below / total;
             let share = below / (above + below);
             if hinge.angle != 0.0 && importance.is_finite() && share.is_finite() {

@@ -5,30 +5,30 @@ use crate::transform::Affine;
 use glam::Vec3;
 use std::any::Any;
 
-/// Scratch buffers, reused between frames: they grow on the first frame.
+/// Scratch buffers, reused between frames. They grow on the first frame.
 ///
-/// Any skin may use any workspace, one at a time; kept for one skin, it allocates nothing from the
-/// second frame on. A copy starts empty.
+/// Any skin can use any workspace, one at a time. A workspace that is kept for one skin allocates
+/// nothing from the second frame on. A clone starts empty.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    /// What the method computed for the last pose.
+    /// The data of the method for the last pose.
     posed: Option<Box<dyn Any + Send>>,
-    /// The palette brought near the origin.
+    /// The palette moved near the origin.
     pub(super) palette: Vec<Affine>,
     pub(super) fields: [Vec<f32>; 2],
     pub(super) points: Vec<Vec3>,
-    /// A surface that is made as a whole before it goes into vertex buffers.
+    /// A whole surface before it is copied into vertex buffers.
     pub(super) surface: WholeSurface,
 }
 
 impl Workspace {
-    /// Forgets the frame before, for methods that start from it: what comes next does not follow
+    /// Forgets the previous frame, for methods that start from it: the next frame does not continue
     /// it.
     pub fn start_afresh(&mut self) {
         self.posed = None;
     }
 
-    /// The method's own data, if this workspace was used by the same method before.
+    /// The data of the method, if the same method used this workspace before.
     pub(super) fn take_posed<T: Default + Send + 'static>(&mut self) -> Box<T> {
         let posed = self.posed.take();
         posed

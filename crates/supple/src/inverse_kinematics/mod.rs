@@ -210,7 +210,8 @@ pub enum ReachError {
     },
     /// Too many goals that share joints.
     #[error(
-        "{goals} goals share {joints} joints, too many to solve together: goals times joints may be at most {}",
+        "{goals} goals share {joints} joints, too many to solve together: goals times joints may \
+         be at most {}",
         MOST_RATES
     )]
     TooLarge {

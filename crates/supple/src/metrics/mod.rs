@@ -214,8 +214,8 @@ impl Gauge {
         stretch::worst_places(&self.surface, &self.stretch(positions), most)
     }
 
-    /// Doublings of the area around each vertex, for colours: −1 is half of the area, 0 unchanged, 1
-    /// twice; limited to ±4.
+    /// Doublings of the area around each vertex, for colours: −1 is half of the area, 0 unchanged,
+    /// 1 twice; limited to ±4.
     ///
     /// Areas rather than lengths, because their sign is clear: shear stretches one direction and
     /// compresses the other by the same factor, and which one is the larger would be up to
@@ -252,8 +252,8 @@ impl Gauge {
 
     /// The thickness around every joint that blends with its parent, in the order of joints.
     ///
-    /// Joints whose region no plane across the bones cuts are skipped: it has no edges, or the bones
-    /// no length.
+    /// Joints whose region no plane across the bones cuts are skipped: it has no edges, or the
+    /// bones no length.
     pub fn radii(&self, positions: &[Vec3], palette: &Palette) -> Vec<JointRadius> {
         let points = self.surface.posed(positions);
         self.sections

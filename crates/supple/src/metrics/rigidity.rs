@@ -1,4 +1,5 @@
-//! As-rigid-as-possible energy: how far the neighbourhood of each point is from having only rotated.
+//! As-rigid-as-possible energy: how far the neighbourhood of each point is from having only
+//! rotated.
 //!
 //! Sorkine and Alexa 2007, eq. (3): `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with the
 //! best rotation `R_i` per point.

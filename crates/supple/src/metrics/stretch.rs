@@ -6,8 +6,8 @@ use glam::DVec3;
 /// Doublings at which colours end: a triangle crushed to nothing has no finite logarithm.
 const MOST_DOUBLINGS: f64 = 4.0;
 
-/// The singular values of a triangle's deformation: the largest and least growth of lengths over all
-/// directions in it.
+/// The singular values of a triangle's deformation: the largest and least growth of lengths over
+/// all directions in it.
 ///
 /// A triangle of no rest area has (1, 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,8 +26,8 @@ impl Stretch {
         least: 1.0,
     };
 
-    /// The distance from the nearest rigid deformation: `√((σ₁−1)² + (σ₂−1)²)`, the Frobenius norm of
-    /// `F − R`.
+    /// The distance from the nearest rigid deformation: `√((σ₁−1)² + (σ₂−1)²)`, the Frobenius norm
+    /// of `F − R`.
     ///
     /// Zero only for a rigid motion, and finite also for a crushed triangle.
     pub fn distortion(&self) -> f64 {
@@ -59,8 +59,8 @@ impl Stretch {
     }
 }
 
-/// Summary of the stretch of a whole surface. All shares and means are by rest area, so that they do
-/// not depend on how finely the surface is cut into triangles.
+/// Summary of the stretch of a whole surface. All shares and means are by rest area, so that they
+/// do not depend on how finely the surface is cut into triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StretchSummary {

@@ -92,8 +92,8 @@ impl MeasuredSurface {
         ])
     }
 
-    /// For every vertex the area-weighted mean over the triangles around its point; zero where there
-    /// is no area.
+    /// For every vertex the area-weighted mean over the triangles around its point; zero where
+    /// there is no area.
     pub(super) fn spread_to_vertices(&self, of_triangle: &[f64]) -> Vec<f32> {
         let mut sums = vec![(0.0, 0.0); self.rest.len()];
         for ((corners, &area), &value) in self.triangles.iter().zip(&self.areas).zip(of_triangle) {

@@ -15,10 +15,10 @@ impl HoleCaps {
     /// Walks along boundary half-edges, those without an opposite one.
     ///
     /// The boundary of any set of triangles has as many half-edges into a point as out of it (the
-    /// boundary of a boundary is empty), even where edges are non-manifold or triangles are flipped.
-    /// So the walk always returns to where it has been, and every half-edge ends up in one loop.
-    /// Loops are cut off wherever the walk meets itself, so that two holes that touch in a point
-    /// get two caps.
+    /// boundary of a boundary is empty), even where edges are non-manifold or triangles are
+    /// flipped. So the walk always returns to where it has been, and every half-edge ends up in one
+    /// loop. Loops are cut off wherever the walk meets itself, so that two holes that touch in a
+    /// point get two caps.
     pub(super) fn find(surface: &MeasuredSurface) -> HoleCaps {
         let mut surplus: HashMap<[usize; 2], i64> = HashMap::new();
         for &[a, b, c] in &surface.triangles {

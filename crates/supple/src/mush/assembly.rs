@@ -1,4 +1,4 @@
-//! From channels per joint to rows per vertex: `Ω` (eq. 11), pruned, limited, and rounded.
+//! From channels per joint to rows per vertex: `Ω` (eq. 11), pruned, limited and rounded.
 
 use super::channels::{self, Gathered, JointChannels, LocalNumbers};
 use super::{Mush, MushError, MushOptions, MushSurface, PatchPart};
@@ -7,7 +7,7 @@ use crate::polar::{minors, outer, trace};
 use crate::weights::WeightsBuilder;
 use glam::{DMat3, DVec3, Vec3};
 
-/// What a joint holds of the patch of a point.
+/// The part of a point's patch that a joint holds.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     joint: u16,
@@ -28,17 +28,17 @@ pub(super) struct Row {
     alpha: f64,
 }
 
-/// What ships of the patch of a point.
+/// The final row of a point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointRow {
     center: Vec3,
     /// `ω` of each joint, in the order of joints.
     shares: Vec<(u16, f64)>,
-    /// What goes with each of them.
+    /// The other numbers of each joint.
     parts: Vec<PatchPart>,
 }
 
-/// What is known of a point: first what its joints gathered, then its row.
+/// The state of a point: first the data gathered by its joints, then its row.
 #[derive(Clone, Debug, Default)]
 struct Point {
     /// By rising joint.
@@ -47,8 +47,8 @@ struct Point {
     row: PointRow,
 }
 
-/// Joints that are solved before what they gathered is sorted by points: enough to keep all threads
-/// busy, while what is there twice stays small.
+/// The number of joints that are solved before their data are sorted by points: enough to keep all
+/// threads busy with little duplicated memory.
 const JOINTS_TOGETHER: usize = 1024;
 
 /// The rows of all points.
@@ -83,7 +83,7 @@ pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<PointRow
             alpha: 0.0,
         };
         if row.held.iter().all(|held| held.rotation <= 0.0) {
-            // So many joints that each of them is negligible: the point keeps to its own.
+            // With so many joints that each is negligible, the point keeps its own joints.
             row.center = place;
             row.held = own_joints(surface, index);
         }
@@ -109,9 +109,9 @@ pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<PointRow
     points.into_iter().map(|point| point.row).collect()
 }
 
-/// Adds what some joints gathered, of which the first is number `first`, to the points.
+/// Adds the gathered data of some joints, the first of which has the index `first`, to the points.
 fn sort_by_points(solved: Vec<JointChannels>, first: usize, points: &mut [Point]) {
-    // Lists grow by what they need, once per batch: they are most of the memory of a bake.
+    // Lists grow exactly, once per batch: they are most of the memory of a bake.
     let mut more = vec![(0, 0); points.len()];
     for channels in &solved {
         for entry in &channels.gathered {
@@ -138,7 +138,7 @@ fn sort_by_points(solved: Vec<JointChannels>, first: usize, points: &mut [Point]
 }
 
 impl Point {
-    /// What the joints of the point hold, in the order of joints.
+    /// The parts of the point's joints, in the order of joints.
     fn held(&self) -> Vec<Held> {
         let mut held = Vec::with_capacity(self.gathered.len().max(self.shares.len()));
         let mut shares = self.shares.iter().peekable();
@@ -157,7 +157,7 @@ impl Point {
     }
 }
 
-/// The joints of a point, as if nothing were smoothed: its patch is itself.
+/// The joints of a point without smoothing: its patch is the point itself.
 fn own_joints(surface: &MushSurface, point: usize) -> Vec<Held> {
     let mut held: Vec<Held> = surface
         .influences(point)
@@ -170,7 +170,7 @@ fn own_joints(surface: &MushSurface, point: usize) -> Vec<Held> {
     held
 }
 
-/// Beyond this, nothing would be left to tell the rotation by.
+/// Beyond this, nothing would remain to determine the rotation.
 const MOST_ALPHA: f64 = 1.0 - 1e-6;
 
 impl Held {
@@ -214,23 +214,24 @@ impl Row {
             .fold(DMat3::ZERO, |sum, held| sum + held.moments)
     }
 
-    /// Leaves out joints that matter so little that all of them together cannot move the vertex by
-    /// more than `error`, a share of the extent, while no joint carries it farther
-    /// than one extent from where another does, and the patch keeps about its shape.
+    /// Drops joints with so little influence that all of them together cannot move the vertex by
+    /// more than `error`, relative to the extent, as long as no joint carries it farther than one
+    /// extent from where another does, and the patch roughly keeps its shape.
     ///
-    /// Without joint `j` the middle of the patch goes astray by at most its share times an extent.
-    /// The rotation does by at most what is missing in `Σ M_j Ω_ij`, twice its moments for a
-    /// rotation and its lever times an extent for a shift, over the sum of the two lesser variances
-    /// of the patch; it moves the vertex by that times its distance from the middle. The
-    /// skinning weights are judged apart, so that they have no say in rotations (Appendix C).
+    /// Without joint `j` the error of the patch's middle is at most the joint's share times an
+    /// extent. The error of the rotation is at most the missing part of `Σ M_j Ω_ij`, twice its
+    /// moments for a rotation and its lever times an extent for a translation, divided by the sum
+    /// of the two smaller variances of the patch; it moves the vertex by that times its distance
+    /// from the middle. Skinning weights are judged separately, since they do not affect rotations
+    /// (Appendix C).
     fn prune(&mut self, error: f64, place: DVec3, extent: f64) {
         let gap = lesser_spread(&self.covariance()).max(f64::MIN_POSITIVE);
         let arm = place.distance(self.center);
         let allowed = 0.5 * error * extent;
         let cheap = self.cheapest(allowed, |held| {
             let missing = 2.0 * trace(&held.moments) + held.lever.length() * extent;
-            // No rotation is farther off than half a turn; and rounding may leave a patch that is a
-            // point with moments below zero.
+            // The error of a rotation is at most half a turn; and rounding may give a patch of a
+            // single point negative moments.
             held.rotation * extent + arm * (missing / gap).clamp(0.0, 2.0)
         });
         let unused = self.cheapest(allowed, |held| held.skinning * extent);
@@ -247,7 +248,7 @@ impl Row {
         self.settle();
     }
 
-    /// Which joints cost less than `allowed` together; never all of them.
+    /// The joints whose total cost is below `allowed`; never all of them.
     fn cheapest(&self, allowed: f64, cost: impl Fn(&Held) -> f64) -> Vec<bool> {
         let mut order: Vec<(f64, usize)> = self.held.iter().map(cost).zip(0..).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
@@ -264,8 +265,8 @@ impl Row {
         cheap
     }
 
-    /// Leaves at most `most` joints, continuously: what the next heavier joint has is subtracted
-    /// from all, so that a joint fades to nothing before it drops out.
+    /// Keeps at most `most` joints, continuously: the shares of the heaviest dropped joint are
+    /// subtracted from all, so that a joint fades to zero before it is dropped.
     fn limit(&mut self, most: Option<usize>) {
         let Some(most) = most.filter(|&most| most < self.held.len()) else {
             return;
@@ -280,15 +281,15 @@ impl Row {
                 .map(|held| held.scaled((held.rotation - next) / held.rotation))
                 .collect();
         } else {
-            // A tie of the heaviest: the first of them.
+            // If the heaviest joints are in a tie, keeps the first.
             self.held.retain(|held| held.rotation == heaviest);
             self.held.truncate(most);
         }
         self.settle();
     }
 
-    /// Makes shares sum to one again, and moments to be about the middle again, after some of the
-    /// patch was left out.
+    /// Normalises shares to a sum of one, and moments to the middle again, after parts of the patch
+    /// were dropped.
     fn settle(&mut self) {
         let rotation: f64 = self.held.iter().map(|held| held.rotation).sum();
         if rotation <= 0.0 {
@@ -299,7 +300,7 @@ impl Row {
             held.rotation /= rotation;
             held.lever /= rotation;
             held.moments *= 1.0 / rotation;
-            // A patch whose skinning weights are all gone has only its own shares left.
+            // A patch without any skinning weights left keeps its own shares.
             held.skinning = match skinning > 0.0 {
                 true => held.skinning / skinning,
                 false => held.rotation,
@@ -317,8 +318,8 @@ impl Row {
         self.center += shift;
     }
 
-    /// Thickens the points of a patch that is a line or a single point to tiny balls: its joints'
-    /// rotations then decide what its shape cannot tell.
+    /// Thickens the points of a patch that is a line or a single point to tiny balls: the rotations
+    /// of its joints then decide what its shape leaves undetermined.
     fn thicken(&mut self, surface_spread: f64) {
         let ball = missing_thickness(&self.covariance(), surface_spread);
         for held in &mut self.held {
@@ -327,21 +328,21 @@ impl Row {
     }
 }
 
-/// The sum of the two lesser variances of a patch, or somewhat less: the sum of its principal
-/// minors over its trace. Nothing for a patch that is a point.
+/// The sum of the two smaller variances of a patch, or slightly less: the sum of its principal
+/// minors divided by its trace. Zero for a patch that is a point.
 fn lesser_spread(covariance: &DMat3) -> f64 {
     let whole = trace(covariance);
     let spread = minors(covariance) / whole;
-    // Of a point, rounding leaves variances of either sign, whose sum may be next to nothing.
+    // For a single point, rounding leaves variances of either sign, whose sum may be almost zero.
     match spread.is_finite() {
         true => spread.min(whole).max(0.0),
         false => 0.0,
     }
 }
 
-/// The variance by which the points of a patch are thickened to balls, each turned by its own
-/// joint, where the shape of the patch hardly determines a rotation: a line or a single point.
-/// Direct delta mush bakes it, and delta mush with best-fit frames adds the same in every frame.
+/// The variance by which the points of a patch are thickened to balls, each rotated by its own
+/// joint, if the shape of the patch hardly determines a rotation: a line or a single point. Direct
+/// delta mush bakes it, and delta mush with best-fit frames adds the same in every frame.
 ///
 /// `surface_spread` is [`MushSurface::spread`].
 pub(crate) fn missing_thickness(covariance: &DMat3, surface_spread: f64) -> f64 {
@@ -351,23 +352,23 @@ pub(crate) fn missing_thickness(covariance: &DMat3, surface_spread: f64) -> f64 
     (least - lesser_spread(covariance)).max(0.0)
 }
 
-/// A patch whose lesser variances are below this share of its spread is a line, to the accuracy
-/// that `f32` has left for turning it.
+/// A patch whose smaller variances are below this share of its spread is a line, within the
+/// accuracy of `f32` rotations.
 const LINE: f64 = 1e-4;
-/// A patch whose lesser variances are below this share of the surface's is a single point.
-/// Smoothing is accurate to 1e-10, so a hundredth of it is what is left of a point.
+/// A patch whose smaller variances are below this share of the surface's is a single point.
+/// Smoothing is accurate to 1e-10, so a hundredth of this is the error of a point.
 const POINT: f64 = 1e-8;
 
-/// Two steps of the grid that weights lie on.
+/// Two steps of the grid of weights.
 const LEAST_SHARE: f64 = 1.2e-7;
 
 impl Row {
-    /// The row as what ships.
+    /// Converts the row to its final form.
     fn shipped(&self) -> PointRow {
         let share = |held: &Held| {
             let share = (1.0 - self.alpha) * held.rotation + self.alpha * held.skinning;
-            // Also a joint that only turns must not be lost to rounding: its part would be missing
-            // in the rotation.
+            // Rounding must not drop a joint that only rotates: its part would be missing in the
+            // rotation.
             share.max(held.rotation.min(LEAST_SHARE))
         };
         let held = self.held.iter();
@@ -379,7 +380,7 @@ impl Row {
     }
 }
 
-/// The rows of points as what ships, for every vertex.
+/// Expands the final rows of points to vertices.
 pub(super) fn finish(rows: Vec<PointRow>, surface: &MushSurface) -> Result<Mush, MushError> {
     let vertices = surface.weights.vertex_count();
     let mut weights = WeightsBuilder::new(surface.joint_count)?;

@@ -1,15 +1,15 @@
-//! The channels of one joint, smoothed where they live.
+//! The smoothed channels of a single joint.
 //!
-//! `Ψ_ij` for all `i` is the smoothing of ten channels (§3.4): at the points that joint `j` holds,
-//! its weight, its weight times the place, and times the place's products. All of it dies off away
-//! from those points, so a part of the surface is enough: as far as smoothing carries what matters,
-//! by how a sum of steps spreads, and farther if something is still there at the border.
+//! `Ψ_ij` for all `i` results from smoothing ten channels (§3.4): at the points of joint `j`, its
+//! weight, its weight times the position, and times products of the position. All of it decays away
+//! from those points, so only a part of the surface is solved: as far as the variance of the
+//! smoothing steps predicts, and farther if values at the border are not small.
 
 use super::{MushOptions, MushSurface};
 use crate::smoothing::{Domain, Scratch, Smoothing, Steps, Values};
 use glam::DVec3;
 
-/// What smoothing gathers of one joint at one point, about the smoothed place of that point.
+/// The smoothed channels of a joint at a point, relative to the smoothed position of that point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gathered {
     pub(super) point: u32,
@@ -25,24 +25,24 @@ pub(super) struct Share {
     pub(super) share: f32,
 }
 
-/// All that is known of a joint.
+/// The smoothed channels of a joint.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JointChannels {
     pub(super) gathered: Vec<Gathered>,
     pub(super) shares: Vec<Share>,
 }
 
-/// A share that is not worth keeping, beside how much may be pruned in all.
+/// The smallest share to keep, relative to the total pruning tolerance.
 const NEGLIGIBLE: f64 = 1e-2;
 
-/// The share that marks the border of the part to solve, beside how much may be pruned.
+/// The share at the border of the solved part, relative to the pruning tolerance.
 const BORDER: f64 = 5e-3;
 
-/// With nothing to be pruned, what is left of zero after rounding.
+/// The rounding of zero, used if nothing may be pruned.
 const NOTHING: f64 = 1e-12;
 
-/// Smooths the channels of a joint that holds `support`, each point by a weight. `local` is scratch
-/// that joints share.
+/// Smooths the channels of a joint that holds the points `support` with weights. `local` is scratch
+/// shared by joints.
 pub(super) fn solve(
     surface: &MushSurface,
     options: &MushOptions,
@@ -81,7 +81,7 @@ fn moments_about(origin: DVec3, place: DVec3, weight: f64) -> Values<10> {
     products.map(|product| weight * product)
 }
 
-/// Moments about another place, `shift` away.
+/// Moments relative to another position, `shift` away.
 fn about_center(point: u32, values: &Values<10>, shift: DVec3) -> Gathered {
     let [share, x, y, z, xx, xy, xz, yy, yz, zz] = *values;
     let first = DVec3::new(x, y, z);
@@ -104,22 +104,22 @@ fn about_center(point: u32, values: &Values<10>, shift: DVec3) -> Gathered {
     }
 }
 
-/// A part of the surface around what a joint holds.
+/// A part of the surface around the points of a joint.
 struct Part<'s> {
     surface: &'s MushSurface,
     support: &'s [(u32, f64)],
     origin: DVec3,
-    /// In the order in which they were reached: neighbours are near each other in memory.
+    /// In the order in which they are reached: neighbours are close in memory.
     points: Vec<u32>,
     local: &'s mut LocalNumbers,
 }
 
-/// The place of each point of the surface in a part; `OUTSIDE` if it has none. It is as long as the
-/// surface has points, so that it is made once for many joints.
+/// The index within a part of each point of the surface; `OUTSIDE` for points outside. It has the
+/// size of the whole surface, so it is allocated once for many joints.
 pub(super) struct LocalNumbers(Vec<u32>);
 
 impl LocalNumbers {
-    /// Numbers of a part that has nothing.
+    /// Indices for an empty part.
     pub(super) fn none_of(surface: &MushSurface) -> LocalNumbers {
         LocalNumbers(vec![OUTSIDE; surface.point_count()])
     }
@@ -157,7 +157,7 @@ impl<'s> Part<'s> {
         }
     }
 
-    /// Smooths what `start` puts on the support, on a part that is large enough.
+    /// Smooths the initial values `start` of the support, on a sufficiently large part.
     fn smooth<const C: usize>(
         &mut self,
         strengths: &[f64],
@@ -195,7 +195,7 @@ impl<'s> Part<'s> {
         }
     }
 
-    /// Takes in all points within reach of the support, which comes first.
+    /// Adds all points within reach of the support, which comes first.
     fn grow(&mut self, strengths: &[f64], lengths: &EdgeLengths, reach: f64) {
         let laplacian = &self.surface.laplacian;
         self.clear();
@@ -223,20 +223,21 @@ impl<'s> Part<'s> {
     }
 }
 
-/// How many edges smoothing of some strength carries a share of `border`: what an edge is long, as
-/// a share of that.
+/// The length of an edge, relative to the distance over which smoothing of a given strength decays
+/// to the share `border`.
 ///
-/// A step along a surface goes outwards about as often as inwards or along, one neighbour in three
-/// each. With `c = ⅔(cosh θ − 1)` the exponential moment of what a step does is `1/(1 − s·c)` for
+/// A step along the surface goes outwards, inwards or sideways about equally often, one neighbour
+/// in three each. With `c = ⅔(cosh θ − 1)`, the exponential moment of a step is `1/(1 − s·c)` for
 /// an implicit one of strength `s` and `1 + s·c` for an explicit one. Chernoff's bound on the tail
-/// after all steps, at its best `θ`, gives the distance. What it misses shows at the border.
+/// after all steps, at its best `θ`, gives the distance. If it is too short, the values at the
+/// border show it.
 struct EdgeLengths {
     lengths: Vec<f64>,
 }
 
-/// Strengths are told apart by this factor …
+/// Strengths are rounded to powers of this factor …
 const STRENGTH_RATIO: f64 = 1.2;
-/// … from this one on.
+/// … starting from this one.
 const LEAST_STRENGTH: f64 = 1e-4;
 
 impl EdgeLengths {

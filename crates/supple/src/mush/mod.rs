@@ -1,18 +1,18 @@
-//! Direct delta mush, the slow part: what smoothing does to a bound surface, as a few numbers per
-//! vertex and joint.
+//! The bake of direct delta mush: smoothing of a bound surface, as a few numbers per vertex and
+//! joint.
 //!
-//! `direct-delta-mush.txt`, §3.2 to §3.4. `Ψ_ij = Σ_k B_ki w_kj u_k u_kᵀ` (eq. 6b) is what joint
-//! `j` holds of the patch that smoothing gathers at vertex `i`: its share, its place, its
-//! second moments. Of `Ω_ij` (eq. 11) the run time of every variant is made.
+//! `direct-delta-mush.txt`, §3.2 to §3.4. `Ψ_ij = Σ_k B_ki w_kj u_k u_kᵀ` (eq. 6b) is the part of
+//! joint `j` in the smoothed patch of vertex `i`: its share, its position, its second moments. The
+//! data of all variants are derived from `Ω_ij` (eq. 11).
 //!
-//! **About the middle of the patch.** All moments are kept about `p_i`, the smoothed place of the
-//! vertex, instead of the origin. In these coordinates `Σ_j Ω_ij` is the covariance that
-//! eq. (8) wants, with nothing to subtract, so that `f32` and 16 bits are enough wherever the
-//! character stands and however small the patch is; and the second term of eq. (11) has a
-//! single entry, the share, so that it plainly cannot turn anything (Appendix C).
+//! **Relative to the middle of the patch.** All moments are relative to `p_i`, the smoothed
+//! position of the vertex, instead of the origin. In these coordinates `Σ_j Ω_ij` is the covariance
+//! of eq. (8), with nothing to subtract, so that `f32` and 16 bits suffice at any distance from the
+//! origin and for any size of the patch. The second term of eq. (11) has a single entry, the share,
+//! so it has no effect on the rotation (Appendix C).
 //!
-//! **Where it is solved.** All channels of a joint are smoothed at once (`smoothing.rs`), and only
-//! where the joint matters (`channels.rs`).
+//! **Local.** All channels of a joint are smoothed at once (`smoothing.rs`), and only where the
+//! joint has influence (`channels.rs`).
 
 mod assembly;
 mod channels;
@@ -32,40 +32,41 @@ pub(crate) use assembly::missing_thickness;
 pub use pieces::Connections;
 pub use strengths::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE};
 
-/// How direct delta mush is baked, and delta mush smoothed.
+/// Options of the bake of direct delta mush, and of the smoothing of delta mush.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MushOptions {
-    /// `p`: how many steps of smoothing.
+    /// `p`: the number of smoothing steps.
     pub iterations: u32,
-    /// `λ`: the size of a step for rotations, and for all that delta mush does.
+    /// `λ`: the size of a step for rotations, and for delta mush as a whole.
     pub lambda: f64,
-    /// `κ`: the size of a step for the skinning weights that translations are mixed with (eq. 12);
-    /// below `λ`.
+    /// `κ`: the size of a step for the skinning weights that are blended into translations (eq.
+    /// 12); below `λ`.
     pub kappa: f64,
-    /// `α`: how much of those is mixed in (eq. 11), from 0 up to but not including 1.
+    /// `α`: the share of these weights (eq. 11), from 0 up to but not including 1.
     pub alpha: f64,
-    /// How much neighbours count for each other.
+    /// The weights of neighbours in the Laplacian.
     pub edge_weights: EdgeWeights,
-    /// How a step is taken.
+    /// The kind of step.
     pub steps: Steps,
-    /// Makes `D_λ` and `D_κ` from the distance to the bones (§4.0.1), so that smoothing reaches as
-    /// far as a limb is thick, however fine the mesh. Without, they are one.
+    /// Derives `D_λ` and `D_κ` from the distance to the bones (§4.0.1), so that smoothing reaches
+    /// as far as a limb is thick, at any mesh resolution. Otherwise they are one.
     pub radius_from_bones: bool,
-    /// Binds each vertex to its heaviest joint alone first.
+    /// First binds each vertex to its heaviest joint alone (rigid bind).
     pub rigid: bool,
-    /// At most so many joints per vertex.
+    /// The largest number of joints per vertex.
     pub max_influences: Option<usize>,
-    /// What leaving out joints may cost: how far a vertex may be off, as a share of the extent,
-    /// while its joints carry it no farther apart than one extent and its patch keeps its shape.
+    /// The pruning tolerance: the largest error of a vertex from dropping joints, relative to the
+    /// extent, in poses in which its joints carry it no farther apart than one extent and its patch
+    /// keeps its shape.
     pub prune: f64,
-    /// `D_α` at the vertices of some joints (§4.0.3), spread as their weights are; one at all
-    /// others. The last counts where a joint is given twice.
+    /// `D_α` at the vertices of some joints (§4.0.3), weighted by their weights; one at all others.
+    /// If a joint occurs twice, the last entry counts.
     pub alpha_at_joints: Vec<(usize, f64)>,
 }
 
 impl MushOptions {
-    /// Twenty steps, of sizes that suit most characters.
+    /// Twenty steps, with sizes that suit most characters.
     pub const DEFAULT: MushOptions = MushOptions {
         iterations: 20,
         lambda: 3.0,
@@ -80,11 +81,11 @@ impl MushOptions {
         alpha_at_joints: Vec::new(),
     };
 
-    /// Tells what is wrong with the options, if anything is.
+    /// Checks that all options are in range.
     ///
     /// # Errors
     ///
-    /// If an option is out of its range.
+    /// Fails if an option is out of range.
     pub fn check(&self) -> Result<(), MushError> {
         let wrong = |name, value, allowed| {
             Err(MushError::Option {
@@ -124,7 +125,7 @@ impl MushOptions {
         Ok(())
     }
 
-    /// What [`alpha_at_joints`](MushOptions::alpha_at_joints) says, each joint once.
+    /// The factors of [`alpha_at_joints`](MushOptions::alpha_at_joints), each joint once.
     pub fn alpha_by_joint(&self) -> BTreeMap<usize, f64> {
         self.alpha_at_joints.iter().copied().collect()
     }
@@ -143,62 +144,64 @@ impl Default for MushOptions {
     }
 }
 
-/// Why a surface cannot be baked, or numbers are no bake.
+/// Error from baking, or from numbers that are not a valid bake.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MushError {
-    /// An option out of its range.
+    /// An option is out of range.
     #[error("the {name} is {value}, but it must be {allowed}")]
     Option {
-        /// Which option.
+        /// The option.
         name: &'static str,
-        /// What was given.
+        /// Its value.
         value: f64,
-        /// What may be given.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// A number painted on a vertex that is out of its range.
+    /// A painted number is out of range.
     #[error("the attribute {name} of vertex {vertex} is {value}, but it must be {allowed}")]
     Painted {
-        /// Which attribute.
+        /// The attribute.
         name: &'static str,
-        /// Which vertex.
+        /// The vertex.
         vertex: usize,
-        /// What was painted.
+        /// Its value.
         value: f32,
-        /// What may be painted.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// An explicit step that would not smooth but grow.
+    /// An explicit step is unstable: it would amplify instead of smooth.
     #[error(
-        "explicit smoothing needs steps of at most 1, but at vertex {vertex} the step is {strength}; use smaller steps, or implicit smoothing"
+        "explicit smoothing needs steps of at most 1, but at vertex {vertex} the step is \
+         {strength}; use smaller steps, or implicit smoothing"
     )]
     ExplicitTooStrong {
-        /// Which vertex.
+        /// The vertex.
         vertex: usize,
-        /// The step there.
+        /// The size of the step there.
         strength: f64,
     },
-    /// Smoothing over more of the surface than anyone could want.
+    /// The total smoothing is too large.
     #[error(
-        "{iterations} steps of {strength} at vertex {vertex} are too much smoothing; steps times their size may be at most 200000"
+        "{iterations} steps of {strength} at vertex {vertex} are too much smoothing; steps times \
+         their size may be at most 200000"
     )]
     TooStrong {
-        /// Which vertex.
+        /// The vertex.
         vertex: usize,
-        /// The step there.
+        /// The size of the step there.
         strength: f64,
-        /// How many there are.
+        /// The number of steps.
         iterations: u32,
     },
-    /// A joint that does not exist.
+    /// A joint does not exist.
     #[error("there is no joint {joint}: the skeleton has {joints}")]
     NoJoint {
-        /// Which joint.
+        /// The joint.
         joint: usize,
-        /// How many there are.
+        /// The number of joints.
         joints: usize,
     },
-    /// A bake for another number of vertices.
+    /// The bake has another number of vertices.
     #[error("the bake is for {found} vertices, but the mesh has {expected}")]
     VertexCount {
         /// Vertices of the bake.
@@ -206,42 +209,44 @@ pub enum MushError {
         /// Vertices of the mesh.
         expected: usize,
     },
-    /// More influences than can be counted.
+    /// There are too many influences.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// Numbers of a bake that cannot be right.
+    /// A number of a bake is invalid.
     #[error("the {what} of vertex {vertex} {problem}")]
     Numbers {
-        /// Which numbers.
+        /// The kind of number.
         what: &'static str,
-        /// Which vertex.
+        /// The vertex.
         vertex: usize,
-        /// What is wrong with them.
+        /// The problem.
         problem: &'static str,
     },
 }
 
-/// What direct delta mush knows about a character: for every vertex the middle of its patch, and
-/// for each of its joints an `Ω`.
+/// Baked data of direct delta mush: for every vertex the middle of its patch, and an `Ω` for each
+/// of its joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mush {
-    /// `ω`, the last entry of `Ω`: also the skinning weights of variant v5. Their rows say which
-    /// joints a vertex has.
+    /// `ω`, the last entry of `Ω`: also the skinning weights of variant v5. Their rows define the
+    /// joints of each vertex.
     weights: Weights,
-    /// What goes with each influence, in the order of the weights' rows.
+    /// The other numbers of each influence, in the order of the weights' rows.
     parts: Vec<PatchPart>,
     /// `p`.
     centers: Vec<Vec3>,
 }
 
-/// What one joint holds of the patch of a vertex, beside its share `ω`, in the units of the mesh.
+/// The part of a vertex's patch that a joint holds, without its share `ω`, in the units of the
+/// mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PatchPart {
-    /// `ψ`: its share of the rotation; they sum to one.
+    /// `ψ`: its share of the rotation; the sum over all joints is one.
     pub rotation_weight: f32,
-    /// `χ − ω p`: its share times where it lies from the middle of the patch; they sum to zero.
+    /// `χ − ω p`: its share times its position relative to the middle of the patch; the sum is
+    /// zero.
     pub lever: Vec3,
-    /// Second moments about the middle of the patch: xx, xy, xz, yy, yz, zz. They sum to the
+    /// Second moments about the middle of the patch: xx, xy, xz, yy, yz, zz. Their sum is the
     /// covariance of the patch, times `1 − α`.
     pub moments: [f32; 6],
 }
@@ -251,7 +256,7 @@ impl Mush {
     ///
     /// # Errors
     ///
-    /// If an option or a painted number is out of its range, or there are too many influences.
+    /// Fails if an option or a painted number is out of range, or there are too many influences.
     pub fn bake(rig: &Rig, options: &MushOptions) -> Result<Baked, MushError> {
         let surface = MushSurface::of(rig, options)?;
         let rows = assembly::rows(&surface, options);
@@ -262,12 +267,12 @@ impl Mush {
         })
     }
 
-    /// Takes numbers that were baked before, such as a file's. The weights' rows name the joints;
-    /// `parts` follow them.
+    /// Builds a bake from stored numbers. The rows of the weights define the joints; `parts` are in
+    /// the same order.
     ///
     /// # Errors
     ///
-    /// If parts, centers and weights differ in number, or a number is not finite or out of its
+    /// Fails if parts, centers and weights differ in number, or a number is not finite or out of
     /// range.
     pub fn from_parts(
         weights: Weights,
@@ -333,11 +338,11 @@ impl Mush {
         &self.centers
     }
 
-    /// What the joints of a vertex hold of its patch, in the order of the weights' row.
+    /// The parts of a vertex's joints, in the order of the weights' row.
     ///
     /// # Panics
     ///
-    /// If there is no such vertex, as indexing a slice does.
+    /// Panics if there is no such vertex, as indexing a slice does.
     #[inline]
     pub fn parts(&self, vertex: usize) -> &[PatchPart] {
         let starts = self.weights.row_starts();
@@ -345,35 +350,36 @@ impl Mush {
     }
 }
 
-/// A bake, and what was done for it.
+/// A bake with a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baked {
-    /// The numbers.
+    /// The baked data.
     pub mush: Mush,
-    /// Which pieces of the surface were connected.
+    /// The pieces of the surface that were connected.
     pub connections: Connections,
 }
 
-/// A rig as smoothing sees it: welded points with neighbours, and how strongly each is smoothed.
+/// A rig prepared for smoothing: welded points with neighbours, and the strength of smoothing at
+/// each.
 #[derive(Clone, Debug)]
 pub(crate) struct MushSurface {
     pub(crate) weld: Weld,
     pub(crate) laplacian: Laplacian,
-    /// What the vertices are bound with.
+    /// The weights of the bind.
     pub(crate) weights: Weights,
-    /// A vertex of each point.
+    /// The first vertex of each point.
     vertex_of: Vec<u32>,
     pub(crate) connections: Connections,
     /// `λ·D_λ` at every point.
     pub(crate) lambda: Vec<f64>,
     /// `κ·D_κ`.
     kappa: Vec<f64>,
-    /// `α·D_α` where it was painted.
+    /// `α·D_α` where it is painted.
     painted_alpha: Vec<Option<f64>>,
     joint_count: usize,
     extent: f64,
-    /// The median of the squared distances of points from their mean: a size that a few stray
-    /// points don't change.
+    /// The median of the squared distances of points from their mean: a size that a few distant
+    /// points do not change.
     pub(crate) spread: f64,
 }
 
@@ -436,13 +442,13 @@ impl MushSurface {
         self.weights.row(self.vertex_of[point] as usize)
     }
 
-    /// The joints that hold a point, and how much.
+    /// The joints of a point with their weights.
     fn influences(&self, point: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let row = self.weights.of(self.vertex_of[point] as usize);
         row.map(|influence| (influence.joint, f64::from(influence.weight)))
     }
 
-    /// `ũ = p`: the smoothed place of every point.
+    /// `ũ = p`: the smoothed position of every point.
     fn smoothed_places(&self, smoothing: Smoothing) -> Vec<DVec3> {
         let domain = Domain::whole(&self.laplacian, &self.lambda);
         let middle = self.middle();
@@ -467,7 +473,7 @@ impl MushSurface {
         }
     }
 
-    /// A place near all points, so that coordinates about it round little.
+    /// A position near all points, so that relative coordinates have small rounding errors.
     fn middle(&self) -> DVec3 {
         let points = self.laplacian.points();
         points.iter().sum::<DVec3>() / points.len().max(1) as f64

@@ -1,5 +1,5 @@
-//! Models of several pieces: close points of different pieces that are bound to the same joint
-//! become neighbours (Fig. 6), so that smoothing does not stop between them.
+//! Surfaces of several pieces: close points of different pieces with the same joint become
+//! neighbours (Fig. 6), so that smoothing continues across gaps.
 
 use super::{MushError, MushOptions, MushSurface};
 use crate::rig::Rig;
@@ -7,35 +7,35 @@ use crate::surface::Edges;
 use glam::DVec3;
 use std::collections::BTreeMap;
 
-/// What was connected.
+/// Connections between pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Connections {
-    /// How many pieces the surface has.
+    /// The number of pieces of the surface.
     pub pieces: usize,
-    /// How many are left once close ones are connected.
+    /// The number of pieces after close ones are connected.
     pub pieces_left: usize,
-    /// How many pairs of points were made neighbours.
+    /// The number of connected pairs of points.
     pub links: usize,
 }
 
 impl Connections {
-    /// What delta mush and a bake connect in a character.
+    /// The connections that delta mush and a bake make in a character.
     ///
     /// # Errors
     ///
-    /// If an option or a painted number is out of its range.
+    /// Fails if an option or a painted number is out of range.
     pub fn of(rig: &Rig, options: &MushOptions) -> Result<Connections, MushError> {
         Ok(MushSurface::of(rig, options)?.connections)
     }
 }
 
-/// Makes neighbours of each point and the nearest one of another piece that has the same heaviest
-/// joint, if that is no farther than the point's own neighbours are.
+/// Connects each point to the nearest point of another piece with the same heaviest joint, if that
+/// is no farther than the point's own neighbours.
 pub(super) fn connect(edges: &mut Edges, heaviest: impl Fn(usize) -> u16) -> Connections {
     let pieces = edges.pieces();
     let reach = edges.mean_lengths();
-    // Points without any edge are of no surface.
+    // Points without edges are not part of a surface.
     let on_surface = || (0..reach.len()).filter(|&point| reach[point] > 0.0);
     let count = |pieces: &[u32]| {
         let first = |&point: &usize| pieces[point] as usize == point;
@@ -63,8 +63,7 @@ pub(super) fn connect(edges: &mut Edges, heaviest: impl Fn(usize) -> u16) -> Con
     connections
 }
 
-/// Links each of some points to the nearest one of another piece within its reach, the first of
-/// several.
+/// Connects points to the nearest point of another piece within their reach; the first of ties.
 fn link_nearest(
     places: &[DVec3],
     pieces: &[u32],
@@ -83,20 +82,20 @@ fn link_nearest(
     }
 }
 
-/// Points of several pieces in a balanced tree of boxes.
+/// Points of several pieces in a balanced bounding box tree.
 struct PointTree<'p> {
     places: &'p [DVec3],
     pieces: &'p [u32],
-    /// In the order of leaves.
+    /// In the order of the leaves.
     points: &'p [u32],
-    /// The first child of a node comes right after it.
+    /// The first child of a node directly follows it.
     nodes: Vec<Node>,
 }
 
 struct Node {
     low: DVec3,
     high: DVec3,
-    /// The piece of all points below, if it is the same.
+    /// The piece of all points below, if they have the same.
     piece: Option<u32>,
     first: u32,
     end: u32,
@@ -104,11 +103,11 @@ struct Node {
     second_child: u32,
 }
 
-/// At most so many points are a leaf.
+/// The largest number of points in a leaf.
 const LEAF: usize = 8;
 
 impl<'p> PointTree<'p> {
-    /// A tree over some points, which are put into its order.
+    /// Builds a tree over some points, which are reordered.
     fn over(places: &'p [DVec3], pieces: &'p [u32], points: &'p mut [u32]) -> PointTree<'p> {
         let mut nodes = Vec::new();
         if !points.is_empty() {
@@ -130,7 +129,7 @@ impl<'p> PointTree<'p> {
         let away = |node: &Node| place.clamp(node.low, node.high).distance(place);
         while let Some(index) = stack.pop() {
             let node = &self.nodes[index];
-            // With some room for rounding: ties are decided by number.
+            // With a margin for rounding: ties are decided by index.
             if node.piece == Some(piece) || away(node) * (1.0 - 1e-12) > closest {
                 continue;
             }
@@ -154,7 +153,7 @@ impl<'p> PointTree<'p> {
     }
 }
 
-/// Adds the node of some points, of which the first is number `first` of all, and those below it.
+/// Adds the node of some points, the first of which has the index `first`, and the nodes below it.
 fn add_node(
     nodes: &mut Vec<Node>,
     places: &[DVec3],
@@ -199,7 +198,7 @@ mod tests {
     fn each_point_is_linked_with_the_nearest_of_another_piece() {
         let number = |at: usize, step: f64| (at as f64 * step).fract();
         let place = |at: usize| {
-            // Some in one place, to have ties.
+            // Some at one position, for ties.
             let at = at - at % 3;
             DVec3::from_array([0.618034, 0.7548777, 0.5698403].map(|step| number(at, step)))
         };

@@ -1,11 +1,11 @@
-//! How strongly each point is smoothed: `λ·D_λ`, `κ·D_κ` and `α·D_α` (§3.3).
+//! Strength of smoothing at each point: `λ·D_λ`, `κ·D_κ` and `α·D_α` (§3.3).
 //!
-//! By themselves (§4.0.1) the strengths follow the thickness of the limb, which the distance to the
-//! bone tells. A step of strength `s` spreads a point by `s/2` squared edges (for the mean of
-//! neighbours on a surface), and spreads add up, so `p` steps of `2(c·r/h)²/p` at edges of length
-//! `h` reach `c` times the radius `r`: as far on a fine mesh as on a coarse one. The paper takes
-//! strengths in proportion to the distance and leaves the scale to the artist; this is its idea
-//! with the scale known.
+//! If not painted (§4.0.1), strengths follow the thickness of the limb, measured by the distance to
+//! the bone. A step of strength `s` spreads a point by a variance of `s/2` squared edges (for the
+//! mean of neighbours on a surface), and variances add up. So `p` steps of `2(c·r/h)²/p` at edges
+//! of length `h` reach `c` times the radius `r`: equally far on fine and coarse meshes. The paper
+//! makes strengths proportional to the distance and leaves the scale to the artist; this is the
+//! same idea with a known scale.
 
 use super::{MushError, MushOptions, MushSurface};
 use crate::rig::Rig;
@@ -18,18 +18,18 @@ pub const KAPPA_SHARE: &str = "_MUSH_KAPPA";
 /// The vertex attribute that overrides `D_α`.
 pub const ALPHA_SHARE: &str = "_MUSH_ALPHA";
 
-/// `c`: how far rotations are smoothed, as a share of the distance to the bone.
+/// `c`: the reach of smoothing for rotations, relative to the distance to the bone.
 const REACH: f64 = 0.9;
 
-/// All steps together reach at least about one edge (a spread of one squared edge) …
+/// All steps together reach at least about one edge (a variance of one squared edge) …
 const LEAST_SPREAD: f64 = 1.0;
 
-/// … and at most about twenty edges: the price of a bake grows with the reach in edges, and only
-/// the trunk of a very fine mesh asks for more.
+/// … and at most about twenty edges: the cost of a bake grows with the reach in edges, and only the
+/// trunk of a very fine mesh would use more.
 const LARGEST_SPREAD: f64 = 400.0;
 
-/// The most that all steps together may do: a spread of three hundred edges, more than any limb
-/// has. Beyond, a series of products would be longer than a life.
+/// The largest total smoothing: a reach of three hundred edges, more than any limb has. Beyond, the
+/// bake would take too long.
 const MOST_SMOOTHING: f64 = 2e5;
 
 pub(super) fn set(
@@ -73,7 +73,7 @@ pub(super) fn set(
     Ok(())
 }
 
-/// What was painted on the points, the mean over their vertices.
+/// The painted numbers of the points: the mean over their vertices.
 fn painted(
     surface: &MushSurface,
     rig: &Rig,
@@ -116,7 +116,7 @@ fn from_bones(surface: &MushSurface, rig: &Rig, options: &MushOptions) -> Vec<f6
             radii.map(|(joint, weight)| weight * bones[joint].distance_squared(place).sqrt());
         radii.sum::<f64>()
     };
-    // A limb's radius, not that of each of its bumps: smoothed along the surface.
+    // The radius of a limb, not of each bump: smoothed along the surface.
     let domain = Domain::whole(&surface.laplacian, &vec![1.0; count]);
     let steps = Smoothing {
         steps: Steps::Implicit,
@@ -129,7 +129,7 @@ fn from_bones(surface: &MushSurface, rig: &Rig, options: &MushOptions) -> Vec<f6
         count,
         &mut Scratch::default(),
     );
-    // The sum of all steps, to be divided: those of rotations, or if there are none, of
+    // The sum of all steps, to be divided: of those for rotations, or else of those for
     // translations.
     let sizes = [options.lambda, options.kappa].into_iter();
     let size = sizes.into_iter().find(|&size| size > 0.0).unwrap_or(1.0);
@@ -138,7 +138,7 @@ fn from_bones(surface: &MushSurface, rig: &Rig, options: &MushOptions) -> Vec<f6
         let step = surface.laplacian.mean_square_step(point);
         let radius = radii[point][0].max(0.0);
         let spread = REACH * REACH * radius * radius / step;
-        // No edges, no step: any share will do.
+        // Without edges there is no smoothing: any share will do.
         let spread = if step > 0.0 { spread } else { LEAST_SPREAD };
         let share = 2.0 * spread.clamp(LEAST_SPREAD, LARGEST_SPREAD) / whole;
         match options.steps {

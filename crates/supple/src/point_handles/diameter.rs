@@ -1,6 +1,7 @@
-//! The shape diameter function: how thick a body is behind every place of its skin.
+//! The shape diameter function: the local thickness of a body.
 //!
-//! Shapira et al. 2008, "Consistent mesh partitioning and skeletonisation using the shape diameter function", which `arap-point-handles.txt`, §3.3, builds on: rays into the body in a cone of 120°
+//! Shapira et al. 2008, "Consistent mesh partitioning and skeletonisation using the shape diameter
+//! function", which `arap-point-handles.txt`, §3.3, builds on: rays into the body in a cone of 120°
 //! about the inverse normal. Rays that meet a surface facing the same way as the one that they set
 //! out from are dropped; of the others those count that are within one standard deviation of their
 //! median, by the inverse of their angle to the normal. In this way a leg has the diameter of a leg
@@ -14,7 +15,7 @@ use glam::DVec3;
 use std::collections::HashMap;
 use std::f64::consts::PI;
 
-/// How thick a body is behind every vertex and every triangle, in the model's unit.
+/// The thickness of a body at every vertex and every triangle, in the model's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeDiameter {
     of_vertices: Vec<Option<f64>>,
@@ -22,8 +23,8 @@ pub struct ShapeDiameter {
 }
 
 impl ShapeDiameter {
-    /// Measures a mesh. Winding, doubled faces, seams and the unit do not matter. Where rays run
-    /// out through openings, the diameter is filled in from around.
+    /// Measures a mesh. Winding, duplicate faces, seams and units do not matter. Where rays leave
+    /// through openings, the diameter is filled in from the surroundings.
     pub fn of(mesh: &Mesh) -> ShapeDiameter {
         let shape = OrientedSurface::of(mesh);
         let facets = Facets::of(&shape);
@@ -31,7 +32,7 @@ impl ShapeDiameter {
         ShapeDiameter::in_mesh(mesh, &shape, &facets, &diameters)
     }
 
-    /// What was found for facets of the shape, for the triangles and vertices of the mesh.
+    /// Converts the diameters of facets to triangles and vertices of the mesh.
     pub(super) fn in_mesh(
         mesh: &Mesh,
         shape: &OrientedSurface,
@@ -55,20 +56,20 @@ impl ShapeDiameter {
         }
     }
 
-    /// The diameter behind every vertex: the mean over the triangles around it, by area. None on
-    /// pieces that have no inside, and at vertices without triangles.
+    /// The diameter at every vertex: the mean over its triangles, weighted by area. None on pieces
+    /// without an inside, and at vertices without triangles.
     pub fn of_vertices(&self) -> &[Option<f64>] {
         &self.of_vertices
     }
 
-    /// The diameter behind every triangle. None on pieces that have no inside, and for triangles
-    /// without area.
+    /// The diameter at every triangle. None on pieces without an inside, and for triangles without
+    /// area.
     pub fn of_triangles(&self) -> &[Option<f64>] {
         &self.of_triangles
     }
 }
 
-/// The facet of every triangle of a mesh; doubles have the same one, triangles without area none.
+/// The facet of every triangle of a mesh; duplicates share a facet, degenerate triangles have none.
 pub(super) fn facet_of_triangles(mesh: &Mesh, shape: &OrientedSurface) -> Vec<Option<usize>> {
     let sorted = |mut corners: [u32; 3]| {
         corners.sort_unstable();
@@ -85,20 +86,20 @@ pub(super) fn facet_of_triangles(mesh: &Mesh, shape: &OrientedSurface) -> Vec<Op
     mesh.triangles().iter().map(of_triangle).collect()
 }
 
-/// Rays for each facet, as in the paper.
+/// The number of rays per facet, as in the paper.
 const RAYS: usize = 30;
 
-/// Half the opening of the cone, as in the paper.
+/// Half the opening angle of the cone, as in the paper.
 const HALF_OPENING: f64 = PI / 3.0;
 
-/// As many rays must meet the other side at least.
+/// The smallest number of rays that must meet the opposite side.
 const LEAST_RAYS: usize = RAYS / 4;
 
-/// The golden angle: rays in a sunflower's pattern are spread evenly over the cone, and no
-/// direction around it is preferred.
+/// The golden angle: rays in a sunflower pattern cover the cone evenly, without a preferred
+/// direction around it.
 const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
 
-/// The diameter behind every facet, in units of the shape; none where too few rays met anything.
+/// The diameter at every facet, in units of the shape; none if too few rays met the opposite side.
 pub(super) fn raw(shape: &OrientedSurface, facets: &Facets) -> Vec<Option<f64>> {
     // Angle to the normal, and the direction with the inverse normal as Z.
     let pattern: Vec<(f64, DVec3)> = (0..RAYS)
@@ -130,7 +131,7 @@ fn cast(
     lengths: &mut Vec<(f64, f64)>,
 ) {
     let ahead = -facets.normals[facet];
-    // Turned by an edge of the facet itself, so that the pattern moves with the body.
+    // Aligned to an edge of the facet, so that the pattern moves with the body.
     let mut corners = shape.triangles[facet];
     corners.sort_unstable();
     let [from, to] = [corners[0], corners[1]].map(|corner| shape.points[corner as usize]);
@@ -151,8 +152,7 @@ fn cast(
     }
 }
 
-/// The weighted mean of the lengths that are within a standard deviation of the median; none of too
-/// few.
+/// The weighted mean of the lengths within one standard deviation of the median; none of too few.
 fn robust_mean(lengths: &mut [(f64, f64)]) -> Option<f64> {
     if lengths.len() < LEAST_RAYS {
         return None;
@@ -169,7 +169,7 @@ fn robust_mean(lengths: &mut [(f64, f64)]) -> Option<f64> {
     let deviation = (variance.sum::<f64>() / count).sqrt();
     let (mut sum, mut weights) = (0.0, 0.0);
     for &(length, weight) in lengths.iter() {
-        // Rounding must not leave out lengths that are all the same.
+        // Rounding must not exclude equal lengths.
         if (length - median).abs() <= deviation * 1.000_001 {
             sum += length * weight;
             weights += weight;
@@ -178,7 +178,7 @@ fn robust_mean(lengths: &mut [(f64, f64)]) -> Option<f64> {
     (weights > 0.0 && sum > 0.0).then(|| sum / weights)
 }
 
-/// Fills in what has no diameter from its neighbours, ring by ring. Pieces without any stay
+/// Fills in missing diameters from neighbours, ring by ring. Pieces without any diameter stay
 /// without.
 pub(super) fn filled(facets: &Facets, mut diameters: Vec<Option<f64>>) -> Vec<Option<f64>> {
     let has_known = |diameters: &[Option<f64>], facet: usize| {
@@ -215,12 +215,13 @@ pub(super) fn filled(facets: &Facets, mut diameters: Vec<Option<f64>>) -> Vec<Op
     diameters
 }
 
-/// Logarithms of diameters that differ by about this much are taken for the same thickness with
-/// noise: a fifth.
+/// Logarithms of diameters that differ by about this much are the same thickness with noise: a
+/// fifth.
 const SAME_THICKNESS: f64 = 0.2;
 
-/// Smooths logarithms of diameters over the surface and keeps steps: neighbours count by how much
-/// they agree (a bilateral filter). As many rounds as facets on a circle around a limb ask for.
+/// Smooths logarithms of diameters over the surface and keeps steps, by weighting neighbours by
+/// similarity (a bilateral filter). The number of rounds grows with the number of facets around a
+/// limb.
 pub(super) fn smoothed(facets: &Facets, mut logarithms: Vec<f64>) -> Vec<f64> {
     let rounds = (facets.len() / 1000).clamp(2, 40);
     for _ in 0..rounds {

@@ -1,9 +1,9 @@
-//! Where limbs end: the fingertips, the top of the head, the toes.
+//! The ends of limbs: fingertips, the top of the head, toes.
 //!
-//! Along the surface, distances from the middle of the body have a top at the end of every limb. A
-//! top counts by how far one has to come down from it to get to a higher one (its persistence in
-//! the merge tree of the distances): a limb ends where that is longer than the limb is thick. So
-//! noses, knuckles and the corners of a box do not count, on a mesh of any resolution.
+//! The distance from the middle of the body along the surface has a local maximum at the end of
+//! every limb. A maximum counts by its persistence in the merge tree of the distances, the descent
+//! needed to reach a higher one: a limb ends where this is longer than the limb is thick. So noses,
+//! knuckles and the corners of a box do not count, on a mesh of any resolution.
 
 use crate::bind::oriented_surface::{OrientedSurface, Piece};
 use crate::disjoint_sets::DisjointSets;
@@ -11,21 +11,22 @@ use crate::surface::Rows;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A limb's end counts if the limb sticks out by this many times its thickness.
+/// The smallest length of a limb, relative to its thickness.
 const STICKS_OUT: f64 = 1.4;
 
-/// And by this share of the model's extent: fingers do, toes and ears do not.
+/// The smallest length of a limb, relative to the model's extent: fingers are longer, toes and ears
+/// are not.
 const LEAST_SPAN: f64 = 0.02;
 
 /// The end of a limb.
 pub(super) struct End {
-    /// Points on the last half thickness.
+    /// The points within half a thickness of the tip.
     pub(super) points: Vec<u32>,
-    /// How thick the limb is.
+    /// The thickness of the limb.
     pub(super) thickness: f64,
 }
 
-/// The points around each point, and how far away they are.
+/// The neighbours of each point, and their distances.
 pub(super) struct Rings {
     neighbours: Rows<(u32, f64)>,
 }
@@ -46,11 +47,11 @@ impl Rings {
         self.neighbours.row(point as usize)
     }
 
-    /// Distances along edges from a point; infinite on other pieces.
+    /// Distances from a point along edges; infinite on other pieces.
     fn distances(&self, from: u32) -> Vec<f64> {
         let mut distances = vec![f64::INFINITY; self.neighbours.len()];
         distances[from as usize] = 0.0;
-        // Distances are not negative, and the bits of such numbers are in their order.
+        // The bits of nonnegative floats have the same order as the numbers.
         let mut front = BinaryHeap::from([Reverse((0u64, from))]);
         while let Some(Reverse((bits, point))) = front.pop() {
             let here = f64::from_bits(bits);
@@ -87,7 +88,7 @@ pub(super) fn ends(
             };
         piece.points.iter().fold(first, farther)
     };
-    // The middle of the longest way there is.
+    // The middle of the longest path.
     let one = rings.distances(farthest(&rings.distances(first)));
     let other = rings.distances(farthest(&one));
     let lopsided = |point: &u32| one[*point as usize].max(other[*point as usize]);
@@ -100,8 +101,8 @@ pub(super) fn ends(
     order.sort_by(|&a, &b| away(b).total_cmp(&away(a)).then(a.cmp(&b)));
     let mut sets = DisjointSets::new(shape.points.len());
     let mut seen = vec![false; shape.points.len()];
-    // By the first point of each set: its top, and the area and the thickness of all that hangs on
-    // it.
+    // By the first point of each set: its maximum, and the area and the thickness of its part of
+    // the surface.
     let mut limbs: Vec<Option<Limb>> = vec![None; shape.points.len()];
     let mut tops: Vec<(u32, f64)> = Vec::new();
     for &point in &order {
@@ -120,7 +121,7 @@ pub(super) fn ends(
             let Some(joining) = limbs[root].take() else {
                 continue;
             };
-            // The lower top ends here.
+            // The lower maximum ends here.
             let joined_is_higher = away(joining.top) > away(limb.top);
             let (higher, lower) = match joined_is_higher {
                 true => (joining, limb),
@@ -139,7 +140,7 @@ pub(super) fn ends(
         }
         limbs[sets.find(point as usize)] = Some(limb);
     }
-    // The highest top of all is never met by a higher one: it is as thick as its surroundings.
+    // The highest maximum never meets a higher one: it is as thick as its surroundings.
     if let Some(&top) = order.first() {
         let around = thickness[top as usize];
         let near = order
@@ -159,7 +160,7 @@ pub(super) fn ends(
     tops.into_iter().map(end).collect()
 }
 
-/// A part of the surface that hangs on a top.
+/// The part of the surface that belongs to a maximum.
 #[derive(Clone, Copy)]
 struct Limb {
     top: u32,
@@ -178,7 +179,7 @@ impl Limb {
     }
 }
 
-/// The points connected with a top that are no lower than a distance.
+/// The points connected to a maximum at or above a distance.
 fn connected(rings: &Rings, distances: &[f64], top: u32, least: f64) -> Vec<u32> {
     let mut found = vec![top];
     let mut known = std::collections::HashSet::from([top]);

@@ -1,14 +1,14 @@
-//! The triangles of a surface and who is whose neighbour.
+//! The triangles of a surface and their adjacency.
 
 use crate::bind::oriented_surface::OrientedSurface;
 use crate::surface::Rows;
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// Triangles of a [`OrientedSurface`], in its order and its unit.
+/// Triangles of an [`OrientedSurface`], in its order and its unit.
 pub(super) struct Facets {
     pub(super) centers: Vec<DVec3>,
-    /// Outward, of unit length.
+    /// Outward unit normals.
     pub(super) normals: Vec<DVec3>,
     pub(super) areas: Vec<f64>,
     /// Facets across edges, with the ends of the edge.
@@ -57,13 +57,13 @@ impl Facets {
         self.areas.len()
     }
 
-    /// The neighbours of a facet, and how long the edges to them are.
+    /// The neighbours of a facet, and the lengths of their shared edges.
     pub(super) fn around(&self, facet: usize) -> &[(u32, f64)] {
         self.neighbours.row(facet)
     }
 
-    /// A value per point from one per facet: the mean over those around it, by area. Zero at points
-    /// without any.
+    /// Converts values of facets to points: the mean over the facets of a point, weighted by area.
+    /// Zero at points without facets.
     pub(super) fn at_points(&self, shape: &OrientedSurface, values: &[f64]) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); shape.points.len()];
         for (facet, corners) in shape.triangles.iter().enumerate() {
@@ -78,7 +78,7 @@ impl Facets {
     }
 }
 
-/// The edges between facets. Where more than two meet at an edge, each with the next.
+/// The edges between facets. If more than two facets share an edge, each is paired with the next.
 fn borders(shape: &OrientedSurface) -> Vec<Border> {
     let mut last: HashMap<[u32; 2], u32> = HashMap::with_capacity(shape.edges.len());
     let mut borders = Vec::with_capacity(shape.edges.len());

@@ -1,18 +1,18 @@
-//! A handle that was given or placed.
+//! A given or placed handle.
 
 use glam::DVec3;
 
-/// No handle is placed nearer to a given one than this share of the thickness.
+/// The smallest distance of a placed handle from a given one, relative to the thickness.
 const TAKEN: f64 = 0.5;
 
-/// Why a handle was placed.
+/// Reason for placing a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandleKind {
     /// Between two segments of different thickness.
     Between,
     /// At the end of a limb.
     End,
-    /// Along a part that is long and of one thickness.
+    /// Along a long part of constant thickness.
     Along,
     /// Given by the caller.
     Given,

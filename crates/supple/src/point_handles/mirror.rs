@@ -1,26 +1,25 @@
-//! The same handles left and right, where the body is the same: `Symmetry` tells the plane.
+//! Symmetric handles on both sides of a symmetric body.
 
 use super::handle::PlacedHandle;
 use super::room::Room;
 use crate::symmetry::MirrorPlane;
 
-/// A handle nearer to the plane than this share of the thickness is on it.
+/// A handle nearer to the plane than this share of the thickness lies on the plane.
 const ON_PLANE: f64 = 0.3;
 
-/// Handles are a pair if one is nearer to the mirror image of the other than this share of the
+/// Two handles are a pair if one is nearer to the mirror image of the other than this share of the
 /// thickness.
 const PAIR: f64 = 1.0;
 
-/// Two sides of a body.
+/// The two sides of a body.
 pub(super) struct Mirror<'a> {
     pub(super) plane: MirrorPlane,
-    /// Even a symmetric body may have a pocket on one side only.
+    /// A symmetric body may have a pocket on one side only.
     pub(super) room: Room<'a>,
 }
 
 impl Mirror<'_> {
-    /// The handle on the other side; none of what is on the plane, or where the other side has no
-    /// body.
+    /// The handle on the other side; none on the plane, or if the other side has no body there.
     pub(super) fn image(&self, handle: &PlacedHandle) -> Option<PlacedHandle> {
         let image = PlacedHandle {
             place: self.plane.mirrored(handle.place),
@@ -29,7 +28,7 @@ impl Mirror<'_> {
         (!self.is_on_plane(handle) && self.room.has(image.place)).then_some(image)
     }
 
-    /// The handle, on the plane if it is near to it.
+    /// The handle, moved onto the plane if it is near.
     pub(super) fn snapped(&self, handle: PlacedHandle) -> PlacedHandle {
         let flat = PlacedHandle {
             place: handle.place - self.plane.normal * self.plane.side(handle.place),
@@ -45,8 +44,8 @@ impl Mirror<'_> {
         self.plane.side(handle.place).abs() < ON_PLANE * handle.thickness
     }
 
-    /// Brings handles near the plane onto it, and each two that nearly mirror each other to where
-    /// they do. Tells who is whose image, and is as itself on the plane.
+    /// Moves handles near the plane onto it, and nearly symmetric pairs to exactly symmetric
+    /// positions. Returns the image of each handle, itself on the plane.
     pub(super) fn pair(&self, placed: &mut [PlacedHandle]) -> Vec<Option<usize>> {
         let mut partners = vec![None; placed.len()];
         for (index, handle) in placed.iter_mut().enumerate() {
@@ -88,7 +87,7 @@ impl Mirror<'_> {
         partners
     }
 
-    /// Pairs handles, and gives those that are alone their image.
+    /// Pairs handles, and adds the missing images.
     pub(super) fn complete(&self, placed: &mut Vec<PlacedHandle>) {
         let partners = self.pair(placed);
         let alone = partners.iter().zip(placed.clone());

@@ -1,9 +1,9 @@
-//! Point handles: a character posed by points inside of it instead of bones.
+//! Point handles: points inside a character that pose it instead of bones.
 //!
 //! Luo, Veltkamp and Egges, "As-Rigid-As-Possible Character Deformation Using Point Handles"
-//! (`arap-point-handles.txt`). [`place_handles`] is §3.3: the thickness of the body
-//! ([`ShapeDiameter`]), parts of one thickness ([`Segments`]), a handle between each two of them,
-//! and pseudo-edges between handles (§3.2). [`PlacedHandles::bind`] gives their weights.
+//! (`arap-point-handles.txt`). [`place_handles`] implements §3.3: the thickness of the body
+//! ([`ShapeDiameter`]), parts of equal thickness ([`Segments`]), a handle between neighbouring
+//! parts, and pseudo-edges between handles (§3.2). [`PlacedHandles::bind`] computes their weights.
 
 mod diameter;
 mod ends;
@@ -35,21 +35,21 @@ use segments::FacetSegments;
 use thiserror::Error;
 use tree::Node;
 
-/// How handles are placed.
+/// Options of handle placement.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HandleOptions {
-    /// Whether places are looked for, or only the given ones used.
+    /// Whether handles are placed automatically in addition to the given ones.
     pub automatic: bool,
-    /// Places where handles shall be, in the model's coordinates; they come first.
+    /// Positions of given handles in the model's coordinates; they come first.
     pub given: Vec<DVec3>,
-    /// How many kinds of thickness are told apart; `None` chooses.
+    /// The number of clusters of thickness; `None` chooses it.
     pub clusters: Option<usize>,
-    /// How many handles there shall be in all; `None` leaves as many as there are.
+    /// The total number of handles; `None` keeps all that are found.
     pub count: Option<usize>,
-    /// Whether the ends of limbs have handles: hands, feet and heads cannot be moved without.
+    /// Whether the ends of limbs get handles: hands, feet and heads cannot be moved without.
     pub ends: bool,
-    /// Pseudo-edges by the numbers of handles; `None` makes a tree.
+    /// Pseudo-edges by handle indices; `None` builds a tree.
     pub edges: Option<Vec<[usize; 2]>>,
 }
 
@@ -66,148 +66,146 @@ impl Default for HandleOptions {
     }
 }
 
-/// Why there are no handles.
+/// Error from placing handles.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum HandleError {
-    /// No handle was given, and none looked for.
+    /// No handle is given, and none is to be placed.
     #[error("there is no handle: none is given, and none is to be placed")]
     NoHandles,
-    /// The mesh has no triangle with an area.
+    /// The mesh has no triangle of positive area.
     #[error("the mesh has no surface to place handles in")]
     NoSurface,
-    /// A place that is no place.
+    /// A position is not finite.
     #[error("handle {0} is at a place that is not finite")]
     NotFinite(usize),
-    /// A handle that is not in the body.
+    /// A handle is outside of the body.
     #[error("handle {handle} at {}, {}, {} is outside of the body, {} away from its surface", place.x, place.y, place.z, measure(*distance))]
     Outside {
-        /// Which of the given ones.
+        /// The index among the given handles.
         handle: usize,
-        /// Where it is.
+        /// Its position.
         place: DVec3,
-        /// How far away the surface is.
+        /// The distance to the surface.
         distance: f64,
     },
-    /// A handle that is not on a surface without an inside.
+    /// A handle is off a surface without an inside.
     #[error("handle {handle} at {}, {}, {} is off the surface, {} away from it, and the surface has no inside", place.x, place.y, place.z, measure(*distance))]
     OffSheet {
-        /// Which of the given ones.
+        /// The index among the given handles.
         handle: usize,
-        /// Where it is.
+        /// Its position.
         place: DVec3,
-        /// How far away the surface is.
+        /// The distance to the surface.
         distance: f64,
     },
-    /// Two handles in one place, or so near to each other that each would have to hold all that the
-    /// other holds.
+    /// Two handles are at the same position, or so close that each would have to hold everything
+    /// that the other holds.
     #[error("handles {first} and {second} are at the same place: {} apart in a body of {}", measure(*distance), measure(*extent))]
     SamePlace {
-        /// One.
+        /// The first handle.
         first: usize,
-        /// The other.
+        /// The second handle.
         second: usize,
-        /// How far apart they are.
+        /// Their distance.
         distance: f64,
-        /// How large the body is.
+        /// The size of the body.
         extent: f64,
     },
-    /// A pseudo-edge that names a handle which is not there.
+    /// A pseudo-edge names a handle that does not exist.
     #[error("an edge names handle {handle}, but there are {count}")]
     NoSuchHandle {
-        /// What it names.
+        /// The index it names.
         handle: usize,
-        /// How many there are.
+        /// The number of handles.
         count: usize,
     },
-    /// A pseudo-edge from a handle to itself.
+    /// A pseudo-edge connects a handle to itself.
     #[error("an edge leads from handle {0} to itself")]
     EdgeToItself(usize),
-    /// A handle without a pseudo-edge, whose rotation nothing would tell.
+    /// A handle has no pseudo-edge that would define its rotation.
     #[error("handle {0} has no edge: nothing would tell how it turns")]
     Isolated(usize),
-    /// More handles are given than there shall be.
+    /// More handles are given than requested in total.
     #[error("the number of handles is {count}, but {given} are given already")]
     FewerThanGiven {
-        /// How many there shall be.
+        /// The requested number.
         count: usize,
-        /// How many are given.
+        /// The number of given handles.
         given: usize,
     },
-    /// An option that makes no sense.
+    /// An option is out of range.
     #[error("{option} is {value}, but must be {allowed}")]
     BadOption {
-        /// Which one.
+        /// The option.
         option: &'static str,
-        /// What it is.
+        /// Its value.
         value: usize,
-        /// What it may be.
+        /// The allowed values.
         allowed: &'static str,
     },
 }
 
-/// Handles in a body.
+/// Handles placed in a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedHandles {
-    /// Where each handle is, in the model's coordinates.
+    /// The position of each handle, in the model's coordinates.
     pub places: Vec<DVec3>,
-    /// Why each of them is there.
+    /// The reason for each handle.
     pub kinds: Vec<HandleKind>,
     /// Pseudo-edges, the lower handle first.
     pub edges: Vec<[usize; 2]>,
-    /// The parts of one thickness.
+    /// The parts of equal thickness.
     pub segments: Segments,
-    /// What is worth knowing.
+    /// Details of the placement.
     pub report: HandleReport,
 }
 
-/// What is worth knowing about placed handles.
+/// Report of a placement.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct HandleReport {
-    /// How many connected pieces the surface has.
+    /// The number of connected pieces of the surface.
     pub pieces: usize,
-    /// How many of them are too small for handles of their own.
+    /// The number of pieces too small for handles of their own.
     pub small_pieces: usize,
-    /// No part of the surface has an inside, so that handles lie on it.
+    /// True if no part of the surface has an inside, so that handles lie on it.
     pub sheet: bool,
-    /// How many handles had to be moved into the body.
+    /// The number of handles that had to be moved into the body.
     pub moved_inside: usize,
-    /// How many were left out, since there was no place near them that is in the body.
+    /// The number of handles that were dropped because no position near them is in the body.
     pub left_out: usize,
-    /// How many of the handles that were asked for are not there, for want of room.
+    /// The number of requested handles that did not fit.
     pub missing: usize,
-    /// Edges between which no way leads inside of the body: it has several parts.
+    /// Edges without a path inside the body between their handles: the body has several parts.
     pub across: Vec<[usize; 2]>,
 }
 
-/// Voxels for distances inside of the body.
+/// The number of voxels for distances inside the body.
 const VOXELS: usize = 20_000;
 
-/// Two handles no farther apart than this are in one place, the extent of the model being one: no
-/// method of weights tells them apart, and a turn that is read off an edge as short as that is
-/// noise.
+/// Handles within this distance are at the same position, at an extent of one: weights cannot
+/// distinguish them, and the rotation defined by such a short edge is noise.
 const SAME_PLACE: f64 = 1e-3;
 
-/// Of handles that were found, a limb has no two that are no farther apart than this share of its
-/// thickness.
+/// The smallest distance between placed handles of a limb, relative to its thickness.
 const SAME_PLACE_IN_LIMB: f64 = 0.1;
 
-/// What is thinner than this, eyelids, cloth and plates, counts as this thick, the extent of the
-/// model being one: there are no limbs as thin as that.
+/// The smallest thickness, at an extent of one: thinner parts (eyelids, cloth, plates) are not
+/// limbs.
 const THIN: f64 = 0.006;
 
-/// As many handles are placed along long parts at most, where no number is asked for.
+/// The largest number of handles along long parts, unless a number is requested.
 const MOST_ALONG: usize = 64;
 
-/// As much as anyone may ask for.
+/// The largest number that can be requested.
 const MOST: usize = 1000;
 
 /// Places handles in a body.
 ///
 /// # Errors
 ///
-/// If the mesh has no surface, there is no handle to place, or a given one is not finite or outside
-/// of the body.
+/// Fails if the mesh has no surface, there is no handle to place, or a given one is not finite or
+/// outside of the body.
 pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandles, HandleError> {
     options.check()?;
     let shape = OrientedSurface::of(mesh);
@@ -284,7 +282,7 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
         }
     };
     let in_model = |thickness: &f64| shape.length_from_unit(thickness.exp());
-    // What was given comes back to the bit.
+    // Given positions are returned bit for bit.
     let in_model_at = |handle: usize| {
         let given = options.given.get(handle).copied();
         given.unwrap_or_else(|| shape.out_of_unit(places[handle]))
@@ -307,12 +305,12 @@ pub fn place_handles(mesh: &Mesh, options: &HandleOptions) -> Result<PlacedHandl
 }
 
 impl PlacedHandles {
-    /// The weights of all handles, one joint for each in their order: point weights, which vary all
-    /// the way from one handle to the next.
+    /// Computes the weights of all handles, with one joint per handle in their order: point
+    /// weights, which vary all the way between handles.
     ///
     /// # Errors
     ///
-    /// As [`crate::bind::bind`] does.
+    /// See [`crate::bind::bind`].
     pub fn bind(
         &self,
         mesh: &Mesh,
@@ -354,19 +352,19 @@ impl HandleOptions {
     }
 }
 
-/// How thick the body is behind every facet, everywhere some number.
+/// The thickness of the body at every facet, without gaps.
 struct Thickness {
-    /// Smoothed, and their logarithms.
+    /// Smoothed thickness, and its logarithms.
     of_facets: Vec<f64>,
     logarithms: Vec<f64>,
-    /// How deep the middle of the body is.
+    /// The depth of the middle of the body.
     depths: Vec<f64>,
 }
 
 impl Thickness {
     fn of(shape: &OrientedSurface, facets: &Facets, raw: &[Option<f64>]) -> Thickness {
-        // A sheet has no inside to measure: it is as thick as a sixth of its width, so that it has
-        // some handles and not too many, on its surface.
+        // A sheet has no inside to measure. Its thickness is a sixth of its width, so that it has a
+        // few handles on its surface.
         let mut area_of_piece = vec![0.0; shape.pieces.len()];
         for (facet, area) in facets.areas.iter().enumerate() {
             area_of_piece[shape.piece_of_triangle(facet as u32) as usize] += area;
@@ -434,7 +432,7 @@ fn check_given(
     Ok(())
 }
 
-/// Looks for places of handles, beside those that are given.
+/// Finds positions of handles, in addition to the given ones.
 fn find(
     body: &Body,
     options: &HandleOptions,
@@ -455,7 +453,7 @@ fn find(
         (None, None) => {}
     }
     found.retain(is_free);
-    // What is given holds what is around it as well as what is found.
+    // Given handles hold their surroundings as placed ones do.
     let mut placed = [given, &found].concat();
     match options.count {
         Some(count) => body.add_along(&mut placed, &reach, MOST, |placed, _| placed >= count),
@@ -469,8 +467,8 @@ fn find(
     found
 }
 
-/// Leaves out handles that were found and are not in the body: those of fins and capes may be
-/// beside them, where they would hold nothing. Tells how many. One is left where all are outside.
+/// Drops placed handles outside of the body, and returns their number: handles of fins and capes
+/// may lie beside these and would hold nothing. Keeps one handle if all are outside.
 fn drop_outside(placed: &mut Vec<PlacedHandle>, given: usize, room: &Room) -> usize {
     let before = placed.len();
     let mut kept: Vec<PlacedHandle> = placed[..given].to_vec();
@@ -483,13 +481,13 @@ fn drop_outside(placed: &mut Vec<PlacedHandle>, given: usize, room: &Room) -> us
     before - placed.len()
 }
 
-/// Whether a place is that of a handle. Given handles know no thickness.
+/// Whether a position coincides with a handle. Given handles have no thickness.
 fn is_same_place(place: DVec3, handle: &PlacedHandle) -> bool {
     place.distance(handle.place) <= SAME_PLACE.max(SAME_PLACE_IN_LIMB * handle.thickness)
 }
 
-/// Of handles that came to the same place as they were moved inside, to the middle of a limb or
-/// onto a plane, the first stays: true if any was dropped. Given ones all stay.
+/// Drops all but the first of placed handles that coincide after they were moved inside, to the
+/// middle of a limb or onto a plane; returns whether any was dropped. Given handles are kept.
 fn drop_coinciding(placed: &mut Vec<PlacedHandle>, given: usize) -> bool {
     let before = placed.len();
     let mut kept: Vec<PlacedHandle> = Vec::with_capacity(before);
@@ -503,8 +501,8 @@ fn drop_coinciding(placed: &mut Vec<PlacedHandle>, given: usize) -> bool {
     placed.len() < before
 }
 
-/// Handles as the tree sees them. Those that were found are paired; those that are given stay where
-/// they are, and belong to no side.
+/// The nodes of the tree. Placed handles are paired; given handles keep their position and belong
+/// to no side.
 fn nodes(body: &Body, placed: &mut [PlacedHandle], given: usize) -> Vec<Node> {
     let mut partners = vec![None; given];
     let mirror = body.mirror.as_ref();

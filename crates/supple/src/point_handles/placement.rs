@@ -1,11 +1,11 @@
-//! Where handles go: `arap-point-handles.txt`, §3.3.
+//! Placement of handles: `arap-point-handles.txt`, §3.3.
 //!
-//! Between segments, as the paper has it: from every vertex at which two segments meet, half of the
-//! diameter along the inverse normal; the middle of what lies together is a handle. Two things are
-//! added, without which a character could not be posed. A handle at the end of every limb: a hand
-//! or a head has nothing beyond it, so no border would ever give a handle to move it by. And
-//! a handle in the middle of whatever is long and of one thickness, which has no border either: an
-//! arm like a tube still gets an elbow, and a bar a middle.
+//! Between segments, as in the paper: from every vertex at which two segments meet, half of the
+//! diameter along the inverse normal; the middle of a cluster of such points is a handle. Posing a
+//! character needs two additions. First, a handle at the end of every limb: nothing lies beyond a
+//! hand or a head, so no border would ever give a handle to move it. Second, a handle in the middle
+//! of long parts of constant thickness, which have no border either: an arm like a tube still gets
+//! an elbow, and a bar a middle.
 
 use super::ends::{End, Rings, ends};
 use super::facets::Facets;
@@ -23,12 +23,12 @@ use std::f64::consts::TAU;
 /// Handles between segments.
 pub(super) struct Between {
     pub(super) placed: Vec<PlacedHandle>,
-    /// How many limbs set out from each segment.
+    /// The number of limbs that start at each segment.
     limbs_of: Vec<usize>,
 }
 
 impl Between {
-    /// How far skin may be from all handles in every segment, in its thicknesses.
+    /// The largest distance of skin from all handles in every segment, in thicknesses.
     pub(super) fn reach(&self) -> Vec<f64> {
         let reach = |&limbs: &usize| match limbs {
             _ if self.placed.is_empty() => COVERED_EVEN,
@@ -39,74 +39,72 @@ impl Between {
     }
 }
 
-/// All that placement looks at.
+/// The input of placement.
 pub(super) struct Body<'a> {
     pub(super) shape: &'a OrientedSurface,
     pub(super) facets: &'a Facets,
     pub(super) room: Room<'a>,
     pub(super) segments: &'a FacetSegments,
     pub(super) inside: &'a InsideDistances<'a>,
-    /// How thick the body is behind every point.
+    /// The thickness of the body at every point.
     pub(super) thickness: Vec<f64>,
-    /// How deep the middle of the body is behind every point: half the thickness; nothing behind a
-    /// sheet.
+    /// The depth of the middle of the body at every point: half the thickness; zero for a sheet.
     pub(super) depth: Vec<f64>,
     /// Which pieces get handles of their own.
     pub(super) holds: Vec<bool>,
-    /// What the body is symmetric about.
+    /// The symmetry of the body.
     pub(super) mirror: Option<Mirror<'a>>,
 }
 
-/// Handles nearer than this share of the thickness are one.
+/// Handles nearer than this share of the thickness are merged.
 const ONE_HANDLE: f64 = 0.6;
 
-/// The mean of the directions to a border is at most this long if the border goes around: nothing
-/// for a full ring, one for a spot.
+/// The mean direction to a border that surrounds a limb has at most this length: zero for a full
+/// ring, one for a spot.
 const ONE_SIDED: f64 = 0.6;
 
-/// An end that is no farther than this many thicknesses from a border's handle needs none of its
-/// own.
+/// An end within this many thicknesses of a border's handle needs no handle.
 const SHORT_END: f64 = 0.8;
 
-/// No skin is farther from all handles than this many thicknesses.
+/// The largest distance of skin from all handles, in thicknesses.
 const COVERED: f64 = 2.0;
 
-/// The same where three limbs or more set out: a trunk is short, but has to be held in its middle.
+/// The same where three or more limbs start: a trunk is short, but must be held in its middle.
 const COVERED_TRUNK: f64 = 1.1;
 
-/// The same in a body of one thickness: a bar has two ends and a middle.
+/// The same in a body of constant thickness: a bar has two ends and a middle.
 const COVERED_EVEN: f64 = 1.5;
 
-/// What is thinner than this share of the body is covered as if it were this thick: fingers and
-/// ears are moved by their roots and their ends.
+/// Parts thinner than this share of the body are covered as if they had this thickness: fingers and
+/// ears are moved by their roots and ends.
 const SLENDER: f64 = 0.03;
 
-/// A plate or a cloth is covered by its width, not by its thickness: this share of the root of its
-/// area.
+/// A plate or a cloth is covered by its width, not by its thickness: this share of the square root
+/// of its area.
 const PLATE: f64 = 0.3;
 
-/// A border goes around a limb if it is no farther from its middle than this many thicknesses, in
-/// the mean: a collar is farther, and parts nothing.
+/// A border surrounds a limb if its mean distance from its middle is at most this many thicknesses.
+/// A collar is larger and does not separate limbs.
 const RING: f64 = 1.6;
 
-/// Pieces smaller than this share of the body follow what is around them: eyes, buttons.
+/// Pieces smaller than this share of the body follow their surroundings: eyes, buttons.
 const PIECE: f64 = 0.04;
 
-/// A piece of which this share lies close to larger ones, or inside of them, is moved by their
-/// handles: clothes, belts, teeth.
+/// A piece of which at least this share lies close to larger pieces or inside of them is moved by
+/// their handles: clothes, belts, teeth.
 const CARRIED: f64 = 0.6;
 
-/// What is close, the extent of the model being one.
+/// The distance that counts as close, at an extent of one.
 const CLOSE: f64 = 0.025;
 
-/// Rays across a limb, to find its middle.
+/// The number of rays across a limb to find its middle.
 const RAYS_ACROSS: usize = 24;
 
-/// No ray counts as longer than this many thicknesses: those that run along a hand into a finger
-/// say nothing about the middle of the hand.
+/// The largest length of such a ray, in thicknesses: rays along a hand into a finger carry no
+/// information about the middle of the hand.
 const LONGEST_RAY: f64 = 1.2;
 
-/// So often handles are moved to the middle of their limb.
+/// The number of times that handles are moved to the middle of their limb.
 const ROUNDS_TO_MIDDLE: usize = 4;
 
 /// Which pieces of a surface get handles of their own.
@@ -135,7 +133,7 @@ pub(super) fn pieces_with_handles(shape: &OrientedSurface) -> Vec<bool> {
             let of_larger = |triangle: u32| holds[shape.piece_of_triangle(triangle) as usize];
             shape.tree.nearest(place, CLOSE as f32, of_larger).is_some()
         };
-        // The largest has nothing to lie close to, and need not search all of itself for it.
+        // The largest piece cannot lie close to a larger one, so it is not searched.
         let has_larger = holds.contains(&true);
         let points = pieces[piece].points.iter();
         let close = points.filter(|&&point| has_larger && is_close(point));
@@ -146,17 +144,17 @@ pub(super) fn pieces_with_handles(shape: &OrientedSurface) -> Vec<bool> {
 }
 
 impl Body<'_> {
-    /// Half the thickness inwards from a point, no more than `most`.
+    /// The point half a thickness inwards, at most `most`.
     fn inner(&self, point: u32, most: f64) -> DVec3 {
         let point = point as usize;
         let inward = -self.shape.normals[point].normalize_or_zero();
         self.shape.points[point] + inward * self.depth[point].min(most)
     }
 
-    /// Handles between segments.
+    /// Places handles between segments.
     pub(super) fn between(&self) -> Between {
         let segment = |facet: u32| self.segments.of_facets[facet as usize];
-        // The borders between each two segments, in the order of the segments.
+        // The borders between pairs of segments, in the order of the segments.
         let mut pairs: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
         for (index, border) in self.facets.borders.iter().enumerate() {
             let [a, b] = border.facets.map(segment);
@@ -183,8 +181,8 @@ impl Body<'_> {
         }
     }
 
-    /// Handles where two pieces touch, as the limbs of a puppet do: a joint, though no thickness
-    /// tells of it.
+    /// Places handles where two pieces touch, like the limbs of a puppet: a joint that thickness
+    /// does not show.
     fn where_pieces_touch(&self) -> Vec<PlacedHandle> {
         let shape = self.shape;
         let mut contacts: BTreeMap<[u32; 2], PlacedHandle> = BTreeMap::new();
@@ -229,7 +227,7 @@ impl Body<'_> {
         contacts.map(mean).collect()
     }
 
-    /// Edges that touch each other.
+    /// Connected edges.
     fn rings_of(&self, borders: &[usize]) -> Vec<Vec<usize>> {
         let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
         for &border in borders {
@@ -269,8 +267,8 @@ impl Body<'_> {
         }
     }
 
-    /// Whether a ring of edges goes around a place. One that lies to one side of it, as around a
-    /// nose, parts no limb from another.
+    /// Whether a ring of edges surrounds a position. A ring to one side of it, as around a nose,
+    /// does not separate limbs.
     fn goes_around(&self, ring: &[usize], middle: &PlacedHandle) -> bool {
         let (mut towards, mut away, mut length) = (DVec3::ZERO, 0.0, 0.0);
         for &border in ring {
@@ -285,7 +283,7 @@ impl Body<'_> {
         towards.length() < ONE_SIDED * length && away < RING * middle.thickness * length
     }
 
-    /// Makes one handle of those that are nearer than the body is thick, the nearest first.
+    /// Merges handles that are closer than the body is thick, the closest first.
     fn put_together(&self, mut placed: Vec<PlacedHandle>) -> Vec<PlacedHandle> {
         loop {
             let mut nearest: Option<(f64, usize, usize)> = None;
@@ -309,7 +307,7 @@ impl Body<'_> {
         }
     }
 
-    /// Adds handles at the ends of limbs.
+    /// Places handles at the ends of limbs.
     pub(super) fn add_ends(&self, placed: &mut Vec<PlacedHandle>) {
         let rings = Rings::of(self.shape);
         let pieces = self.shape.pieces.iter().zip(&self.holds);
@@ -342,9 +340,9 @@ impl Body<'_> {
         }
     }
 
-    /// Adds handles along what is long, where the skin is farthest from all others, until there are
-    /// enough or `most` were tried. `reach` is how far skin may be from them in every segment;
-    /// distances are told as shares of it.
+    /// Places handles along long parts, where the skin is farthest from all others, until
+    /// everything is covered or `most` were tried. `reach` is the largest distance of skin in every
+    /// segment; distances are relative to it.
     pub(super) fn add_along(
         &self,
         placed: &mut Vec<PlacedHandle>,
@@ -375,8 +373,7 @@ impl Body<'_> {
             if let Some(mirror) = &self.mirror {
                 added = mirror.snapped(added);
             }
-            // What is around it has its handle, also where no way inside leads there, as behind
-            // eyelids.
+            // Its surroundings are covered, even without a path inside the body, as behind eyelids.
             let place = self.shape.points[farthest as usize];
             let near = |point: u32| self.shape.points[point as usize].distance(place);
             open.retain(|&point| near(point) >= added.thickness && point != farthest);
@@ -395,11 +392,12 @@ impl Body<'_> {
         }
     }
 
-    /// Moves handles at ends and along limbs to the middle of the limb, across the way that
-    /// pseudo-edges take through them. Where edges come from three sides or bend sharply there is
-    /// no such way; the middle of a border is in its place already.
+    /// Moves handles at ends and along limbs to the middle of the limb, perpendicular to the
+    /// pseudo-edges through them. Where three edges meet or edges bend sharply, there is no such
+    /// direction; the middle of a border is already in place.
     pub(super) fn center(&self, placed: &mut [PlacedHandle], edges: &[[usize; 2]]) {
-        // From nearer to the middle, rays see more of the limb, and edges run more nearly along it.
+        // Nearer to the middle, rays see more of the limb, and edges are more nearly parallel to
+        // it.
         for _ in 0..ROUNDS_TO_MIDDLE {
             let mut ways = vec![Vec::new(); placed.len()];
             for &[a, b] in edges {
@@ -425,12 +423,12 @@ impl Body<'_> {
         }
     }
 
-    /// The middle of the cut through a limb at a handle.
+    /// The middle of the cross-section of a limb at a handle.
     fn middle_across(&self, handle: &PlacedHandle, along: DVec3) -> DVec3 {
         let (aside, above) = along.any_orthonormal_pair();
         let longest = LONGEST_RAY * handle.thickness;
-        // A little off in both ways: on the plane of a symmetric body, rays would run along edges
-        // of the mesh and slip through between its triangles.
+        // Slightly off in both directions: on the plane of a symmetric body, rays would run along
+        // edges of the mesh and slip through between its triangles.
         let start = handle.place + along * (0.013 * handle.thickness);
         let ray = |ray: usize| {
             let (sine, cosine) = (TAU * (ray as f64 + 0.37) / RAYS_ACROSS as f64).sin_cos();
@@ -457,8 +455,8 @@ impl Body<'_> {
         }
     }
 
-    /// How far every point may be from all handles, by the mean thickness of its segment: a nose
-    /// may be as far as the head that it belongs to.
+    /// The largest distance of every point from all handles, by the mean thickness of its segment:
+    /// a nose may be as far away as its head.
     fn reach_at_points(&self, reach: &[f64]) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); self.segments.count];
         let corners = self.shape.triangles.iter();
@@ -478,7 +476,7 @@ impl Body<'_> {
         self.facets.at_points(self.shape, &of_facets)
     }
 
-    /// A handle in the middle of the limb behind a point.
+    /// A handle in the middle of the limb at a point.
     fn around(&self, point: u32) -> PlacedHandle {
         let thickness = self.thickness[point as usize];
         let middle = self.inner(point, f64::INFINITY);
@@ -500,8 +498,8 @@ impl Body<'_> {
         }
     }
 
-    /// Leaves so many handles: again and again, of the two that are nearest to each other the one
-    /// that stays is in between.
+    /// Reduces the number of handles: repeatedly merges the two nearest, with the remaining one
+    /// between them.
     pub(super) fn thin_out(&self, placed: &mut Vec<PlacedHandle>, count: usize) {
         if count == 0 {
             placed.clear();
@@ -531,8 +529,8 @@ impl Body<'_> {
         }
     }
 
-    /// Moves handles that came to be outside, as the middle of a curved border may, to the middle
-    /// of the limb that is nearest, or onto the sheet that is. Tells how many.
+    /// Moves handles that are outside, such as the middle of a curved border, to the middle of the
+    /// nearest limb or onto the nearest sheet. Returns their number.
     pub(super) fn move_inside(&self, placed: &mut [PlacedHandle]) -> usize {
         let mut moved = 0;
         for handle in placed {
@@ -545,7 +543,7 @@ impl Body<'_> {
             let corners = self.shape.triangles[nearest.triangle as usize];
             let heaviest = (0..3).max_by(|&a, &b| nearest.shares[a].total_cmp(&nearest.shares[b]));
             let point = corners[heaviest.unwrap_or(0)];
-            // As deep as it takes to be inside: the normal of a corner may lead past a thin part.
+            // As deep as needed to be inside: the normal of a corner may lead past a thin part.
             let depths = [f64::INFINITY, 0.25, 0.1, 0.03, 0.01];
             let depth = |share: f64| self.inner(point, share * self.thickness[point as usize]);
             let facet = nearest.triangle as usize;

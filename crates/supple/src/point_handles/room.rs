@@ -1,27 +1,26 @@
-//! Where handles can be: inside of the body, or on what of it has no inside, as a cloth, a cape or
-//! a fin.
+//! The space for handles: the inside of the body, or surfaces without an inside such as cloth,
+//! capes and fins.
 
 use super::facets::Facets;
 use crate::bind::oriented_surface::OrientedSurface;
 use crate::surface_tree::Nearest;
 use glam::DVec3;
 
-/// A handle is on a sheet if it is no farther from it than this, the extent of the model being one:
-/// methods of weights look for the skin of a handle that is outside no farther than about two of
-/// their cells.
+/// A handle within this distance of a sheet lies on it, at an extent of one: weights search for the
+/// skin of an outside handle only within about two of their cells.
 const ON_SHEET: f64 = 0.004;
 
-/// Just below the skin of a solid the surface winds once around a place, below a sheet half a time.
+/// The winding number just below the skin of a solid is about one, below a sheet one half.
 const SOLID: f64 = 0.75;
 
-/// What is just below.
+/// The distance below the surface.
 const BELOW: f64 = 1e-4;
 
-/// The surface has an inside around a given handle if it winds around it this often: on the border
-/// of half a body, as artists model them before mirroring, it is about a half.
+/// Winding number above which a given handle is inside: on the border of half a body, as artists
+/// model before mirroring, it is about one half.
 const AROUND_GIVEN: f64 = 0.3;
 
-/// A body as the room that its handles have.
+/// The space of a body for handles.
 #[derive(Clone, Copy)]
 pub(super) struct Room<'a> {
     pub(super) shape: &'a OrientedSurface,
@@ -29,17 +28,17 @@ pub(super) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Whether a handle that is looked for can be somewhere.
+    /// Whether a placed handle may be at a position.
     pub(super) fn has(&self, place: DVec3) -> bool {
         self.shape.is_inside(place) || self.is_on_sheet(place)
     }
 
-    /// Whether a handle can stay where someone wants it, or where it has come to be.
+    /// Whether a given or moved handle may be at a position.
     pub(super) fn may_keep(&self, place: DVec3) -> bool {
         self.shape.tree.winding(place) > AROUND_GIVEN || self.is_on_sheet(place)
     }
 
-    /// What of the surface is nearest to a place.
+    /// The nearest point of the surface.
     pub(super) fn nearest_skin(&self, place: DVec3) -> Option<Nearest> {
         let tree = &self.shape.tree;
         tree.nearest(place.as_vec3(), f32::INFINITY, |_| true)

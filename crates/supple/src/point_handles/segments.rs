@@ -1,24 +1,23 @@
-//! Parts of a body that are about equally thick: `arap-point-handles.txt`, §3.3, "a hard-clustering
-//! is performed on the raw SDF values".
+//! Segments: parts of a body with about equal thickness (`arap-point-handles.txt`, §3.3, "a
+//! hard-clustering is performed on the raw SDF values").
 //!
-//! Thickness is clustered by its logarithm, so that a finger differs from a hand as a leg does from
-//! a trunk. A facet counts by its area over its diameter: a limb then counts by its length, not by
-//! its skin, so that fingers have a say, however finely anything is meshed. The best clusters of
-//! numbers on a line can be found exactly (dynamic programming over a histogram), so that nothing
-//! depends on a first guess.
+//! Thickness is clustered by its logarithm, so that a finger differs from a hand as a leg from a
+//! trunk. A facet is weighted by its area divided by its diameter: a limb then counts by its
+//! length, not by its skin, so that fingers matter, and the mesh resolution does not. The optimal
+//! clusters of numbers on a line are found exactly (dynamic programming over a histogram), so that
+//! the result does not depend on an initial guess.
 
 use super::facets::Facets;
 use crate::disjoint_sets::DisjointSets;
 use std::collections::HashMap;
 use std::f64::consts::PI;
 
-/// Parts of a surface, each connected and about equally thick.
+/// Segments of a surface, each connected and of about equal thickness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segments {
-    /// Of every triangle of the mesh, the segment that it belongs to. None for triangles without
-    /// area.
+    /// The segment of every triangle of the mesh. None for triangles without area.
     pub of_triangles: Vec<Option<usize>>,
-    /// How many segments there are.
+    /// The number of segments.
     pub count: usize,
     /// The thickness of each cluster, from thin to thick, in the model's unit.
     pub thicknesses: Vec<f64>,
@@ -36,25 +35,25 @@ pub(super) struct FacetSegments {
     pub(super) means: Vec<f64>,
 }
 
-/// As many clusters at most are chosen by themselves.
+/// The largest number of clusters that is chosen automatically.
 const MOST_CLUSTERS: usize = 6;
 
-/// Clusters are enough once the thickness within them differs by no more than this, in the mean:
-/// the root of the mean square of the logarithms.
+/// The spread of thickness within clusters at which their number suffices: the root mean square of
+/// logarithms.
 const EVEN_THICKNESS: f64 = 0.16;
 
-/// A segment counts if it is longer than about this share of its thickness; what is shorter belongs
-/// to what is beside it.
+/// The smallest length of a segment, relative to its thickness; shorter segments are merged with a
+/// neighbour.
 const LEAST_LENGTH: f64 = 0.6;
 
-/// The same as a share of the model's extent: toes, lips and eyelids are no limbs, fingers are.
+/// The same relative to the model's extent: toes, lips and eyelids are not limbs, fingers are.
 const LEAST_SPAN: f64 = 0.02;
 
-/// Steps of the histogram.
+/// The number of bins of the histogram.
 const BINS: usize = 256;
 
 impl FacetSegments {
-    /// `logarithms` are those of diameters; `clusters` is how many are wanted, if anyone knows.
+    /// `logarithms` are those of diameters; `clusters` is their number, if it is known.
     pub(super) fn of(
         facets: &Facets,
         logarithms: &[f64],
@@ -90,14 +89,14 @@ impl FacetSegments {
     }
 }
 
-/// The means of the best clusters, rising.
+/// The means of the optimal clusters, rising.
 fn cluster(values: &[f64], sizes: &[f64], wanted: Option<usize>) -> Vec<f64> {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if high <= low || !(high - low).is_finite() {
         return vec![if low.is_finite() { low } else { 0.0 }];
     }
-    // Sums of sizes, values and squares up to each step of the histogram, seen from its lower end.
+    // Prefix sums of sizes, values and squares over the histogram, relative to its lower end.
     let mut sums = [[0.0; 3]; BINS + 1];
     for (value, size) in values.iter().zip(sizes) {
         let bin = ((value - low) / (high - low) * BINS as f64) as usize;
@@ -125,7 +124,8 @@ fn cluster(values: &[f64], sizes: &[f64], wanted: Option<usize>) -> Vec<f64> {
     };
     let whole = sums[BINS][0];
     let most = wanted.unwrap_or(MOST_CLUSTERS).clamp(1, BINS);
-    // The least spread of the first steps in so many clusters, and where the last of these begins.
+    // The least spread of the first bins for each number of clusters, and the start of the last
+    // cluster.
     let mut least: Vec<f64> = (0..=BINS).map(|to| spread(0, to)).collect();
     let mut begins: Vec<Vec<usize>> = vec![vec![0; BINS + 1]];
     let enough = |least: &[f64]| wanted.is_none() && (least[BINS] / whole).sqrt() <= EVEN_THICKNESS;
@@ -157,11 +157,11 @@ fn cluster(values: &[f64], sizes: &[f64], wanted: Option<usize>) -> Vec<f64> {
     means
 }
 
-/// Gives segments that are too short to the neighbour that they share the longest border with, the
-/// shortest first; returns the segments of all facets.
+/// Merges segments that are too short with the neighbour of the longest shared border, the shortest
+/// first; returns the segments of all facets.
 ///
-/// The area of a tube is π times its length and its diameter: that is what `sizes`, areas over
-/// squares of diameters, and `lengths`, areas over diameters, are compared with.
+/// The area of a tube is π times its length and its diameter. `sizes`, areas divided by squared
+/// diameters, and `lengths`, areas divided by diameters, are compared with that.
 fn merge_small(facets: &Facets, labels: &mut [usize], sizes: &[f64], lengths: &[f64]) -> Vec<u32> {
     loop {
         let mut sets = DisjointSets::new(labels.len());
@@ -199,7 +199,7 @@ fn merge_small(facets: &Facets, labels: &mut [usize], sizes: &[f64], lengths: &[
                 }
             }
         }
-        // For every small segment the neighbour of the longest border; of equal ones the first.
+        // For every small segment the neighbour of the longest border; the first of ties.
         let mut longest: HashMap<u32, (f64, u32)> = HashMap::new();
         for (&(from, to), &length) in &shared {
             let best = longest.entry(from).or_insert((length, to));
@@ -213,7 +213,7 @@ fn merge_small(facets: &Facets, labels: &mut [usize], sizes: &[f64], lengths: &[
         let mut order: Vec<u32> = longest.keys().copied().collect();
         let size = |segment: &u32| size_of[*segment as usize];
         order.sort_by(|a, b| size(a).total_cmp(&size(b)).then(a.cmp(b)));
-        // A segment that takes one in is not given away in the same round: it may have become large
+        // A segment that receives another one is not merged in the same round: it may now be large
         // enough.
         let mut takes = vec![false; size_of.len()];
         let mut into: Vec<u32> = (0..size_of.len() as u32).collect();

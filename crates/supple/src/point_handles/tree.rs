@@ -1,21 +1,21 @@
-//! Pseudo-edges between handles: `arap-point-handles.txt`, §3.2, reads rotations off the directions
-//! from handle to handle, "as long as no one is isolated".
+//! Pseudo-edges between handles (`arap-point-handles.txt`, §3.2): rotations are computed from the
+//! directions between handles, "as long as no one is isolated".
 //!
-//! The default is the shortest tree over all handles, by distances through the inside of the body:
-//! hands that hang beside the hips are near to them, but far from them along the body.
+//! The default is the minimum spanning tree of all handles, by distances inside the body: hands
+//! beside the hips are close to them, but far away along the body.
 
 use crate::bind::geodesic::InsideDistances;
 use crate::exec;
 use glam::DVec3;
 
-/// The edges of a tree, and those of them between which no way leads inside of the body.
+/// The edges of a tree, and those of them without a path inside the body.
 pub(super) struct Tree {
     pub(super) edges: Vec<[usize; 2]>,
     pub(super) across: Vec<[usize; 2]>,
 }
 
-/// The way between two places, the better first: inside of the body, through the air, and, on a
-/// symmetric body, from one side to the other without a handle in between.
+/// The kind of connection between two positions, the better first: inside the body, through the
+/// air, and, on a symmetric body, from side to side without a handle in between.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Way {
     Inside(f64),
@@ -33,11 +33,11 @@ pub(super) struct Node {
     pub(super) image: usize,
 }
 
-/// The shortest tree over handles, in the coordinates of the shape. What no way inside ties
-/// together is tied where it is nearest as the crow flies.
+/// The minimum spanning tree of handles, in the coordinates of the shape. Parts without a path
+/// inside the body are connected at their nearest points.
 ///
-/// On a symmetric body those on the plane are tied first, and then each side to them: so both sides
-/// are tied alike, and not one hip to the other.
+/// On a symmetric body, handles on the plane are connected first, and then each side to them: so
+/// both sides are connected alike, and one hip not to the other.
 pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
     let rows = exec::map(nodes.len(), |from| {
         let distances = inside.away_from(&[nodes[from].place]);
@@ -47,7 +47,7 @@ pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
     let has_middle = nodes.iter().any(|node| node.side == 0.0);
     let way = |a: usize, b: usize| {
         let [one, other] = [nodes[a], nodes[b]];
-        // Voxels do not see both sides alike.
+        // Voxels are not exactly symmetric.
         let [from, to] = [one.image, other.image];
         let both = [rows[a][b], rows[b][a], rows[from][to], rows[to][from]];
         let inside = both.into_iter().fold(f64::INFINITY, f64::min);
@@ -64,8 +64,8 @@ pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
         across: Vec::new(),
     };
     let first = nodes.iter().position(|node| node.side == 0.0).unwrap_or(0);
-    // As Prim has it: again and again the nearest that is not in the tree yet. Of each: where in
-    // the tree it would be tied, and by which way.
+    // Prim's algorithm: repeatedly adds the nearest handle outside of the tree. For each: the node
+    // of the tree to connect to, and the kind of connection.
     let mut waiting: Vec<(usize, usize, Way)> = (0..nodes.len())
         .filter(|&to| to != first)
         .map(|to| (to, first, way(first, to)))

@@ -1,4 +1,4 @@
-//! How near to its own bone a joint's weight stays.
+//! Locality of weights: how close to its own bone a joint's weight stays.
 
 use super::field::Fields;
 use super::point_graph::PointGraph;
@@ -7,34 +7,33 @@ use crate::exec;
 use crate::merging::merge_by_key;
 use crate::skeleton::BindBone;
 
-/// A joint's hold counts from here on where it is asked which skin is connected: weights from
-/// diffusion leave traces everywhere.
+/// The smallest weight that counts for connected skin: diffusion leaves traces everywhere.
 const LEAST_WEIGHT: f64 = 0.01;
 
-/// Joints that hold less of the surface than this share are too small to be named.
+/// The smallest share of the surface for a joint to be named.
 const LEAST_SHARE: f64 = 1e-3;
 
-/// No more distances between points and bones than this are taken; of a larger character evenly
-/// picked points are looked at.
+/// The largest number of distances between points and bones; for larger characters, points are
+/// subsampled evenly.
 const MOST_DISTANCES: usize = 100_000_000;
 
-/// How local weights are.
+/// Locality of weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Locality {
-    /// How far the bones are that hold the skin, against the nearest ones: `∫ Σ_j w_j d_j dA / ∫
-    /// min_j d_j dA`, with `d_j` the distance to the bone of joint `j` and the least one taken
-    /// over the joints that hold any skin. 1 where the nearest bone holds everything; 1 also
-    /// where the skin lies on the bones.
+    /// The weighted mean distance of bones from the skin that they hold, relative to the nearest
+    /// bones: `∫ Σ_j w_j d_j dA / ∫ min_j d_j dA`, with `d_j` the distance to the bone of joint `j`
+    /// and the minimum over all joints that hold skin. 1 if the nearest bone holds everything, or
+    /// if the skin lies on the bones.
     pub reach: f64,
-    /// The joint with the farthest reach of its own, of those that hold at least a thousandth of
+    /// The joint with the largest reach of its own, among those that hold at least a thousandth of
     /// the surface and reach beyond 1.
     pub farthest: Option<FarJoint>,
-    /// The share of all weight, by area, that lies apart from where its joint holds most: on the
-    /// same connected piece of the surface, but with skin in between that the joint does not hold
-    /// (by a hundredth at least).
+    /// The share of the total weight, by area, on islands of influence: on the same connected piece
+    /// of the surface as the joint's main region, but separated from it by skin that the joint does
+    /// not hold (with a weight of at least 0.01).
     pub stray: f64,
-    /// The joint with the most of it.
+    /// The joint with the largest share.
     pub most_stray: Option<StrayJoint>,
     /// The mean number of influences over the area.
     pub influences: f64,
@@ -44,23 +43,23 @@ pub struct Locality {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FarJoint {
-    /// Which joint.
+    /// The joint.
     pub joint: usize,
-    /// The vertex that is held most from farthest.
+    /// The vertex with the largest weight times distance.
     pub vertex: usize,
     /// `∫ w_j d_j dA / ∫ w_j min d dA`.
     pub reach: f64,
 }
 
-/// A joint that holds skin apart from its own.
+/// A joint with islands of influence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StrayJoint {
-    /// Which joint.
+    /// The joint.
     pub joint: usize,
     /// The heaviest vertex of the largest island.
     pub vertex: usize,
-    /// Its part of all weight.
+    /// Its share of the total weight.
     pub share: f64,
 }
 
@@ -83,7 +82,7 @@ impl Locality {
     }
 }
 
-/// What one joint adds to the reach.
+/// The reach of a single joint.
 #[derive(Clone, Copy, Default)]
 struct Reach {
     held_area: f64,
@@ -95,7 +94,7 @@ struct Reach {
     most: (f64, usize),
 }
 
-/// The reach, and the joint that reaches farthest.
+/// The reach, and the joint with the largest reach.
 fn reach(surface: &PointGraph, fields: &Fields, bones: &[BindBone]) -> (f64, Option<FarJoint>) {
     let holding: Vec<BindBone> = bones
         .iter()
@@ -148,7 +147,7 @@ fn reach(surface: &PointGraph, fields: &Fields, bones: &[BindBone]) -> (f64, Opt
     (1.0 + total(|r| r.beyond) / least, farthest)
 }
 
-/// The share of weight apart from where its joint holds most.
+/// The share of weight on islands of influence.
 fn stray(surface: &PointGraph, fields: &Fields) -> (f64, Option<StrayJoint>) {
     let found = fields.map_joints(|joint, held, numbers| islands(surface, joint, held, numbers));
     let all: f64 = found.iter().map(|(all, _)| all).sum();
@@ -168,17 +167,17 @@ fn stray(surface: &PointGraph, fields: &Fields) -> (f64, Option<StrayJoint>) {
     (stray, most)
 }
 
-/// Connected points that a joint holds.
+/// A connected set of points that a joint holds.
 struct Island {
     piece: u32,
-    /// Told apart by this.
+    /// The identity of the island.
     number: usize,
     /// `∫ w dA`.
     mass: f64,
     heaviest: (u32, f64),
 }
 
-/// All weight of a joint, and what of it lies on islands beside the largest one of each piece, with
+/// The total weight of a joint, the part on islands other than the largest one of each piece, and
 /// the heaviest vertex there.
 fn islands(
     surface: &PointGraph,
@@ -194,7 +193,7 @@ fn islands(
         .filter(|(_, weight)| *weight >= LEAST_WEIGHT)
         .collect();
     let mut sets = DisjointSets::new(firm.len());
-    // Counted from one: zero is for points that are not held.
+    // Counted from one: zero marks points that are not held.
     for (number, &(point, _)) in firm.iter().enumerate() {
         number_of_point[point as usize] = (number + 1) as f64;
     }

@@ -1,40 +1,39 @@
-//! Whether weights rise to a single top.
+//! Spurious maxima of weights.
 
 use super::field::Fields;
 use super::point_graph::PointGraph;
 use crate::disjoint_sets::DisjointSets;
 use std::collections::HashMap;
 
-/// A maximum counts if one has to go down at least this far before one can climb higher: less is
-/// the rounding of painted weights.
+/// The smallest persistence of a maximum that counts: less is the rounding of painted weights.
 const LEAST_PERSISTENCE: f64 = 0.02;
 
-/// How often weights rise where they should fall.
+/// Monotonicity of weights: the number of spurious maxima.
 ///
-/// On each connected piece of the surface a joint's weight should have one top, a point or a
-/// plateau. Any other maximum is spurious if it *persists*: the way from it to a higher place leads
-/// down by at least 0.02. Skin that the joint does not hold has the weight 0, so that an island of
+/// On each connected piece of the surface, a joint's weight should have a single maximum, a point
+/// or a plateau. Any other maximum is spurious if it *persists*: every path from it to a higher
+/// place descends by at least 0.02. Skin that the joint does not hold has weight 0, so an island of
 /// influence is a maximum as high as it is heavy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Monotonicity {
     /// The number of spurious maxima of all joints.
     pub spurious: usize,
-    /// How many joints have any.
+    /// The number of joints with spurious maxima.
     pub joints: usize,
     /// The most persistent one.
     pub worst: Option<SpuriousMaximum>,
 }
 
-/// A maximum of a joint's weight beside its top.
+/// A spurious maximum of a joint's weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SpuriousMaximum {
     /// The vertex at the maximum.
     pub vertex: usize,
-    /// Whose weight.
+    /// The joint.
     pub joint: usize,
-    /// How far down the way to a higher place leads.
+    /// The descent on the path to a higher place.
     pub persistence: f64,
 }
 
@@ -52,8 +51,8 @@ impl Monotonicity {
     }
 }
 
-/// The spurious maxima of one joint, by the merge tree of its weight: points are added from the
-/// heaviest on, and where two tops meet, the lower one ends.
+/// The spurious maxima of a joint, by the merge tree of its weight: points are added in falling
+/// order, and where two maxima meet, the lower one ends.
 fn spurious(
     surface: &PointGraph,
     joint: usize,
@@ -62,7 +61,7 @@ fn spurious(
 ) -> Vec<SpuriousMaximum> {
     let mut falling = held.to_vec();
     falling.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    // Sets are represented by their lowest member in this order: the top.
+    // Sets are represented by their first member in this order, the maximum.
     let mut sets = DisjointSets::new(falling.len());
     let mut found = Vec::new();
     let mut end = |top: usize, level: f64| {
@@ -76,7 +75,7 @@ fn spurious(
         }
     };
     for (order, &(point, weight)) in falling.iter().enumerate() {
-        // Counted from one: zero is for points that are not held, or come later.
+        // Counted from one: zero marks points that are not held, or not yet added.
         order_of_point[point as usize] = (order + 1) as f64;
         for &other in surface.neighbours(point as usize) {
             let other = order_of_point[other as usize] as usize;
@@ -93,8 +92,8 @@ fn spurious(
     for &(point, _) in held {
         order_of_point[point as usize] = 0.0;
     }
-    // What is left only meets where the joint holds nothing. The highest top of each piece, which
-    // comes first, never ends.
+    // Remaining sets only meet where the joint holds nothing. The highest maximum of each piece,
+    // which comes first, never ends.
     let mut top_of_piece: HashMap<u32, usize> = HashMap::new();
     for order in (0..falling.len()).filter(|&order| sets.find(order) == order) {
         let piece = surface.piece(falling[order].0 as usize);

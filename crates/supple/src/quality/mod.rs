@@ -1,9 +1,8 @@
-//! How good weights are, in numbers: smooth, local, without stray maxima, symmetric, summing to
-//! one.
+//! Quality of weights: smoothness, locality, spurious maxima, symmetry, and partition of unity.
 //!
-//! Every figure is independent of the model's size, of how finely its surface is cut into
-//! triangles, and of where a file splits vertices: all are taken over the welded surface and
-//! weighted by area. Where there is no area at all, every point counts alike.
+//! All measures are independent of the model's size, of the resolution of its surface, and of
+//! vertex splits: they are integrals over the welded surface, weighted by area. Without any area,
+//! all points count equally.
 
 mod field;
 mod locality;
@@ -27,54 +26,53 @@ use point_graph::PointGraph;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WeightQuality {
-    /// How evenly weights pass from joint to joint.
+    /// The smoothness of the transitions between joints.
     pub smoothness: Smoothness,
-    /// How near to its own bone a joint's weight stays.
+    /// The distance of weights from their own bones.
     pub locality: Locality,
-    /// Whether weights rise to a single top.
+    /// The number of spurious maxima.
     pub monotonicity: Monotonicity,
-    /// How much the two sides of a symmetric character differ; nothing for one that is not
-    /// symmetric.
+    /// The difference between both sides of a symmetric character; none for others.
     pub asymmetry: Option<Asymmetry>,
-    /// How far the numbers as they were given are from summing to one.
+    /// The difference of the original sums of weights from one.
     pub partition: PartitionError,
 }
 
-/// How much the weights of the two sides of a symmetric character differ.
+/// Difference of the weights between both sides of a symmetric character.
 ///
-/// At a point `p` with the partner `q`, and with `σ` taking joints to their partners, `½ Σ_j
-/// |w_j(p) − w_σ(j)(q)|`: the share of the weight that is held by other joints than on the other
-/// side, from 0 to 1. A joint without partner counts as its own.
+/// At a point `p` with the partner `q`, and with `σ` mapping joints to their partners, `½ Σ_j
+/// |w_j(p) − w_σ(j)(q)|`: the share of weight on other joints than on the other side, from 0 to 1.
+/// A joint without partner is its own partner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Asymmetry {
-    /// The mean over the area of all points that have a partner.
+    /// The mean over the area of all points with a partner.
     pub mean: f64,
-    /// The largest.
+    /// The largest difference.
     pub most: f64,
-    /// Where that is.
+    /// The vertex of the largest difference.
     pub vertex: usize,
     /// The share of points that have a partner.
     pub matched: f64,
-    /// Where the mirror stands.
+    /// The mirror plane.
     pub plane: MirrorPlane,
 }
 
-/// How far weights are from summing to one before they were normalised.
+/// Difference of the sums of weights from one before normalisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PartitionError {
-    /// The largest `|Σ_j w_j − 1|` of a vertex with weights, beyond what rounding to `f32` leaves.
-    /// Negative weights count as zero.
+    /// The largest `|Σ_j w_j − 1|` of a vertex with weights, beyond the rounding of `f32`. Negative
+    /// weights count as zero.
     pub most: f64,
-    /// How many vertices are that far from one, or farther than rounding.
+    /// The number of vertices with a difference beyond rounding.
     pub vertices: usize,
-    /// How many vertices have no weight at all.
+    /// The number of vertices without weights.
     pub without_weights: usize,
 }
 
 impl PartitionError {
-    /// What was found when weights were read or built.
+    /// From the report of reading or building weights.
     pub fn of(found: &WeightsReport) -> PartitionError {
         let (low, high) = found.sum_range.unwrap_or((1.0, 1.0));
         PartitionError {
@@ -86,13 +84,13 @@ impl PartitionError {
 }
 
 impl WeightQuality {
-    /// The quality of a rig's weights. They sum to one by construction: where it is known what they
-    /// were before that, add it by [`WeightQuality::as_found`].
+    /// Measures the weights of a rig. They sum to one by construction; add the original sums, if
+    /// known, with [`WeightQuality::as_found`].
     pub fn of(rig: &Rig) -> WeightQuality {
         WeightQuality::over(rig.mesh(), rig.skeleton(), rig.weights())
     }
 
-    /// The same, with the sums of weights as they were found on reading or building them.
+    /// Replaces the sums by those found when the weights were read or built.
     pub fn as_found(self, found: &WeightsReport) -> WeightQuality {
         WeightQuality {
             partition: PartitionError::of(found),
@@ -100,13 +98,14 @@ impl WeightQuality {
         }
     }
 
-    /// The quality of rows of (joint, weight), one per vertex, not yet normalised. The sums are
-    /// judged as given, all else as [`WeightsBuilder`] mends it; a vertex without weight
-    /// follows the first joint.
+    /// Measures rows of (joint, weight), one per vertex, before normalisation. Sums are measured as
+    /// given, everything else after repair by [`WeightsBuilder`]; a vertex without weight follows
+    /// the first joint.
     ///
     /// # Errors
     ///
-    /// If rows and vertices differ in number, a joint does not exist, or a weight is not finite.
+    /// Fails if rows and vertices differ in number, a joint does not exist, or a weight is not
+    /// finite.
     pub fn of_rows<Row: IntoIterator<Item = (usize, f32)>>(
         mesh: &Mesh,
         skeleton: &Skeleton,
@@ -124,7 +123,7 @@ impl WeightQuality {
         Ok(WeightQuality::over(mesh, skeleton, &weights).as_found(&found))
     }
 
-    /// The weights fit mesh and skeleton.
+    /// Mesh and skeleton must fit the weights.
     fn over(mesh: &Mesh, skeleton: &Skeleton, weights: &Weights) -> WeightQuality {
         let surface = PointGraph::new(mesh, weld_seams(mesh, weights));
         let fields = Fields::of(weights, &surface, skeleton.joints().len());
@@ -139,24 +138,24 @@ impl WeightQuality {
     }
 }
 
-/// Why rows have no quality.
+/// Error from measuring rows.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum QualityError {
-    /// Numbers that are no weights.
+    /// The numbers are not valid weights.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// Rows and mesh differ in size.
+    /// The number of rows differs from the number of vertices.
     #[error("there are weights for {rows} vertices, but the mesh has {vertices}")]
     RowCount {
-        /// Rows given.
+        /// The number of rows.
         rows: usize,
-        /// Vertices of the mesh.
+        /// The number of vertices.
         vertices: usize,
     },
 }
 
 impl Asymmetry {
-    /// True where no place differs by more than what mirroring, rounding and normalising leave.
+    /// True if the differences are within the rounding of mirroring and normalisation.
     pub fn is_negligible(&self) -> bool {
         self.most < 1e-3
     }
@@ -179,7 +178,8 @@ impl Asymmetry {
                 let found = row.iter().find(|(other, _)| *other == joint);
                 found.map_or(0.0, |(_, weight)| *weight)
             };
-            // Both sum to one, so that half of all differences is what one has more than the other.
+            // Both sum to one, so half of the absolute differences is the excess of one over the
+            // other.
             let more = own
                 .iter()
                 .map(|&(joint, weight)| (weight - weight_in(other, image(joint))).max(0.0));

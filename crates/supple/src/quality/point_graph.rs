@@ -1,18 +1,18 @@
-//! The welded surface that the figures are taken over.
+//! The welded surface of the measures.
 
 use crate::disjoint_sets::DisjointSets;
 use crate::mesh::Mesh;
 use crate::surface::{CotangentPolicy, Rows, Weld, cotangent_edges, point_areas};
 use glam::DVec3;
 
-/// A welded surface: points with their areas and their neighbours.
+/// A welded surface: points with areas and neighbours.
 pub(super) struct PointGraph {
     weld: Weld,
     first_vertices: Vec<u32>,
     places: Vec<DVec3>,
     areas: Vec<f64>,
     neighbours: Rows<u32>,
-    /// Half the sum of the cotangents of the angles opposite to the edge to each neighbour.
+    /// Half the sum of the cotangents opposite to the edge to each neighbour.
     cotangents: Vec<f64>,
     pieces: Vec<u32>,
 }
@@ -65,12 +65,12 @@ impl PointGraph {
         self.places[point]
     }
 
-    /// The area of a point: a third of the area of the triangles around it.
+    /// The area of a point: a third of the area of its triangles.
     pub(super) fn area(&self, point: usize) -> f64 {
         self.areas[point]
     }
 
-    /// The connected piece that a point belongs to, named by its lowest point.
+    /// The connected piece of a point, identified by its lowest point.
     pub(super) fn piece(&self, point: usize) -> u32 {
         self.pieces[point]
     }

@@ -1,45 +1,43 @@
-//! How evenly weights pass from joint to joint.
+//! Smoothness of weights.
 
 use super::field::Fields;
 use super::point_graph::PointGraph;
 
-/// How smooth weights are.
+/// Smoothness of weights.
 ///
-/// A joint's weight bends by `b_j = ∫ |Δw_j| dA` over the surface, with `Δ` the Laplacian of the
-/// surface, by cotangents. That is a plain number: where a limb of girth `g` goes over from one
-/// joint to the next within a length `l`, each of the two bends by about `3 g/l`; where it jumps
-/// from point to point at a distance `h`, by `2 g/h`. At open edges the weight counts as going on
-/// unchanged beyond.
+/// The roughness of a joint's weight is `b_j = ∫ |Δw_j| dA` over the surface, with the cotangent
+/// Laplacian `Δ`. It has no unit: where a limb of girth `g` changes from one joint to the next over
+/// a length `l`, each of the two has a roughness of about `3 g/l`; where the weight jumps between
+/// points at a distance `h`, `2 g/h`. At open edges the weight is extended as a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Smoothness {
-    /// The mean of `b_j` over the joints, each by the area `∫ w_j dA` that it holds. 0 where
-    /// weights are the same everywhere; 5 to 20 is smooth.
+    /// The mean of `b_j` over the joints, weighted by the area `∫ w_j dA` that each holds. 0 if
+    /// weights are constant; 5 to 20 is smooth.
     pub roughness: f64,
-    /// What that would be if every point followed its heaviest joint alone: about as rough as
-    /// weights get on this mesh. Unlike the roughness of smooth weights, it grows as the mesh
-    /// gets finer.
+    /// The roughness if every point followed its heaviest joint alone: about the largest roughness
+    /// possible on this mesh. Unlike the roughness of smooth weights, it grows with the resolution
+    /// of the mesh.
     pub rigid_roughness: f64,
-    /// The place where a weight is least like those around it, if any differs.
+    /// The largest difference of a weight from its surroundings, if any.
     pub worst: Option<Kink>,
 }
 
-/// A weight that is unlike those around it.
+/// A weight that differs from its surroundings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Kink {
-    /// Which vertex.
+    /// The vertex.
     pub vertex: usize,
-    /// Whose weight.
+    /// The joint.
     pub joint: usize,
-    /// The weight less the mean of those of its neighbours, by the cotangent weights of the edges
-    /// between.
+    /// The weight minus the mean of its neighbours, weighted by the cotangents of the edges.
     pub size: f64,
 }
 
 impl Smoothness {
-    /// In a word, for people. On a coarse mesh any weights are rough, so the comparison with rigid
-    /// ones decides.
+    /// A rating in one word. On a coarse mesh any weights are rough, so the comparison with rigid
+    /// weights decides.
     pub fn word(&self) -> &'static str {
         let share = self.roughness / self.rigid_roughness.max(f64::MIN_POSITIVE);
         match share {
@@ -50,7 +48,7 @@ impl Smoothness {
         }
     }
 
-    /// Compares weights with the `rigid` ones that are made of them.
+    /// Compares weights with the `rigid` weights derived from them.
     pub(super) fn of(surface: &PointGraph, fields: &Fields, rigid: &Fields) -> Smoothness {
         let bends = bends(surface, fields);
         let kinks = bends.iter().filter_map(|bend| bend.worst);
@@ -62,7 +60,7 @@ impl Smoothness {
     }
 }
 
-/// How one joint's weight bends.
+/// The roughness of a joint's weight.
 struct Bend {
     /// `∫ w dA`.
     held_area: f64,
@@ -81,9 +79,8 @@ fn bends(surface: &PointGraph, fields: &Fields) -> Vec<Bend> {
     fields.map_joints(|joint, held, weights| bend(surface, joint, held, weights))
 }
 
-/// The Laplacian at a point, times the area around it, is `Σ c (w' − w)` over the neighbours with
-/// their cotangent weights `c`. It differs from zero only where the joint holds something, and
-/// right beside.
+/// The Laplacian at a point, times its area, is `Σ c (w' − w)` over its neighbours with their
+/// cotangent weights `c`. It is nonzero only where the joint has weight, and directly beside.
 fn bend(surface: &PointGraph, joint: usize, held: &[(u32, f64)], weights: &mut [f64]) -> Bend {
     let mut found = Bend {
         held_area: 0.0,

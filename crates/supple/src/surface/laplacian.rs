@@ -55,8 +55,8 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// Collects the edges of triangles whose vertices are welded. Triangles without area have edges,
-    /// but no angles.
+    /// Collects the edges of triangles whose vertices are welded. Triangles without area have
+    /// edges, but no angles.
     pub(crate) fn of(
         positions: &[Vec3],
         triangles: &[[u32; 3]],

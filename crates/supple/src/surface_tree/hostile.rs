@@ -170,8 +170,8 @@ impl Capsule {
             to,
             radius: 0.0,
         };
-        // No end lies beyond the two that are farthest apart. What is within a distance of a segment
-        // at both of its ends is so in between.
+        // No end lies beyond the two that are farthest apart. What is within a distance of a
+        // segment at both of its ends is so in between.
         let radius =
             |part: &Capsule| part.radius + around.distance(part.from).max(around.distance(part.to));
         around.radius = parts.iter().map(radius).fold(0.0, f64::max);

@@ -1,13 +1,13 @@
-//! Points to be found by their places.
+//! A grid of points for searches by position.
 
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// A cell is so many tolerances wide: most balls of that radius then lie in one cell.
+/// The width of a cell in tolerances: most balls of that radius then lie within one cell.
 const CELL_WIDTH: f64 = 8.0;
 
-/// Of a crowd of points in one cell no more than this many are looked at, so that no arrangement of
-/// points takes long.
+/// The largest number of points per cell that a search visits, so that no arrangement of points is
+/// slow.
 const MOST_PER_CELL: usize = 256;
 
 /// Points by the cells of a regular grid, to find those within a tolerance.
@@ -35,11 +35,11 @@ impl Grid {
         } else {
             1.0
         };
-        // Saturates, far out.
+        // Saturates far from the origin.
         point.to_array().map(|x| (x / width).floor() as i64)
     }
 
-    /// The points within the tolerance of a place, and their distances.
+    /// The points within the tolerance of a position, and their distances.
     pub(super) fn around<'a>(
         &'a self,
         points: &'a [DVec3],

@@ -1,8 +1,7 @@
-//! Mirror symmetry of a character: the plane, and which vertices and joints are each other's mirror
-//! image.
+//! Mirror symmetry of a character: the mirror plane, and the partners of vertices and joints.
 //!
-//! Joints whose names say that they are partners (`.L` and `.R`, `Left` and `Right`: `names.rs`)
-//! are; all others by their places. Points are partners by their places.
+//! Joints are partners if their names say so (`.L` and `.R`, `Left` and `Right`: `names.rs`); all
+//! others by position. Points are partners by position.
 
 mod grid;
 mod names;
@@ -13,21 +12,20 @@ use crate::surface::{Weld, weld_positions};
 use glam::DVec3;
 use grid::Grid;
 
-/// Points are partners if one lies this near to the mirror image of the other, as a share of the
-/// extent: what modelling tools and files round.
+/// The tolerance of mirrored points, relative to the extent: the rounding of modelling tools and
+/// files.
 const POINT_TOLERANCE: f64 = 5e-4;
 
-/// Joints are placed less exactly than the surface is mirrored.
+/// The tolerance of mirrored joints, which are placed less exactly than the surface.
 const JOINT_TOLERANCE: f64 = 1e-2;
 
-/// A character is symmetric if at least this share of its points have a partner, and this share of
-/// its joints.
+/// The smallest share of points, and of joints, with a partner for a character to be symmetric.
 const LEAST_MATCHED: f64 = 0.75;
 
-/// A plane that is tried later must match so much more to be preferred.
+/// The margin by which a later plane must match more to be preferred.
 const CLEARLY_BETTER: f64 = 0.05;
 
-/// So many points, evenly picked, tell which of several planes is worth a closer look.
+/// The number of evenly chosen points by which planes are compared first.
 const SAMPLE: usize = 1000;
 
 /// A plane of points `p` with `normal · p = offset`.
@@ -41,12 +39,12 @@ pub struct MirrorPlane {
 }
 
 impl MirrorPlane {
-    /// The name of the axis that it stands across, or nearly.
+    /// The name of the axis nearest to the normal.
     pub fn axis_name(&self) -> &'static str {
         ["X", "Y", "Z"][self.normal.abs().max_position()]
     }
 
-    /// The plane across a direction of unit length that goes through a point.
+    /// The plane with a unit normal through a point.
     pub fn through(point: DVec3, normal: DVec3) -> MirrorPlane {
         MirrorPlane {
             normal,
@@ -54,7 +52,7 @@ impl MirrorPlane {
         }
     }
 
-    /// How far in front of the plane a point is; negative behind it.
+    /// The signed distance of a point from the plane.
     pub fn side(&self, point: DVec3) -> f64 {
         self.normal.dot(point) - self.offset
     }
@@ -65,9 +63,9 @@ impl MirrorPlane {
     }
 }
 
-/// Who is whose mirror image.
+/// The partners of vertices and joints across a mirror plane.
 ///
-/// Partners are mutual: a point that no point mirrors back has none. What lies on the plane is its
+/// Partners are mutual: a point that no point mirrors back to has none. A point on the plane is its
 /// own partner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symmetry {
@@ -80,13 +78,12 @@ pub struct Symmetry {
 }
 
 impl Symmetry {
-    /// The symmetry of a character, if it has one: at least three quarters of its distinct points
-    /// and of its joints have partners in the mirrored place.
+    /// Finds the symmetry of a character: at least three quarters of its distinct points and of its
+    /// joints must have partners at their mirrored positions.
     ///
-    /// Tried are planes across X, then Z, then Y, through the middle of the bounding box, the
-    /// origin, the middle of the joints and that of the joints paired by name (a sword in one
-    /// hand moves the first, not the others). The first wins unless a later one matches clearly
-    /// more.
+    /// Tests planes across X, then Z, then Y, through the middle of the bounding box, the origin,
+    /// the mean of the joints, and the mean of the joints paired by name (a sword in one hand moves
+    /// the first, not the others). The first plane wins unless a later one matches clearly more.
     pub fn of(mesh: &Mesh, skeleton: &Skeleton) -> Option<Symmetry> {
         let character = Places::of(mesh, skeleton);
         let plane = character.best_plane(&[DVec3::X, DVec3::Z, DVec3::Y])?;
@@ -94,17 +91,15 @@ impl Symmetry {
         (found.matched_points >= LEAST_MATCHED).then_some(found)
     }
 
-    /// The plane of a surface that is symmetric by itself, whatever moves it: found as by
-    /// [`Symmetry::of`].
+    /// Finds the mirror plane of a surface regardless of its joints, as [`Symmetry::of`] does.
     pub(crate) fn plane_of_surface(mesh: &Mesh) -> Option<MirrorPlane> {
         let surface = Places::new(mesh, Vec::new(), &[]);
         surface.best_plane(&[DVec3::X, DVec3::Z, DVec3::Y])
     }
 
-    /// The partners across a direction of unit length, however few: for characters that are not
-    /// quite symmetric. The plane is the one that [`Symmetry::of`] would find there, else it
-    /// goes through the middle of the joints that are paired by name, or of the surface. Nothing
-    /// without a surface.
+    /// The partners across a plane with a given unit normal, however few: for characters that are
+    /// not quite symmetric. The plane is the one that [`Symmetry::of`] would find there, else
+    /// through the middle of the joints paired by name, or of the surface. None without a surface.
     pub fn along(mesh: &Mesh, skeleton: &Skeleton, normal: DVec3) -> Option<Symmetry> {
         let character = Places::of(mesh, skeleton);
         let middle = character.middle_of_named.or(character.middle)?;
@@ -122,15 +117,14 @@ impl Symmetry {
         self.plane
     }
 
-    /// The first vertex at the mirror image of a vertex; nothing where there is none, or no such
-    /// vertex.
+    /// The first vertex at the mirror image of a vertex; none if there is none, or no such vertex.
     pub fn vertex_partner(&self, vertex: usize) -> Option<usize> {
         let partner = self.vertex_partners.get(vertex).copied().flatten()?;
         Some(partner as usize)
     }
 
-    /// The joint whose name says that it is a joint's mirror image (`arm.L` and `arm.R`), else the
-    /// one that is there.
+    /// The joint paired by name with a joint (`arm.L` and `arm.R`), else the joint at its mirrored
+    /// position.
     pub fn joint_partner(&self, joint: usize) -> Option<usize> {
         let partner = self.joint_partners.get(joint).copied().flatten()?;
         Some(partner as usize)
@@ -146,13 +140,13 @@ impl Symmetry {
         self.matched_joints
     }
 
-    /// Whether a place is its own mirror image, as nearly as points are those of each other.
+    /// Whether a position is its own mirror image, within the tolerance of points.
     pub(crate) fn is_on_plane(&self, place: DVec3) -> bool {
         2.0 * self.plane.side(place).abs() <= self.point_tolerance
     }
 }
 
-/// The distinct points and the joints of a character, ready to be looked up.
+/// The distinct points and the joints of a character, prepared for searches.
 struct Places {
     weld: Weld,
     points: Vec<DVec3>,
@@ -160,11 +154,11 @@ struct Places {
     bones: Vec<BindBone>,
     heads: Vec<DVec3>,
     joint_grid: Grid,
-    /// The partners of joints whose names tell them.
+    /// The partners of joints by name.
     named: Vec<Option<u32>>,
     /// The middle of the surface.
     middle: Option<DVec3>,
-    /// The middle one of the middles of the joints that are paired by name, on each axis.
+    /// The median of the middles of the joints paired by name, on each axis.
     middle_of_named: Option<DVec3>,
 }
 
@@ -196,8 +190,7 @@ impl Places {
         }
     }
 
-    /// The plane across one of some directions that matches most of the character, if it matches
-    /// enough.
+    /// The plane with one of some normals that matches most of the character, if it matches enough.
     fn best_plane(&self, normals: &[DVec3]) -> Option<MirrorPlane> {
         let joints = middle_of(&self.heads);
         let through = [self.middle?, DVec3::ZERO, joints];
@@ -215,7 +208,7 @@ impl Places {
         best.map(|(_, plane)| plane)
     }
 
-    /// About which share of the points has a partner.
+    /// An estimate of the share of points with a partner.
     fn sampled_share(&self, plane: &MirrorPlane) -> f64 {
         let step = (self.points.len() / SAMPLE).max(1);
         let sample = self.points.iter().step_by(step);
@@ -225,7 +218,7 @@ impl Places {
         matched.count() as f64 / sample.len().max(1) as f64
     }
 
-    /// Which share of the joints has a partner that lies in the mirrored place, too.
+    /// The share of joints whose partner is at the mirrored position.
     fn share_in_place(&self, plane: &MirrorPlane) -> f64 {
         let in_place = |(joint, partner): (usize, Option<u32>)| {
             let place = plane.mirrored(self.heads[joint]);
@@ -261,7 +254,7 @@ impl Places {
         }
     }
 
-    /// By name, and the others by their places, if each is what the other finds in the mirror.
+    /// Pairs by name, and the others by position if both agree.
     fn joint_partners(&self, plane: &MirrorPlane) -> Vec<Option<u32>> {
         let by_place = |joint: usize| match self.named[joint] {
             None => self.joint_at_image(plane, joint),
@@ -272,15 +265,16 @@ impl Places {
         named.map(|(named, by_place)| named.or(by_place)).collect()
     }
 
-    /// Of the joints that no name pairs, the one at the mirror image of a joint. In one place a
-    /// joint is its own partner, else the one whose bone ends in the mirrored place.
+    /// For joints without a partner by name, the joint at the mirrored position. Of joints at one
+    /// position, a joint is its own partner if it is among them, else the one whose bone ends at
+    /// the mirrored position.
     fn joint_at_image(&self, plane: &MirrorPlane, joint: usize) -> Option<u32> {
         let head = plane.mirrored(self.bones[joint].head);
         let tail = plane.mirrored(self.bones[joint].tail);
         let near = self.joint_grid.around(&self.heads, head);
         let near = near.filter(|&(_, other)| self.named[other as usize].is_none());
         let ordered = near.map(|(distance, other)| {
-            // Joints in one place are there up to rounding.
+            // Joints at one position are equal up to rounding.
             let steps = (distance / self.grid.tolerance).round() as u64;
             let is_another = other as usize != joint;
             let end = self.bones[other as usize].tail.distance(tail);
@@ -296,7 +290,7 @@ impl Places {
     }
 }
 
-/// Only those partners who agree.
+/// Keeps only mutual partners.
 fn mutual(partners: Vec<Option<u32>>) -> Vec<Option<u32>> {
     let agrees = |(item, partner): (usize, &Option<u32>)| {
         partner.filter(|&partner| partners[partner as usize] == Some(item as u32))
@@ -304,7 +298,7 @@ fn mutual(partners: Vec<Option<u32>>) -> Vec<Option<u32>> {
     partners.iter().enumerate().map(agrees).collect()
 }
 
-/// The share of those who have a partner; all of none.
+/// The share of entries with a partner; 1 if there are none.
 fn share(partners: &[Option<u32>]) -> f64 {
     match partners.len() {
         0 => 1.0,
@@ -312,7 +306,7 @@ fn share(partners: &[Option<u32>]) -> f64 {
     }
 }
 
-/// The middle one of the middles of pairs, on each axis.
+/// The median of the middles of pairs, on each axis.
 fn middle_of_pairs(partners: &[Option<u32>], places: &[DVec3]) -> Option<DVec3> {
     let middle_on = |axis: usize| {
         let middles = partners.iter().enumerate().filter_map(|(item, partner)| {
@@ -434,7 +428,7 @@ mod tests {
     fn names_count_before_places_and_ends_of_bones_tell_joints_apart() {
         let ([a, b], side) = ([DVec3::X, DVec3::X * 3.0], DVec3::new(1.0, 2.0, 0.0));
         let mesh = points(&[[-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]]);
-        // The named ones are nowhere near each other's mirror image.
+        // The named ones are not near each other's mirror image.
         let skeleton = skeleton(&[
             ("", a),
             ("", -a),
@@ -446,7 +440,8 @@ mod tests {
         let found = Symmetry::across(&mesh, &skeleton, plane);
         let partners = [0, 1, 2, 3, 4].map(|joint| found.joint_partner(joint));
         assert_eq!(partners, [1, 0, 3, 2, 4].map(Some));
-        // On each side two joints in one place, one with a bone upwards, one with a bone downwards.
+        // Two joints at one position on each side, one with a bone upwards, one with a bone
+        // downwards.
         let node = |parent, place: DVec3| Node {
             name: String::new(),
             parent,

@@ -1,10 +1,10 @@
-//! Joints that are partners by their names: `.L` and `.R`, `_l` and `_r`, `Left` and `Right`, in
-//! any case and at any place of the name.
+//! Joints paired by name: `.L` and `.R`, `_l` and `_r`, `Left` and `Right`, in any case and at any
+//! position in the name.
 
 use super::mutual;
 use std::collections::HashMap;
 
-/// The partner of every name that says on which side it is, if there is one of the other side.
+/// The partner of every name with a side mark, if the name of the other side exists.
 pub(super) fn partners(names: &[&str]) -> Vec<Option<u32>> {
     let folded: Vec<String> = names
         .iter()
@@ -18,7 +18,7 @@ pub(super) fn partners(names: &[&str]) -> Vec<Option<u32>> {
         same.push(item as u32);
     }
     let partner = |(item, name): (usize, &&str)| {
-        // A node may be bound in several ways: the first is paired with the first.
+        // A node may be bound several times: the first joints are paired with each other.
         let place = places[item];
         let mut others = names_of_other_side(name).into_iter();
         others.find_map(|other| known.get(other.as_str())?.get(place).copied())
@@ -26,11 +26,11 @@ pub(super) fn partners(names: &[&str]) -> Vec<Option<u32>> {
     mutual(names.iter().enumerate().map(partner).collect())
 }
 
-/// Of a name with more marks of a side than this, only the first are turned one by one: each makes
-/// a name as long as the whole.
+/// For names with more side marks than this, only the first ones are replaced one by one: each
+/// replacement makes a copy of the name.
 const MOST_MARKS: usize = 8;
 
-/// A letter in lower case, where that is one letter.
+/// A letter in lower case, if that is a single letter.
 fn in_lower_case(letter: char) -> char {
     let mut lower = letter.to_lowercase();
     match (lower.next(), lower.next()) {
@@ -39,14 +39,13 @@ fn in_lower_case(letter: char) -> char {
     }
 }
 
-/// Names that the counterpart may have, in lower case: every mark of a side turned to the other
-/// side, then each one alone.
+/// Possible names of the counterpart in lower case: every side mark replaced, then each mark alone.
 ///
-/// Any name may be tried, since only one that exists counts: "bright" finds no "bleft".
+/// Any name may be tried, since only existing names count: "bright" finds no "bleft".
 fn names_of_other_side(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let lower: Vec<char> = letters.iter().copied().map(in_lower_case).collect();
-    // Where a mark begins, how long it is, and what it becomes.
+    // The start of each mark, its length, and its replacement.
     let mut marks: Vec<(usize, usize, &str)> = Vec::new();
     let mut at = 0;
     while at < lower.len() {
@@ -96,7 +95,7 @@ fn starts_with(letters: &[char], word: &str) -> bool {
     letters.len() >= word.len() && word.chars().zip(letters).all(|(a, &b)| a == b)
 }
 
-/// A letter that is a word: nothing but signs and digits around it, or a change of case (`LArm`,
+/// Whether a letter is a word by itself: between signs and digits, or at a change of case (`LArm`,
 /// `armL`).
 fn stands_alone(letters: &[char], at: usize) -> bool {
     let letter = letters[at];

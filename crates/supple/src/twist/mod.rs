@@ -1,31 +1,31 @@
-//! Twist joints: a bone split in its middle by one more joint, so that a twist is spread along it.
+//! Twist joints: an additional joint in the middle of a bone that spreads a twist along it.
 //!
-//! `centers-of-rotation.txt`, §4, Fig. 4 and 5. With smooth weights a wrist's twist happens within
-//! a finger's breadth of the wrist, where in life it runs down the whole forearm. So the bone gets
-//! a second joint, and what the bone holds of a vertex, `w`, is divided between them,
+//! `centers-of-rotation.txt`, §4, Fig. 4 and 5. With smooth weights, the twist of a wrist happens
+//! within a finger's breadth of the wrist, whereas a real twist runs down the whole forearm. So the
+//! bone gets a second joint, and the weight `w` of the bone on a vertex is divided between them,
 //!
-//! `w' = w · e` and `w ← w − w'`, with `e` the place of the vertex along the bone, 0 at the joint
-//! and 1 at its end (eq. 8 of Jacobson and Sorkine 2011, clamped).
+//! `w' = w · e` and `w ← w − w'`, with `e` the position of the vertex along the bone, 0 at the
+//! joint and 1 at the end (eq. 8 of Jacobson and Sorkine 2011, clamped).
 //!
-//! The ramp is linear over the whole bone, as in the paper, though the new joint sits in the
-//! middle: there the two halves hold the skin alike, as any two bones do at the joint between them,
-//! and the twist grows evenly from one end to the other. A steeper ramp would only move the
-//! wringing from the wrist to the middle of the bone.
+//! The ramp is linear over the whole bone, as in the paper, although the new joint is in the
+//! middle: there both joints hold the skin equally, as two bones do at the joint between them, and
+//! the twist grows evenly from one end to the other. A steeper ramp would only move the
+//! candy-wrapper artifact from the wrist to the middle of the bone.
 //!
-//! The new joint is a child of the split one, rests where the split one carries it, and turns about
-//! nothing but the bone, so that a pose without twist looks as before. Nothing hangs on it: the
-//! child at the bone's end keeps its parent and with it its motion, to the bit. What it turns by
-//! depends on which twist is to be spread ([`TwistOf`]):
+//! The new joint is a child of the split one, rests where the split one carries it, and rotates
+//! only about the bone, so that a pose without twist is unchanged. Nothing is attached to it: the
+//! child at the end of the bone keeps its parent and thus its motion, bit for bit. The rotation of
+//! the new joint depends on the twist to be spread ([`TwistOf`]):
 //!
-//! - **the child's** (a wrist, on the forearm): half of it. The skin turns by 0 at the elbow, a
-//!   half at the wrist, all in the hand. `w' = w e`.
+//! - **the child's** (a wrist, on the forearm): half of it. The skin rotates by 0 at the elbow, by
+//!   half the twist at the wrist, and by all of it in the hand. `w' = w e`.
 //! - **the joint's own** (a shoulder that rolls, on the upper arm): half of it backwards, since the
-//!   joint itself has all of it and must keep it for what hangs on it. The skin near the shoulder
-//!   follows the new joint, `w' = w (1 − e)`: nothing in the trunk, a half at the shoulder, all at
-//!   the elbow.
+//!   joint itself has the whole twist and must keep it for its children. The skin near the shoulder
+//!   follows the new joint, `w' = w (1 − e)`: it rotates by 0 in the trunk, by half the twist at
+//!   the shoulder, and by all of it at the elbow.
 //!
-//! Of `rotation = swing · twist`, both relative to rest, the angle of the twist is the same in
-//! whichever order the two come.
+//! In `rotation = swing · twist`, both relative to rest, the angle of the twist does not depend on
+//! the order of the two.
 
 mod over_time;
 
@@ -40,167 +40,168 @@ use glam::{DAffine3, DQuat, DVec3};
 use over_time::{Turning, turning};
 use thiserror::Error;
 
-/// What the new joint takes of a twist: half of it.
+/// The share of the twist that the new joint takes.
 const SHARE: f64 = 0.5;
 
-/// A joint that turns by no more than this in radians, a tenth of a degree, does not turn: files
-/// round rotations, to 16 bits or fewer where they are small, and no eye sees it.
+/// The smallest rotation of a twist joint in radians, a tenth of a degree: files round rotations,
+/// sometimes to 16 bits, and smaller ones are invisible.
 const LEAST_TURN: f64 = 0.1 * std::f64::consts::PI / 180.0;
 
-/// Which twist a split bone spreads.
+/// The twist that a split bone spreads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistOf {
-    /// That of the joint at the bone's end, as of a wrist over the forearm.
+    /// The twist of the joint at the end of the bone, such as a wrist over the forearm.
     Child,
-    /// That of the split joint itself against the one above it, as of a shoulder over the upper
-    /// arm.
+    /// The twist of the split joint itself relative to its parent, such as a shoulder over the
+    /// upper arm.
     Joint,
 }
 
-/// How to split a bone. By default all is found out.
+/// Options of splitting a bone. By default everything is derived from the character.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TwistOptions {
-    /// The joint at which the bone ends, one right below the split one. By default the bone is the
-    /// one that runs nearest to the skin that the joint holds.
+    /// The joint at the end of the bone, a child of the split joint. By default, the child whose
+    /// bone is nearest to the skin that the joint holds.
     pub toward: Option<usize>,
-    /// Which twist to spread. By default the one that is larger in the clips; the child's where no
-    /// clip twists either, or both as much but for rounding.
+    /// The twist to spread. By default the larger one in the clips; the child's if no clip twists,
+    /// or if both are equal up to rounding.
     pub twist_of: Option<TwistOf>,
-    /// The name of the new joint. By default that of the split one with `_twist` after it.
+    /// The name of the new joint. By default the name of the split joint with `_twist` appended.
     pub name: Option<String>,
 }
 
-/// A character with one more joint.
+/// A character with a twist joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twisted {
-    /// The character. Nodes and joints behind the new ones have moved up.
+    /// The character. Nodes and joints after the new ones are renumbered.
     pub asset: Asset,
-    /// What was added.
+    /// The added joint.
     pub added: TwistJoint,
 }
 
-/// A joint that was added to spread a twist. Nodes are those of the new skeleton.
+/// A joint that was added to spread a twist. Nodes are indices in the new skeleton.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwistJoint {
     /// Its node.
     pub node: usize,
     /// The node of the joint whose bone was split; its parent.
     pub split: usize,
-    /// The node of the joint at which the bone ends.
+    /// The node of the joint at the end of the bone.
     pub toward: usize,
-    /// What turns it.
+    /// The driver of its rotation.
     pub driver: TwistDriver,
-    /// How many vertices follow it, more or less.
+    /// The number of vertices with weight on it.
     pub vertex_count: usize,
-    /// Where it turns farthest in all clips, if any clip turns it by more than rounding.
+    /// Its largest rotation in all clips, if it exceeds rounding.
     pub largest: Option<LargestTurn>,
 }
 
-/// How a twist joint follows a pose.
+/// Driver of a twist joint: how it follows a pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwistDriver {
     /// Which twist it spreads.
     pub twist_of: TwistOf,
-    /// The node whose twist it is …
+    /// The node whose twist is used …
     pub source: usize,
-    /// … against this node above it.
+    /// … relative to this ancestor.
     pub against: usize,
-    /// The rotation of the one in the frame of the other at rest.
+    /// The rest rotation of the source in the frame of the ancestor.
     pub rest: DQuat,
-    /// The direction of the bone in the frame of the split joint, and in that of the new one.
+    /// The direction of the bone in the frames of the split joint and of the new one.
     pub axis: DVec3,
-    /// By which part of the twist the new joint turns; negative where it takes back what it is
-    /// carried by.
+    /// The share of the twist by which the new joint rotates; negative if it takes back the
+    /// rotation of its parent.
     pub share: f64,
 }
 
-/// The farthest turn of a twist joint.
+/// Largest rotation of a twist joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LargestTurn {
-    /// Which clip.
+    /// The clip.
     pub clip: usize,
-    /// When, in seconds.
+    /// The time in seconds.
     pub time: f64,
-    /// By how much, in radians about the bone.
+    /// The angle about the bone in radians.
     pub angle: f64,
 }
 
-/// Why a bone cannot be split.
+/// Error from splitting a bone.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum TwistError {
-    /// There is no such joint.
+    /// The joint does not exist.
     #[error("there is no joint {joint}: the skeleton has {joints} joints")]
     NoSuchJoint {
         /// The joint named.
         joint: usize,
-        /// How many there are.
+        /// The number of joints.
         joints: usize,
     },
-    /// Nothing below.
+    /// The joint has no child.
     #[error("joint '{joint}' is the last of its chain: it has no bone to split")]
     LastOfChain {
         /// The joint's name.
         joint: String,
     },
-    /// The bone ends elsewhere.
+    /// The given end of the bone is not a child of the joint.
     #[error("the bone of joint '{joint}' cannot end at '{toward}', which is not right below it")]
     NotBelow {
         /// The joint's name.
         joint: String,
-        /// The name of the joint that was to be its end.
+        /// The name of the given end.
         toward: String,
     },
-    /// Both ends on one spot.
+    /// Both ends of the bone are at the same position.
     #[error("joint '{joint}' and joint '{toward}' are on the same spot: there is no bone to split")]
     NoLength {
         /// The joint's name.
         joint: String,
-        /// The name of the joint at the bone's end.
+        /// The name of the joint at the end of the bone.
         toward: String,
     },
-    /// There is a joint in the middle of the bone.
+    /// The bone already has a joint in its middle.
     #[error("the bone from '{joint}' to '{toward}' is split already, by '{by}'")]
     AlreadySplit {
         /// The joint's name.
         joint: String,
-        /// The name of the joint at the bone's end.
+        /// The name of the joint at the end of the bone.
         toward: String,
         /// The name of the joint in its middle.
         by: String,
     },
-    /// The joint holds nothing of the surface, or nothing where the new one would hold it.
+    /// The joint holds no skin along the bone that the new joint could take over.
     #[error("joint '{joint}' holds no skin along its bone: there is nothing to divide")]
     HoldsNothing {
         /// The joint's name.
         joint: String,
     },
-    /// No joint above against which it could twist.
+    /// The joint has no parent joint to twist against.
     #[error("no joint is above '{joint}', so that it has no twist of its own to spread")]
     NothingAbove {
         /// The joint's name.
         joint: String,
     },
-    /// A node has that name.
+    /// The name is taken.
     #[error("there is a node '{0}' already")]
     NameTaken(String),
-    /// More joints or influences than can be numbered.
+    /// Too many joints or influences.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// Numbers beyond all bounds.
+    /// A number is not finite.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
-    /// Weights that do not fit the skeleton.
+    /// The weights do not fit the skeleton.
     #[error(transparent)]
     Rig(#[from] RigError),
 }
 
-/// Splits the bone of a joint by a new joint in its middle; everything else stays as it was.
+/// Splits the bone of a joint by a new joint in its middle; everything else is unchanged.
 ///
 /// # Errors
 ///
-/// If there is no such joint, its bone cannot be split or follows no twist, or the name is taken.
+/// Fails if the joint does not exist, its bone cannot be split or follows no twist, or the name is
+/// taken.
 pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twisted, TwistError> {
     let bone = Bone::find(&asset.rig, joint, options.toward)?;
     let skeleton = asset.rig.skeleton();
@@ -265,13 +266,13 @@ pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twis
 }
 
 impl TwistDriver {
-    /// The twist of a pose against rest, about the bone, in (−π, π].
+    /// The twist of a pose about the bone relative to rest, in (−π, π].
     ///
-    /// Of a twist by more than half a turn a single pose cannot tell; clips are followed from key
-    /// to key instead.
+    /// A single pose does not show twists beyond half a turn; clips are followed from key to key
+    /// instead.
     pub fn twist(&self, skeleton: &Skeleton, pose: &Pose) -> f64 {
         let rotation = rotation_between(skeleton, pose, self.against, self.source);
-        // Seen from the split joint, which is above the one and is the other.
+        // Relative to the split joint, which is above one of the two nodes and is the other.
         let from_rest = match self.twist_of {
             TwistOf::Child => rotation * self.rest.conjugate(),
             TwistOf::Joint => self.rest.conjugate() * rotation,
@@ -281,7 +282,7 @@ impl TwistDriver {
 }
 
 impl TwistJoint {
-    /// Turns the joint as the rest of a pose asks for: for poses that come from no clip.
+    /// Rotates the joint to follow a pose that does not come from a clip.
     pub fn follow(&self, skeleton: &Skeleton, pose: &mut Pose) {
         let angle = self.driver.share * self.driver.twist(skeleton, pose);
         if let Some(local) = pose.locals.get_mut(self.node) {
@@ -298,21 +299,21 @@ impl TwistJoint {
 struct Bone {
     /// The node of its joint.
     node: usize,
-    /// The joints on that node, which several skins may bind in several ways.
+    /// The joints on that node; several skins may bind it, each with its own bind matrix.
     joints: Vec<usize>,
     /// The node of the joint at its end.
     toward: usize,
-    /// From its head to its end in the frame of its node, where both rest. That is the same for
-    /// all skins, in whatever pose they were bound.
+    /// The vector from head to end in the rest frame of its node. It is the same for all skins,
+    /// whatever pose they were bound in.
     along: DVec3,
     held: Vec<HeldSkin>,
 }
 
-/// What a joint holds of a vertex.
+/// A vertex held by a joint.
 struct HeldSkin {
     vertex: usize,
     joint: usize,
-    /// The vertex as the joint's node sees it.
+    /// The position of the vertex in the frame of the joint's node.
     point: DVec3,
     weight: f64,
 }
@@ -367,8 +368,8 @@ impl Bone {
                 toward
             }
             None => {
-                // Of two joints in one direction, as a helper on the way to the wrist, the farther
-                // one is nearer to all of the skin.
+                // Of two joints in one direction, such as a helper joint before the wrist, the
+                // farther one is nearer to all of the skin.
                 let distance = |toward: usize| {
                     let along = place_in(skeleton, node, toward);
                     let bone = from_origin(along);
@@ -412,7 +413,7 @@ impl Bone {
     }
 }
 
-/// What some joints hold, by rising vertices.
+/// The vertices held by some joints, in rising order.
 fn held_skin(rig: &Rig, joints: &[usize]) -> Vec<HeldSkin> {
     let mut held = Vec::new();
     for (vertex, position) in rig.mesh().positions().iter().enumerate() {
@@ -431,7 +432,7 @@ fn held_skin(rig: &Rig, joints: &[usize]) -> Vec<HeldSkin> {
     held
 }
 
-/// A bone as its own joint sees it.
+/// A bone in the frame of its own joint.
 fn from_origin(along: DVec3) -> BindBone {
     BindBone {
         head: DVec3::ZERO,
@@ -439,13 +440,13 @@ fn from_origin(along: DVec3) -> BindBone {
     }
 }
 
-/// The nodes from one below `from` down to `to`, upwards.
+/// The nodes from `to` upwards to the child of `from`.
 fn path_up(skeleton: &Skeleton, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
     let up = std::iter::successors(Some(to), |&node| skeleton.nodes().get(node)?.parent);
     up.take_while(move |&node| node != from)
 }
 
-/// Where a node rests in the frame of one above it.
+/// The rest position of a node in the frame of an ancestor.
 fn place_in(skeleton: &Skeleton, from: usize, to: usize) -> DVec3 {
     let up = path_up(skeleton, from, to);
     up.fold(DVec3::ZERO, |place, node| {
@@ -454,7 +455,7 @@ fn place_in(skeleton: &Skeleton, from: usize, to: usize) -> DVec3 {
     })
 }
 
-/// How a node is turned in the frame of one above it. Scales on the way do not count.
+/// The rotation of a node in the frame of an ancestor, without scales in between.
 fn rotation_between(skeleton: &Skeleton, pose: &Pose, from: usize, to: usize) -> DQuat {
     let up = path_up(skeleton, from, to);
     let rotation = up.fold(DQuat::IDENTITY, |rotation, node| {
@@ -464,7 +465,7 @@ fn rotation_between(skeleton: &Skeleton, pose: &Pose, from: usize, to: usize) ->
     rotation.normalize()
 }
 
-/// What a message calls the joint on a node.
+/// The name of the joint on a node in messages.
 fn label(skeleton: &Skeleton, node: usize) -> String {
     let mut joints = skeleton.joints().iter();
     let joint = joints.position(|joint| joint.node == node);
@@ -483,7 +484,7 @@ fn free_name(skeleton: &Skeleton, node: usize) -> String {
     names.find(|name| !is_taken(name)).unwrap_or(name)
 }
 
-/// What turns the new joint, with nodes as they were, and how it turns in every clip.
+/// The driver of the new joint, in the old node numbering, and its rotation in every clip.
 fn choose_driver(
     asset: &Asset,
     bone: &Bone,
@@ -533,11 +534,11 @@ fn choose_driver(
     }
 }
 
-/// How the skin of a bone is divided between its two joints.
+/// The division of the skin of a bone between its two joints.
 struct Division {
-    /// The joints that give some of their skin to a new joint each.
+    /// The joints that give up some of their weights, to a new joint each.
     joints: Vec<usize>,
-    /// The part that vertices give, where that is something: rising vertices, (joint, part).
+    /// The nonzero weights that vertices give up: vertices in rising order, (joint, weight).
     given: Vec<(usize, usize, f64)>,
     vertex_count: usize,
 }
@@ -551,7 +552,7 @@ impl Division {
                 TwistOf::Child => held.weight * along,
                 TwistOf::Joint => held.weight * (1.0 - along),
             };
-            // Less than weights can express is nothing.
+            // Shares below the resolution of weights are dropped.
             let counts = part > f64::from(f32::EPSILON);
             counts.then_some((held.vertex, held.joint, part))
         });
@@ -573,7 +574,7 @@ impl Division {
     }
 }
 
-/// How nodes and joints are numbered once the new ones are among them.
+/// The numbering of nodes and joints with the new ones.
 struct Numbering {
     new_node: usize,
     first_new_joint: usize,
@@ -581,7 +582,7 @@ struct Numbering {
 }
 
 impl Numbering {
-    /// The new node comes last of all that is below the split one, as if a file had listed it
+    /// The new node is placed after all descendants of the split one, as if a file had listed it
     /// there.
     fn new(skeleton: &Skeleton, bone: &Bone, new_joints: usize) -> Numbering {
         let mut is_below = vec![false; skeleton.nodes().len()];
@@ -633,9 +634,9 @@ impl Numbering {
         name: String,
         divided: &[usize],
     ) -> Result<Skeleton, SkeletonError> {
-        // `joint_from_bind` of the new joint is that of the split one, seen from the middle of the
-        // bone. Files round it, so the middle is moved by as much: then at rest both joints
-        // carry the skin alike, whatever the rounding.
+        // `joint_from_bind` of the new joint is that of the split one, relative to the middle of
+        // the bone. Files round it, so the middle is moved by the same rounding: at rest both
+        // joints then carry the skin equally.
         let bind_of = |joint: usize| old.joints()[joint].joint_from_bind;
         let seen_from = |middle: DVec3, bind: DAffine3| {
             let exact = DAffine3::from_translation(-middle) * bind;

@@ -1,4 +1,4 @@
-//! A twist over the time of a clip, followed from key to key.
+//! The twist over time in a clip, tracked from key to key.
 
 use super::{TwistDriver, path_up};
 use crate::clip::{Channel, Clip, Curve, Interpolation, Track};
@@ -7,24 +7,24 @@ use crate::skeleton::Skeleton;
 use glam::{DQuat, DVec3};
 use std::f64::consts::{PI, TAU};
 
-/// How far the written twist may be from the true one between its keys: 0.15°. The joint turns by
-/// half of it, and stays within a tenth of a degree with room to spare.
+/// The largest error of the stored twist between its keys: 0.15°. The joint rotates by half of it,
+/// and stays within a tenth of a degree.
 const TOLERANCE: f64 = 0.15 * PI / 180.0;
 
-/// How often the time between two keys is halved at most. Where a swing comes near to half a turn,
-/// its twist is no smooth function.
+/// The largest number of bisections between two keys. Near a swing of half a turn, the twist is not
+/// a smooth function.
 const HALVINGS: u32 = 8;
 
-/// The twist of a clip at its keys, straight from one to the next, or in steps.
+/// The twist of a clip at its keys, with linear interpolation or steps.
 pub(super) struct Turning {
     keys: Vec<(f32, f64)>,
     steps: bool,
 }
 
-/// The twist that a clip gives to the source of a driver; none if it does not turn it.
+/// The twist of a driver's source in a clip; none if the clip does not rotate it.
 ///
-/// The twist of an interpolated rotation is no interpolation of twists, so keys are added until it
-/// is one. It is followed in time: whoever turns by 350° has turned by 350°, not by −10°.
+/// The twist of an interpolated rotation is not an interpolation of twists, so keys are added until
+/// it is. It is tracked over time: a rotation by 350° is 350°, not −10°.
 pub(super) fn turning(skeleton: &Skeleton, clip: &Clip, driver: &TwistDriver) -> Option<Turning> {
     let path: Vec<usize> = path_up(skeleton, driver.against, driver.source).collect();
     let turns = |track: &&Track| matches!(track.channel, Channel::Rotation { node } if path.contains(&node));
@@ -34,7 +34,7 @@ pub(super) fn turning(skeleton: &Skeleton, clip: &Clip, driver: &TwistDriver) ->
         times.extend(track.curve.times());
     }
     times.sort_by(f32::total_cmp);
-    // Also where one is −0 and one is 0.
+    // Also if one is −0 and the other 0.
     times.dedup_by(|next, kept| *next == *kept);
     let (&first, rest) = times.split_first()?;
     let steps = tracks
@@ -65,18 +65,18 @@ pub(super) fn turning(skeleton: &Skeleton, clip: &Clip, driver: &TwistDriver) ->
     })
 }
 
-/// Goes through a clip and writes down the twist.
+/// Samples a clip and records the twist.
 struct Follower<'a> {
     skeleton: &'a Skeleton,
     driver: &'a TwistDriver,
-    /// The clip without all that does not matter here.
+    /// The clip without irrelevant tracks.
     source: Clip,
     pose: Pose,
     keys: Vec<(f32, f64)>,
 }
 
 impl Follower<'_> {
-    /// The twist at a time; of all angles that mean the same, the one nearest to another.
+    /// The twist at a time; of all equivalent angles, the one nearest to a given angle.
     fn twist_near(&mut self, near: f64, time: f32) -> f64 {
         self.source.sample(f64::from(time), &mut self.pose);
         let twist = self.driver.twist(self.skeleton, &self.pose);
@@ -92,8 +92,8 @@ impl Follower<'_> {
         self.keys.push((time, twist));
     }
 
-    /// Adds what is needed up to a key of the clip. There a curve may jump, so that the moment
-    /// before is looked at too, and kept if it differs.
+    /// Adds the keys needed up to a key of the clip. A curve may jump there, so the moment before
+    /// is sampled as well, and kept if it differs.
     fn follow_until(&mut self, key: f32) {
         let (start, _) = self.last();
         let before = key.next_down();

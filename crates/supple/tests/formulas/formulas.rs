@@ -283,7 +283,8 @@ proptest! {
             let (joints, weights) = &maps[vertex];
             Frame::safe(multi_weight(posed, joints, weights))
         };
-        // Ten influences at most, each with a weight of up to one: the terms are ten times as large as for weights that sum to one.
+        // Ten influences at most, each with a weight of up to one: the terms are ten times as large
+        // as for weights that sum to one.
         compare_scene(&scene, &method, frame_of, 10.0 * MORE_ROUNDING, &Count::default())?;
     }
 

@@ -60,7 +60,8 @@ proptest! {
         }
     }
 
-    /// The formulas themselves: the rest pose stays, single joints carry their vertices, a common motion carries all.
+    /// The formulas themselves: the rest pose stays, single joints carry their vertices, a common
+    /// motion carries all.
     #[test]
     fn the_formulas_are_sound(scene in chained(0.6, 1.5), after in rigid(3.0)) {
         let posed = Posed::new(&scene.rig, &scene.palette);
@@ -94,7 +95,8 @@ proptest! {
         }
     }
 
-    /// `Σ w_j log(b⁻¹ q_j) = 0` at what the library calls the middle, seen in where it takes the origin and the axes.
+    /// `Σ w_j log(b⁻¹ q_j) = 0` at what the library calls the middle, seen in where it takes the
+    /// origin and the axes.
     #[test]
     fn the_intrinsic_middle_is_a_fixed_point(scene in loose(0.8, 1.0)) {
         let method = method("dual-quaternion-intrinsic");

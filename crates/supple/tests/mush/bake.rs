@@ -21,7 +21,8 @@ use supple::{Normals, Palette, Rig, Skeleton};
 proptest! {
     #![proptest_config(config(80))]
 
-    /// To the bit for `ω`, which are weights like any others; to the rounding of each for `ψ` and levers. Whatever was pruned.
+    /// To the bit for `ω`, which are weights like any others; to the rounding of each for `ψ` and
+    /// levers. Whatever was pruned.
     #[test]
     fn shares_sum_to_one_and_levers_to_nothing(
         rig in any_rig(), options in any_options(),
@@ -40,7 +41,9 @@ proptest! {
         }
     }
 
-    /// No vertex strays farther than `prune` says, while its joints carry it no farther apart than an extent; times as much as the pose loosens its patch, where a rotation is fitted to it. That is a bound to first order, hence twice as much.
+    /// No vertex strays farther than `prune` says, while its joints carry it no farther apart than
+    /// an extent; times as much as the pose loosens its patch, where a rotation is fitted to it.
+    /// That is a bound to first order, hence twice as much.
     #[test]
     fn pruning_moves_no_vertex_by_more_than_it_says(
         rig in any_rig(), options in any_options(), motions in prop::collection::vec(rigid(1.5), 12),

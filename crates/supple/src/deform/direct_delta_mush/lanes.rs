@@ -1,9 +1,9 @@
-//! The variants that gather matrices, eight vertices at a time.
+//! Direct delta mush variants that gather matrices, eight vertices at a time.
 //!
-//! `Σ M_j Ω_ij` is fifty multiply-adds per joint of a vertex, and the nearest rotation a chain of
-//! dependent ones, so vertices are put side by side in lanes (`deform/lanes/`): a group goes
-//! through the joints of all of its vertices, each with one matrix for all lanes. A lane that does
-//! not have a joint holds zeros for it.
+//! `Σ M_j Ω_ij` takes fifty multiply-adds per joint of a vertex, and the nearest rotation is a
+//! chain of dependent operations. So vertices are processed side by side in lanes
+//! (`deform/lanes/`): a group iterates over the joints of all of its vertices, with one matrix for
+//! all lanes. A lane that does not have a joint holds zeros for it.
 
 use super::{MushSkin, PosedJoints, Variant};
 use crate::deform::lanes::{
@@ -18,22 +18,22 @@ use glam::Mat3;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Patches of all vertices, as they go side by side.
+/// Patches of all vertices, in the order of the packing.
 #[derive(Clone, Debug)]
 pub(in crate::deform) struct LanePatches<V> {
     packing: Arc<Packing>,
     /// Lever and moments of each slot of the packing.
     omegas: Vec<[Lane; 9]>,
-    /// The middle of the patch of each vertex, and its size: the length in which its levers and
-    /// moments are measured, so that what is gathered is of about unit norm.
+    /// The middle of the patch of each vertex, and its size: levers and moments are relative to
+    /// this size, so that the gathered matrix has a norm of about one.
     places: Vec<[Lane; 4]>,
     variant: PhantomData<V>,
 }
 
-/// How a gathered matrix becomes a rotation.
+/// How the gathered matrix is converted to a rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::deform) enum Rotations {
-    /// The nearest one (v0).
+    /// The nearest rotation (v0).
     Nearest,
     /// By cofactors and the covariance (v1).
     Cofactors,
@@ -71,8 +71,7 @@ impl<V: Variant> LanePatches<V> {
         patches
     }
 
-    /// The frames of two groups whose vertices go through their joints together: the nearest
-    /// rotations.
+    /// Nearest rotations for two groups whose vertices share a set of joints.
     #[inline(always)]
     fn nearest<S: Simd>(
         &self,
@@ -92,7 +91,7 @@ impl<V: Variant> LanePatches<V> {
         ]
     }
 
-    /// The frames of a group whose vertices go through their joints together: by cofactors.
+    /// Rotations by cofactors for a group whose vertices share a set of joints.
     #[inline(always)]
     fn by_cofactors<S: Simd>(
         &self,
@@ -176,16 +175,16 @@ impl<V: Variant> MotionLanes<PosedJoints> for LanePatches<V> {
     }
 }
 
-/// The size of a patch in the unit of its parts: its moments in that size make up a matrix of unit
-/// norm.
+/// The size of a patch in the unit of its parts: relative to this size, its moments are a matrix of
+/// unit norm.
 pub(super) fn patch_size(parts: &[[f32; 9]]) -> f32 {
     let [xx, xy, xz, yy, yz, zz] = moment_sums(parts).map(|moment| moment * moment);
     let size = (xx + yy + zz + 2.0 * (xy + xz + yz)).sqrt().sqrt() as f32;
-    // A patch without extent has moments of zero in any unit.
+    // The moments of a patch without extent are zero in any unit.
     if size > f32::MIN_POSITIVE { size } else { 1.0 }
 }
 
-/// The moments of all parts of a patch: its covariance.
+/// The sum of the moments of all parts: the covariance of the patch.
 pub(super) fn moment_sums(parts: &[[f32; 9]]) -> [f64; 6] {
     let mut moments = [0.0; 6];
     for &[_, _, _, ref part @ ..] in parts {
@@ -196,12 +195,12 @@ pub(super) fn moment_sums(parts: &[[f32; 9]]) -> [f64; 6] {
     moments
 }
 
-/// A lever and moments, measured in a size.
+/// Lever and moments relative to a size.
 pub(super) fn measured(part: &[f32; 9], size: f32) -> [f32; 9] {
     let mut numbers = *part;
     for (place, number) in numbers.iter_mut().enumerate() {
         *number /= size;
-        // One after the other: the square of a small size is zero.
+        // Divided twice: the square of a small size would underflow.
         if place >= 3 {
             *number /= size;
         }
@@ -221,9 +220,9 @@ struct Patches<'a, S: Simd> {
 }
 
 impl<S: Simd> Patches<'_, S> {
-    /// About where the middles go. What is summed is measured from there, which leaves the sums as
-    /// they are, since the levers of a patch cancel out, and keeps the digits of a character that
-    /// is far away.
+    /// The approximate posed position of the middles, from which sums are measured. This leaves the
+    /// sums unchanged, since the levers of a patch cancel out, and keeps precision far from the
+    /// origin.
     #[inline(always)]
     fn base(&self, simd: S) -> [f32x8<S>; 3] {
         FrameLanes::splat(simd, self.about).transform_points(&self.center)
@@ -289,7 +288,7 @@ impl<S: Simd> Patches<'_, S> {
         (matrix, middle)
     }
 
-    /// The same and the covariance, in double precision.
+    /// [`Patches::gather`] and the covariance, in double precision.
     #[inline(always)]
     fn gather_wide(&self, simd: S) -> Wide<S> {
         let &Patches {
@@ -346,8 +345,8 @@ impl<S: Simd> Patches<'_, S> {
     }
 }
 
-/// The rotations nearest to the matrices of all lanes of two groups. Each is a long chain of
-/// dependent steps; two groups go through it at once, so that one does not wait for the other.
+/// Nearest rotations to the matrices of two groups. Each is a long chain of dependent operations;
+/// two groups are processed at once to hide the latency.
 #[inline(always)]
 fn nearest<S: Simd>(simd: S, matrices: [&[f32x8<S>; 9]; 2]) -> [[f32x8<S>; 9]; 2] {
     let mut both = [f32x16::splat(simd, 0.0); 9];
@@ -364,7 +363,7 @@ fn nearest<S: Simd>(simd: S, matrices: [&[f32x8<S>; 9]; 2]) -> [[f32x8<S>; 9]; 2
     for (at, rotation) in rotations.iter_mut().enumerate() {
         let unsure = (unsure >> (LANES * at)) & ALL;
         if unsure != 0 {
-            // In a function of its own, so that registers stay free of what seldom matters.
+            // A separate function keeps registers free of the unlikely case.
             let (matrix, single) = (stored(*matrices[at]), stored(*rotation));
             let mended = simd.vectorize(|| nearest_in_double(simd, &matrix, single, unsure));
             *rotation = loaded(simd, &mended);
@@ -373,8 +372,8 @@ fn nearest<S: Simd>(simd: S, matrices: [&[f32x8<S>; 9]; 2]) -> [[f32x8<S>; 9]; 2
     rotations
 }
 
-/// Rotations that single precision was not enough for, anew in double. The others stay as they
-/// would be beside any other vertices.
+/// Recomputes rotations in double precision where single precision was not enough. The others stay
+/// unchanged, independent of the vertices beside them.
 #[inline(always)]
 fn nearest_in_double<S: Simd>(
     simd: S,
@@ -400,8 +399,8 @@ fn nearest_in_double<S: Simd>(
     lanes
 }
 
-/// `Q` row by row and the covariance, in double precision: the quotient of the two keeps only what
-/// rounding they share.
+/// `Q` row by row and the covariance, in double precision: rounding errors in both cancel out in
+/// the quotient.
 struct Wide<S: Simd> {
     matrix: [f64x8<S>; 9],
     covariance: [f64x8<S>; 6],
@@ -433,7 +432,7 @@ fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>) -> [Lane; 9] {
             narrowed(simd, *column * factor).store_slice(lane);
         }
     }
-    // A patch without extent has no inverse.
+    // A patch without extent has no inverse covariance.
     for lane in 0..LANES {
         let lost = lanes.iter().any(|entry| !entry[lane].is_finite());
         if lost {
@@ -447,7 +446,7 @@ fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>) -> [Lane; 9] {
     lanes
 }
 
-/// One lane's rotation by the way that always has an answer.
+/// Computes the rotation of one lane by polar decomposition, which always has a result.
 fn put_nearest(matrix: &[Lane; 9], lane: usize, rotations: &mut [Lane; 9]) {
     let columns = Mat3::from_cols_array(&matrix.map(|entry| entry[lane]));
     let rotation = polar::nearest_rotation(&columns.transpose().as_dmat3()).as_mat3();

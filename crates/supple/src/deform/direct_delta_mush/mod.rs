@@ -1,11 +1,11 @@
-//! Direct delta mush and its variants: each vertex follows the rigid motion that fits best what
-//! smoothing gathers around it.
+//! Direct delta mush and its variants: each vertex follows the rigid motion that best fits its
+//! smoothed surroundings.
 //!
-//! `direct-delta-mush.txt`, §3.5. The patch of a vertex comes baked (`mush/`): per joint the matrix
-//! `Ω_ij`, kept about the middle `p_i` of the patch. About that middle, and with what the heaviest
-//! joint does to it as the origin of the posed side, eq. (7) reads `[Q q] = Σ_j [R_j δ_j] Ω_ij`
-//! with `δ_j = M_j p_i − M_0 p_i`: nothing is left to subtract in eq. (10a), and `f32` does not
-//! notice where the character stands. Every variant reads what Table 1 lists, packed for it alone:
+//! `direct-delta-mush.txt`, §3.5. The patch of a vertex is baked (`mush/`): per joint the matrix
+//! `Ω_ij`, relative to the middle `p_i` of the patch. With posed positions relative to the heaviest
+//! joint's image of that middle, eq. (7) reads `[Q q] = Σ_j [R_j δ_j] Ω_ij` with `δ_j = M_j p_i −
+//! M_0 p_i`: eq. (10a) has nothing left to subtract, and `f32` suffices at any distance from the
+//! origin. Every variant reads the data of Table 1, packed for that variant:
 //!
 //! | variant | per joint | per vertex | rotation |
 //! |---|---|---|---|
@@ -16,13 +16,12 @@
 //! | v4 | ω, ψ (2) | p | quaternions blended by ψ; the middle moves linearly |
 //! | v5 | ω (1) | | linear blending |
 //!
-//! The covariance that v1 also wants is the sum of its moments, so it is summed on the way instead
-//! of being read.
+//! The covariance for v1 is the sum of its moments, so it is summed instead of stored.
 //!
-//! Of the two forms that the paper gives v3, this is the direct one: the other divides by the
-//! determinant, the cube of a length, and blows up as rotations cancel out.
+//! Of the two forms of v3 in the paper, this is the direct one: the other divides by the
+//! determinant, the cube of a length, and diverges as rotations cancel out.
 //!
-//! Under scale and shear (two phases) the patch is stretched as its vertex is.
+//! Under scale and shear (two phases) the patch is stretched like its vertex.
 
 mod lanes;
 mod whitening;
@@ -47,9 +46,9 @@ use whitening::Whitening;
 /// Options of direct delta mush.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectDeltaMush {
-    /// What is computed per frame.
+    /// The variant: what is computed per frame.
     pub variant: MushVariant,
-    /// How the patches are baked, unless [`BakedData::mush`](super::BakedData::mush) holds them.
+    /// How patches are baked if [`BakedData::mush`](super::BakedData::mush) has none.
     pub smoothing: MushOptions,
 }
 
@@ -63,26 +62,26 @@ impl DirectDeltaMush {
     }
 }
 
-/// The variants of §3.5: the higher, the less they read, and the more it shows.
+/// Variants of §3.5. Higher variants read less data and are less accurate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MushVariant {
     /// The full model.
     #[default]
     V0,
-    /// No decomposition: as delta mush itself.
+    /// Cofactors instead of a decomposition.
     V1,
-    /// Rotations from quaternions.
+    /// Blended quaternions.
     V2,
-    /// Rotations from matrices.
+    /// Blended matrices.
     V3,
-    /// As centers of rotation.
+    /// Rotations about blended centers, as in optimized centers of rotation.
     V4,
-    /// As linear blending.
+    /// Linear blend skinning with smoothed weights.
     V5,
 }
 
 impl MushVariant {
-    /// All of them, in order.
+    /// All variants, in order.
     pub const ALL: [MushVariant; 6] = [
         MushVariant::V0,
         MushVariant::V1,
@@ -93,11 +92,11 @@ impl MushVariant {
     ];
 }
 
-/// The stored bake if there is one, else a new one.
+/// Returns the stored bake, or bakes the rig.
 ///
 /// # Errors
 ///
-/// If an option is out of its range, or the stored bake belongs to another character.
+/// Fails if an option is out of range, or the stored bake belongs to another character.
 pub(super) fn stored_or_baked(
     rig: &Rig,
     options: &MushOptions,
@@ -117,32 +116,32 @@ pub(super) fn stored_or_baked(
     }
 }
 
-/// What a variant reads, and what it makes of it.
+/// A variant: its packed data, and the frame computed from them.
 pub(super) trait Variant: Debug + Send + Sync + 'static {
     /// Numbers per vertex; the first three are the middle of the patch.
     const PER_VERTEX: usize;
 
-    /// Numbers per joint of a vertex, beside `ω`.
+    /// Numbers per joint of a vertex, in addition to `ω`.
     const PER_JOINT: usize;
 
-    /// For a variant whose parts are matrices: how they become rotations, so that vertices can go
-    /// side by side.
+    /// For a variant that gathers matrices, so that vertices can be processed in lanes: how
+    /// matrices are converted to rotations.
     const IN_LANES: Option<Rotations> = None;
 
-    /// What vertex loops elsewhere call it.
+    /// The kernel for GPUs.
     const KERNEL: Kernel;
 
-    /// How many numbers say there what the numbers of joints are measured in.
+    /// On GPUs, the count of numbers that hold the units of joint numbers.
     const MEASURES: usize = 1;
 
-    /// Packs a vertex.
+    /// Packs the numbers of a vertex.
     fn keep_vertex(_vertex: &PackedVertex<'_>, _numbers: &mut Vec<f32>) {}
 
-    /// Packs what a joint holds of it.
+    /// Packs the numbers of a joint of the vertex.
     fn keep_part(vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>);
 
-    /// The measures of a vertex and the numbers of its joints, for vertex loops elsewhere; `unit`
-    /// is the length that levers are packed in.
+    /// Converts the numbers of a vertex for GPUs: its units, and the numbers of its joints. `unit`
+    /// is the packed unit of length of levers.
     fn stream_parts(parts: &[f32], unit: f32, stream: &mut VertexStream) {
         stream.numbers.push(unit);
         stream.influence_numbers.extend(parts);
@@ -151,13 +150,13 @@ pub(super) trait Variant: Debug + Send + Sync + 'static {
     /// The frame of a vertex in a pose.
     fn frame(patch: &Patch<'_>) -> Affine;
 
-    /// True if the frame turns the surface inside out.
+    /// True if the frame mirrors.
     fn inverts(_patch: &Patch<'_>) -> bool {
         false
     }
 }
 
-/// What there is to pack about a vertex, in units of the surface.
+/// The data of a vertex to pack, in units of the surface.
 pub(super) struct PackedVertex<'a> {
     /// From the middle of the patch to the vertex.
     delta: Vec3,
@@ -177,17 +176,17 @@ impl PackedVertex<'_> {
     }
 }
 
-/// A symmetric matrix of its entries xx, xy, xz, yy, yz, zz.
+/// A symmetric matrix from the entries xx, xy, xz, yy, yz, zz.
 fn symmetric([xx, xy, xz, yy, yz, zz]: [f64; 6]) -> DMat3 {
     DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz])
 }
 
-/// A character prepared for a variant.
+/// A character baked for a variant.
 #[derive(Clone, Debug)]
 pub(super) struct MushSkin<V> {
-    /// Where each vertex's joints start; one entry more than vertices.
+    /// The start of each vertex's joints, and the end of the last.
     starts: Vec<u32>,
-    /// Per vertex: its own numbers, then those of its joints.
+    /// The numbers of each vertex, followed by those of its joints.
     numbers: Vec<f32>,
     /// The joints of every vertex, for the keys of fields.
     weights: Weights,
@@ -195,7 +194,7 @@ pub(super) struct MushSkin<V> {
     signs: Signs,
     /// The joint that holds most of the surface.
     main_joint: usize,
-    /// The same numbers for eight vertices at once, where the variant has a way.
+    /// The same numbers in lanes, if the variant supports lanes.
     lanes: Option<LanePatches<V>>,
 }
 
@@ -213,8 +212,8 @@ impl<V: Variant> MushSkin<V> {
                 moments: part.moments.map(|moment| moment / unit / unit),
                 ..*part
             }));
-            // Bakes thicken every patch; a file may hold one without any extent. It turns as its
-            // joints do.
+            // Baking thickens every patch, but a file may have a patch without extent. It rotates
+            // as its joints do.
             if parts.iter().all(|part| part.moments == [0.0; 6]) {
                 for part in &mut parts {
                     let ball = part.rotation_weight;
@@ -244,7 +243,7 @@ impl<V: Variant> MushSkin<V> {
         skin
     }
 
-    /// What was packed for a vertex.
+    /// The packed numbers of a vertex.
     #[inline]
     fn numbers_of(&self, vertex: usize) -> &[f32] {
         let start =
@@ -296,18 +295,18 @@ pub(super) struct PosedJoints {
     matrices: Vec<Affine>,
     /// The matrices column by column: a sum of columns needs no dot products.
     columns: Vec<[Vec4; 4]>,
-    /// What the joint does that holds most of the surface: about where everything goes. None if
-    /// not all numbers are finite: then no weight of zero takes them off, and vertices go one by
-    /// one.
+    /// The motion of the joint that holds most of the surface: an approximation of all motions.
+    /// None if numbers are not finite: a weight of zero does not remove them, so vertices are
+    /// processed one by one.
     about: Option<Affine>,
-    /// The frame of every vertex where all joints move alike.
+    /// The frame of every vertex if all joints have the same motion.
     common: Option<Affine>,
 }
 
 /// The kind of a vertex's own numbers among its fields.
 const OWN: u16 = 1;
 
-/// The kind of the first number of a joint; the others follow.
+/// The kind of the first number of a joint; the other numbers follow.
 const OF_JOINT: u16 = 2;
 
 impl<V: Variant> BlendsMotions for MushSkin<V> {
@@ -376,7 +375,7 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
 
     #[inline]
     fn lanes(&self) -> Option<&LanePatches<V>> {
-        // What is known while compiling spares the other variants the code.
+        // Known at compile time, so the other variants have no code for it.
         V::IN_LANES.and(self.lanes.as_ref())
     }
 
@@ -414,8 +413,8 @@ impl<V: Variant> MotionStreams<PosedJoints> for MushSkin<V> {
     }
 }
 
-/// A stretch whose least factor is below about this share of its largest has lost a dimension: what
-/// `f32` entries round to, and a little more. The least is the determinant over the cofactors.
+/// A stretch whose smallest factor is below about this share of the largest is flat: a little more
+/// than the rounding of `f32` entries. The smallest factor is the determinant over the cofactors.
 const FLATTENED: f64 = 1e-6;
 
 /// A vertex with its patch in a pose.
@@ -423,20 +422,20 @@ pub(super) struct Patch<'a> {
     joints: &'a [u16],
     /// `ω`.
     weights: &'a [f32],
-    /// The vertex's own numbers beside the middle.
+    /// The vertex's own numbers after the middle.
     own: &'a [f32],
     parts: &'a [f32],
-    /// The middle of the patch, stretched.
+    /// The stretched middle of the patch.
     center: Vec3,
     stretch: Option<Affine>,
-    /// The length in which levers, deltas and moments are measured.
+    /// The unit of length of levers, deltas and moments.
     unit: f32,
     signs: &'a Signs,
     posed: &'a PosedJoints,
 }
 
 impl Patch<'_> {
-    /// A vector of the patch, stretched as the patch is.
+    /// Stretches a vector of the patch.
     #[inline]
     fn stretched(&self, vector: Vec3) -> Vec3 {
         match &self.stretch {
@@ -445,7 +444,7 @@ impl Patch<'_> {
         }
     }
 
-    /// True if the stretch has lost a dimension, up to rounding.
+    /// True if the stretch is flat, up to rounding.
     fn is_flattened(&self) -> bool {
         self.stretch.is_some_and(|stretch| {
             let linear = stretch.to_f64().matrix3;
@@ -454,20 +453,20 @@ impl Patch<'_> {
         })
     }
 
-    /// Turned by `rotation`, with the middle of the patch carried to `middle`.
+    /// A frame with this rotation that maps the middle of the patch to `middle`.
     #[inline]
     fn frame(&self, rotation: Mat3, middle: Vec3) -> Affine {
         Affine::from_mat3_translation(rotation, middle - rotation * self.center)
     }
 
-    /// Where the heaviest joint takes the middle of the patch.
+    /// The posed position of the middle of the patch under the heaviest joint.
     #[inline]
     fn heaviest(&self) -> Vec3 {
         let heaviest = usize::from(self.joints[0]);
         self.posed.matrices[heaviest].transform_point(self.center)
     }
 
-    /// `Q` and `q` of eq. (7): the whole of `Σ M_j Ω_ij`.
+    /// `Q` and `q` of eq. (7): the complete `Σ M_j Ω_ij`.
     #[inline]
     fn gather(&self) -> (Mat3, Vec3) {
         let base = self.heaviest();
@@ -529,8 +528,7 @@ impl Patch<'_> {
         (matrix, covariance, base + middle.as_vec3() * self.unit)
     }
 
-    /// `q` alone, where each joint's part is a lever and one more number: `Σ M_j (ω_j p + χ_j,
-    /// ω_j)`.
+    /// `q` alone, if each joint's part is a lever and one more number: `Σ M_j (ω_j p + χ_j, ω_j)`.
     #[inline]
     fn gather_middle(&self) -> Vec3 {
         let mut sum = Vec4::ZERO;
@@ -544,7 +542,7 @@ impl Patch<'_> {
         sum.truncate()
     }
 
-    /// The joints' quaternions, blended by `ψ`: the last of every `stride` numbers.
+    /// The blend of the joints' quaternions by `ψ`, the last of every `stride` numbers.
     #[inline]
     fn blended_rotation(&self, stride: usize) -> Mat3 {
         let shares = self.parts.iter().skip(stride - 1).step_by(stride);
@@ -555,7 +553,7 @@ impl Patch<'_> {
     }
 }
 
-/// `Ω` of a patch that is stretched: `S Ω Sᵀ` about its middle.
+/// `Ω` of a stretched patch: `S Ω Sᵀ` about its middle.
 fn stretched_moments(stretch: &Affine, omega: &[Vec4; 4]) -> [Vec4; 4] {
     let linear = Mat3::from_cols(
         stretch.rows[0].truncate(),
@@ -618,7 +616,7 @@ impl Variant for V0 {
 pub(super) struct V1;
 
 /// A patch flatter than this share of its spread is thickened: inverting its covariance would
-/// amplify the rounding of `f32`.
+/// amplify rounding in `f32`.
 const FLAT: f64 = 1e-4;
 
 impl Variant for V1 {
@@ -649,8 +647,8 @@ impl Variant for V1 {
     }
 
     /// `R = cof(Q)·P / det P`, with `P` the covariance. Both are summed in double precision from
-    /// the same numbers, so that what rounding they have cancels out. Where there is nothing to
-    /// divide by, the rotation of v0.
+    /// the same numbers, so that their rounding errors cancel out. If the determinant is zero, uses
+    /// the rotation of v0.
     #[inline]
     fn frame(patch: &Patch<'_>) -> Affine {
         let (matrix, covariance, middle) = patch.gather_wide();
@@ -668,12 +666,12 @@ impl Variant for V1 {
 }
 
 impl V1 {
-    /// What is missing in thickness. The determinant over the sum of minors is the least variance,
-    /// or up to a third of it.
+    /// The missing thickness. The determinant divided by the sum of minors is the smallest
+    /// variance, or up to a third of it.
     fn ball(vertex: &PackedVertex<'_>) -> f64 {
         let covariance = vertex.covariance();
         let least = covariance.determinant() / minors(&covariance);
-        // Of a patch that is a point or a line, rounding leaves anything.
+        // For a patch that is a point or a line, rounding decides the quotient.
         let least = if least.is_finite() {
             least.max(0.0)
         } else {
@@ -735,16 +733,16 @@ impl Variant for V3 {
         let delta = Vec3::from_slice(patch.own);
         let delta = patch.stretched(delta);
         let turned = blend.transform_vector(delta);
-        // Without a delta there is nothing to scale, and where rotations cancel out there is no
-        // direction left to scale along.
+        // Without a delta there is nothing to scale; where rotations cancel out, no direction is
+        // left to scale along.
         let factor = delta.length() / turned.length();
         let factor = if factor < CANCELLED { factor } else { 1.0 };
         let even = factor.min(MOST_STRETCHED);
         let [x, y, z] = blend.rows.map(|row| row.truncate() * even);
         let mut rotation = Mat3::from_cols(x, y, z).transpose();
         if factor > even {
-            // Along the delta only: nothing else that the frame carries, such as a morph, must blow
-            // up with it.
+            // Scales along the delta only, so that other offsets, such as morph targets, do not
+            // blow up with it.
             let along = delta / delta.length_squared();
             let rest = turned * (factor - even);
             rotation += Mat3::from_cols(rest * along.x, rest * along.y, rest * along.z);
@@ -753,9 +751,9 @@ impl Variant for V3 {
     }
 }
 
-/// How much a blend of rotations is scaled in all directions …
+/// The largest scale factor of a blend of rotations in all directions …
 const MOST_STRETCHED: f32 = 16.0;
-/// … and how much a delta may be scaled before its direction is nothing but rounding.
+/// … and of a delta before its direction is only rounding.
 const CANCELLED: f32 = 1e4;
 
 /// Centers of rotation (§3.5.4).

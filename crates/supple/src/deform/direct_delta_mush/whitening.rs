@@ -1,29 +1,29 @@
-//! A patch measured by itself, for loops that have single precision alone.
+//! Patches in units of their own covariance, for vertex loops in single precision.
 //!
-//! v1 (§3.5.2) divides by the covariance of the patch, which for a flat one is ten thousand times
-//! less across than along: what single precision rounds off the moments would be magnified as much.
-//! So the division is done here, in double precision and before any pose is known. With `P = Z Λ
-//! Zᵀ` (eq. 8), a joint's lever becomes `Λ^−½ Zᵀ l` and its moments become `Λ^−½ Zᵀ C Z Λ^−½`: what
-//! points have that are seen along the axes of the patch, each axis in units of the patch's spread
-//! along it. In these units every patch is a ball: the moments of its joints sum to one, none of
-//! them is above one, and so sixteen bits suffice for them as well.
+//! v1 (§3.5.2) divides by the covariance of the patch, whose variance across a flat patch can be
+//! ten thousand times smaller than along it: the rounding of moments in single precision would be
+//! amplified as much. So the division happens here, in double precision and before any pose is
+//! known. With `P = Z Λ Zᵀ` (eq. 8), a joint's lever becomes `Λ^−½ Zᵀ l` and its moments become
+//! `Λ^−½ Zᵀ C Z Λ^−½`: coordinates along the axes of the patch, in units of the spread along each
+//! axis. In these units every patch is a ball: the moments of its joints sum to one and none
+//! exceeds one, so sixteen bits suffice for them as well.
 
 use super::lanes::moment_sums;
 use super::symmetric;
 use crate::polar::symmetric_eigen;
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
-/// The axes of a patch, and its spread along each.
+/// The axes of a patch, and the spread along each.
 pub(super) struct Whitening {
     /// `Z`.
     axes: DMat3,
-    /// `|Λ|^½` with the signs of `Λ`: numbers of a file may be the moments of nothing, with
-    /// variances below zero. Zero where a patch has no extent.
+    /// `|Λ|^½` with the signs of `Λ`: moments in a file may be invalid, with negative variances.
+    /// Zero if a patch has no extent.
     spreads: DVec3,
 }
 
 impl Whitening {
-    /// Of a patch whose parts are levers and moments.
+    /// Computes the axes of a patch from levers and moments.
     pub(super) fn of(parts: &[[f32; 9]]) -> Whitening {
         let (variances, axes) = symmetric_eigen(&symmetric(moment_sums(parts)));
         Whitening {
@@ -32,19 +32,19 @@ impl Whitening {
         }
     }
 
-    /// The axes as a rotation.
+    /// The axes as a quaternion.
     pub(super) fn axes(&self) -> Quat {
         DQuat::from_mat3(&self.axes).normalize().as_quat()
     }
 
-    /// In the unit of the levers.
+    /// The spreads in the unit of the levers.
     pub(super) fn spreads(&self) -> Vec3 {
         self.spreads.as_vec3()
     }
 
-    /// A lever and moments, along the axes and in spreads.
+    /// Lever and moments along the axes, in units of the spreads.
     pub(super) fn part(&self, &[x, y, z, ref moments @ ..]: &[f32; 9]) -> [f32; 9] {
-        // Without extent there is nothing to measure.
+        // Zero without extent.
         let per_spread = self.spreads.map(|spread| match spread == 0.0 {
             true => 0.0,
             false => spread.recip(),
@@ -61,7 +61,7 @@ impl Whitening {
 mod tests {
     use super::*;
 
-    /// Of points that nearly lie in a plane, some held by one joint and some by another.
+    /// Points close to a plane, some held by one joint and some by another.
     fn flat_patch() -> [[f32; 9]; 2] {
         let mut parts = [[0.0; 9]; 2];
         for at in 0..40 {

@@ -7,27 +7,27 @@ use crate::deform::antipodality::{Addend, Antipodality, Signs, TIE, turns_around
 use fearless_simd::{Simd, SimdBase, SimdFloat, f32x4, f32x8};
 use glam::Quat;
 
-/// What a method blends, for one joint in a pose.
+/// The numbers of a joint in a pose that a method blends.
 pub(in crate::deform) type Record<const N: usize> = [f32; N];
 
-/// The records of a pose, and which of them each set of joints adds.
+/// The records of a pose, and the choice of records for each set of joints.
 ///
-/// `q` and `−q` are the same rotation, so where records hold a quaternion each joint has two, the
-/// second turned around. The rule of the papers (⊕) adds influences by falling weight, each with
-/// the sign nearer to the sum so far. If the joints of a set can be given signs with which no two
-/// of them have a negative dot product, then for any weights and any order the rule comes to these
-/// signs, all of them perhaps turned around, which changes nothing: so signs are chosen
-/// once per set. Where they cannot be given, vertices go one by one, by the rule.
+/// `q` and `−q` are the same rotation, so if records hold a quaternion, each joint has two of them,
+/// the second negated. The rule of the papers (⊕) adds influences in order of falling weight, each
+/// with the sign nearer to the sum so far. If the joints of a set can be given signs such that no
+/// two of them have a negative dot product, then for any weights and any order the rule arrives at
+/// these signs, possibly all negated, which changes nothing: so signs are chosen once per set. If
+/// no such signs exist, vertices are processed one by one with the rule.
 #[derive(Clone, Debug)]
 pub(in crate::deform) struct ChosenRecords<const N: usize> {
     records: Vec<Record<N>>,
     /// The number of joints.
     joints: usize,
-    /// Which record each joint of each set adds.
+    /// The index of the record of each joint of each set.
     chosen: Vec<u32>,
-    /// Sets without signs that suit all of their joints.
+    /// The sets without consistent signs.
     torn: Vec<bool>,
-    /// Whether a vertex that goes alone chooses signs.
+    /// Whether vertices that are processed one by one choose signs.
     by_vertex: bool,
 }
 
@@ -44,7 +44,7 @@ impl<const N: usize> Default for ChosenRecords<N> {
 }
 
 impl<const N: usize> ChosenRecords<N> {
-    /// Records without a quaternion, or with signs that were chosen before.
+    /// Records without a quaternion, or with signs that are already chosen.
     pub(in crate::deform) fn refill(
         &mut self,
         packing: &Packing,
@@ -64,8 +64,8 @@ impl<const N: usize> ChosenRecords<N> {
         }
     }
 
-    /// No weight of zero takes off what is not finite: the vertices of a set with such a joint go
-    /// through their own joints alone, so that the others are spared.
+    /// A weight of zero does not remove numbers that are not finite: the vertices of a set with
+    /// such a joint are processed one by one, so that the others are unaffected.
     #[cold]
     fn tear_apart_what_is_not_finite(&mut self, packing: &Packing) {
         let lost = |joint: &u16| {
@@ -79,7 +79,7 @@ impl<const N: usize> ChosenRecords<N> {
         }
     }
 
-    /// Records that begin with a quaternion; the first `signed` numbers are turned around with it.
+    /// Records that begin with a quaternion; the first `signed` numbers change sign with it.
     pub(in crate::deform) fn refill_with_signs(
         &mut self,
         packing: &Packing,
@@ -105,12 +105,12 @@ impl<const N: usize> ChosenRecords<N> {
         }
     }
 
-    /// Chooses signs for a set whose joints are kept from `first` on: false if no choice suits all.
+    /// Chooses signs for a set whose joints start at `first`; false if no choice is consistent.
     fn choose(&mut self, joints: &[u16], first: usize) -> bool {
         for (place, &joint) in joints.iter().enumerate() {
             let own = quaternion(&self.records[usize::from(joint)]);
             let others = &self.chosen[first..first + place];
-            // Towards all others alike, and never nearly perpendicular.
+            // The same sign relative to all others, and never nearly perpendicular.
             let (mut nearest, mut farthest) = (f32::INFINITY, f32::NEG_INFINITY);
             for &other in others {
                 let dot = own.dot(quaternion(&self.records[other as usize]));
@@ -132,8 +132,8 @@ impl<const N: usize> ChosenRecords<N> {
         quaternion(&self.records[usize::from(joint)])
     }
 
-    /// For a vertex's influences, heaviest first: which are turned around by the rule, as bits.
-    /// None where there are more influences than bits.
+    /// The influences of a vertex that the rule negates, as bits; influences are sorted by falling
+    /// weight. None if there are more influences than bits.
     #[inline]
     fn turned(&self, joints: &[u16], weights: &[f32]) -> Option<u64> {
         if !self.by_vertex {
@@ -149,7 +149,7 @@ impl<const N: usize> ChosenRecords<N> {
     }
 }
 
-/// By the largest exponent, so that several numbers are looked at at once.
+/// Compares the largest exponent, to check several numbers at once.
 fn all_finite(numbers: &[f32]) -> bool {
     let bits = numbers
         .iter()
@@ -157,11 +157,11 @@ fn all_finite(numbers: &[f32]) -> bool {
     bits.fold(0, u32::max) < f32::INFINITY.to_bits()
 }
 
-/// A pair of joints whose quaternions have a dot product below this may tie at some vertex, whose
-/// order of influences then decides; above it no sum of the set can.
+/// Below this dot product, a pair of quaternions may be in a tie at some vertex, whose order of
+/// influences then decides; above it, no sum of the set is in a tie.
 const CLOSE_TO_TIE: f32 = 2.0 * TIE;
 
-/// The rule as it goes along.
+/// The ⊕ rule, influence by influence.
 struct RunningSigns {
     sum: Quat,
 }
@@ -171,7 +171,7 @@ impl RunningSigns {
         sum: <Quat as Addend>::ZERO,
     };
 
-    /// Whether the next influence is turned around.
+    /// Whether the next influence is negated.
     #[inline]
     fn turns(&mut self, own: Quat, weight: f32) -> bool {
         let turned = turns_around(self.sum, own);
@@ -180,7 +180,7 @@ impl RunningSigns {
     }
 }
 
-/// The quaternion that a record begins with.
+/// The quaternion at the start of a record.
 #[inline]
 fn quaternion<const N: usize>(record: &Record<N>) -> Quat {
     Quat::from_xyzw(record[0], record[1], record[2], record[3])
@@ -194,7 +194,7 @@ pub(in crate::deform) fn blend<S: Simd, const N: usize>(
     records: &ChosenRecords<N>,
 ) -> [f32x8<S>; N] {
     let Some(set) = group.set().filter(|&set| !records.torn[set]) else {
-        // In a function of its own, so that the sums below stay in registers.
+        // A separate function, so that the sums below stay in registers.
         let lanes = simd.vectorize(|| blend_one_by_one(simd, group, records));
         return loaded(simd, &lanes);
     };
@@ -226,8 +226,8 @@ pub(in crate::deform) fn blend<S: Simd, const N: usize>(
     sums
 }
 
-/// Adds a record to all lanes. Not a closure, which may stay a function of its own, without the
-/// instructions at hand.
+/// Adds a record to all lanes. Not a closure: a closure that is not inlined would be compiled
+/// without the instruction set.
 #[inline(always)]
 fn add<S: Simd, const N: usize>(
     simd: S,
@@ -240,7 +240,7 @@ fn add<S: Simd, const N: usize>(
     }
 }
 
-/// Each lane goes through the joints of its vertex.
+/// Sums each lane over the joints of its own vertex.
 #[inline(always)]
 fn blend_one_by_one<S: Simd, const N: usize>(
     simd: S,
@@ -257,10 +257,10 @@ fn blend_one_by_one<S: Simd, const N: usize>(
     lanes
 }
 
-/// The longest record, in parts of four numbers.
+/// The longest record, in blocks of four numbers.
 const MOST_QUARTERS: usize = 4;
 
-/// One vertex, four numbers of a record at a time.
+/// Sums one vertex, four numbers of a record at a time.
 #[inline(always)]
 fn blend_row<S: Simd, const N: usize>(
     simd: S,

@@ -1,4 +1,4 @@
-//! Eight affine frames, and what they do to points, normals and tangents.
+//! Eight affine frames, applied to points, normals and tangents.
 
 use super::packing::Group;
 use super::{LANES, Lane};
@@ -6,17 +6,17 @@ use crate::transform::Affine;
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Vec3;
 
-/// Three numbers of each vertex.
+/// Three numbers per vertex.
 type Vec3Lanes<S> = [f32x8<S>; 3];
 
 /// `posed_from_bind` of eight vertices.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::deform) struct FrameLanes<S: Simd> {
-    /// Number by number, row after row, as [`Affine`] has them.
+    /// The entries row by row, as in [`Affine`].
     pub(in crate::deform) numbers: [f32x8<S>; 12],
-    /// Which of them the method could not tell this way, as bits: they are asked for one by one.
+    /// The lanes that the method could not compute, as bits; they are computed one by one.
     pub(in crate::deform) doubtful: u64,
-    /// True if all of them are rotations and shifts, which are their own inverse transpose.
+    /// True if all frames are rotations and translations, which are their own inverse transpose.
     pub(in crate::deform) rigid: bool,
 }
 
@@ -30,7 +30,7 @@ impl<S: Simd> FrameLanes<S> {
         }
     }
 
-    /// The same frame for all.
+    /// The same frame in all lanes.
     #[inline(always)]
     pub(in crate::deform) fn splat(simd: S, frame: &Affine) -> FrameLanes<S> {
         let mut numbers = [f32x8::splat(simd, 0.0); 12];
@@ -51,7 +51,7 @@ impl<S: Simd> FrameLanes<S> {
         FrameLanes::of(loaded(simd, &lanes))
     }
 
-    /// A rotation about a center, which is carried to `carried`.
+    /// A rotation about a center that moves to `carried`.
     #[inline(always)]
     pub(in crate::deform) fn turned_about(
         rotation: &[f32x8<S>; 9],
@@ -122,7 +122,7 @@ impl<S: Simd> FrameLanes<S> {
         }
     }
 
-    /// Rows times a factor each.
+    /// Multiplies each row by a factor.
     #[inline(always)]
     #[must_use]
     pub(in crate::deform) fn scaled(&self, factors: Vec3) -> FrameLanes<S> {
@@ -137,8 +137,7 @@ impl<S: Simd> FrameLanes<S> {
         }
     }
 
-    /// `self` where a share is 0, `other` where it is 1; between equal frames the same frame, to
-    /// the bit.
+    /// `self` for a share of 0, `other` for a share of 1; bitwise unchanged if both are equal.
     #[inline(always)]
     #[must_use]
     pub(in crate::deform) fn lerp(&self, other: &FrameLanes<S>, shares: f32x8<S>) -> FrameLanes<S> {
@@ -153,7 +152,7 @@ impl<S: Simd> FrameLanes<S> {
         }
     }
 
-    /// Positions, row by row.
+    /// The translations, row by row.
     #[inline(always)]
     pub(in crate::deform) fn positions(&self, rest: &Vec3Lanes<S>) -> [Lane; 3] {
         stored(self.transform_points(rest))
@@ -168,8 +167,8 @@ impl<S: Simd> FrameLanes<S> {
         ([first, cross(&c, &a), cross(&a, &b)], determinant)
     }
 
-    /// Unit normals by the inverse transpose, as of [`Affine::transform_normal`], and which are too
-    /// large, small or crushed to be told this way.
+    /// Unit normals by the inverse transpose, as in [`Affine::transform_normal`], and the lanes
+    /// whose numbers are too large, small or degenerate for this.
     #[inline(always)]
     pub(in crate::deform) fn normals(&self, simd: S, rest: &Vec3Lanes<S>) -> ([Lane; 3], u64) {
         let one = f32x8::splat(simd, 1.0);
@@ -187,8 +186,7 @@ impl<S: Simd> FrameLanes<S> {
         (unit, !usual.to_bitmask())
     }
 
-    /// Unit tangents along the surface, as of [`Affine::transform_tangent`], and which cannot be
-    /// told this way.
+    /// Unit tangents, as in [`Affine::transform_tangent`], and the lanes that cannot be computed.
     #[inline(always)]
     pub(in crate::deform) fn tangents(&self, simd: S, rest: &[f32x8<S>; 4]) -> ([Lane; 4], u64) {
         let &[x, y, z, sides] = rest;
@@ -210,8 +208,8 @@ impl<S: Simd> FrameLanes<S> {
     }
 }
 
-/// Numbers into registers. By a loop, as all else that is done with arrays of them: what `map`
-/// calls may not be compiled for the instructions at hand.
+/// Loads numbers into registers. With a loop, as for all arrays here: closures in `map` may be
+/// compiled without the instruction set.
 #[inline(always)]
 pub(in crate::deform) fn loaded<S: Simd, const N: usize>(
     simd: S,
@@ -224,7 +222,7 @@ pub(in crate::deform) fn loaded<S: Simd, const N: usize>(
     numbers
 }
 
-/// And back.
+/// Stores registers to numbers.
 #[inline(always)]
 pub(in crate::deform) fn stored<S: Simd, const N: usize>(numbers: [f32x8<S>; N]) -> [Lane; N] {
     let mut lanes = [[0.0; LANES]; N];

@@ -1,20 +1,19 @@
-//! Eight vertices side by side: the vertex loop at the speed of memory.
+//! Eight vertices side by side: the vertex loop at memory speed.
 //!
-//! A blend of matrices is twelve multiply-adds per joint of a vertex. Vertices that stand side by
-//! side in a file mostly follow the same joints, so eight of them go through the joints of all
-//! eight, each number of a joint's matrix spread over the lanes of a register; a lane that does not
-//! have a joint holds a weight of zero for it. Nothing is gathered number by number.
+//! A blend of matrices takes twelve multiply-adds per joint of a vertex. Neighbouring vertices in a
+//! file mostly have the same joints, so a group of eight iterates over the joints of all eight,
+//! with each number of a joint's matrix in all lanes of a register; a lane that does not have a
+//! joint has a weight of zero for it. No numbers are gathered individually.
 //!
-//! - `packing.rs` says which vertices go side by side, and holds their weights as the loop reads
-//!   them;
-//! - `blend.rs` sums what a method blends, with the signs that quaternions want;
-//! - `frames.rs` are eight affine frames, and what they do to points and normals;
-//! - `surface.rs` is the rest surface in lanes.
+//! - `packing.rs` groups vertices and stores their weights in the order of the loop;
+//! - `blend.rs` sums the records of joints, with signs for quaternions;
+//! - `frames.rs` applies eight affine frames to points and normals;
+//! - `surface.rs` stores the rest surface in lanes.
 //!
 //! The loop itself is in `vertex_loop/blocks.rs`.
 //!
-//! The joints of eight vertices come in rising order, so a vertex adds its own in that order
-//! whatever stands beside it: two vertices of a seam get the same bits.
+//! The joints of eight vertices are in rising order, so a vertex sums its own joints in that order,
+//! whichever vertices are beside it: two vertices of a seam get the same bits.
 
 mod blend;
 mod frames;
@@ -26,12 +25,12 @@ pub(super) use frames::{FrameLanes, loaded, stored};
 pub(super) use packing::{BLOCK, Group, GroupSlots, Packing};
 pub(super) use surface::{LaneSurface, RestBlock, RestSurface};
 
-/// How many vertices go side by side. Sixteen in the wide registers of AVX-512 were not faster:
+/// The number of vertices in a group. Sixteen, in the wide registers of AVX-512, were not faster:
 /// their joints differ more.
 pub(super) const LANES: usize = 8;
 
-/// A number of each of them.
+/// A number per vertex of a group.
 pub(super) type Lane = [f32; LANES];
 
-/// A bit for each of them.
+/// A bit per vertex of a group.
 pub(super) const ALL: u64 = (1 << LANES) - 1;

@@ -1,4 +1,4 @@
-//! Which vertices go side by side, and their weights as the loop reads them.
+//! Groups of vertices, and their weights in the order of the loop.
 
 use super::{LANES, Lane};
 use crate::weights::Weights;
@@ -6,16 +6,16 @@ use fearless_simd::{Simd, SimdBase, f32x8};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Vertices per block. Within a block vertices may go in any order, so what is written stays in the
-/// nearest cache; blocks are what threads share out.
+/// Vertices per block. Vertices may have any order within a block, so that its output stays in the
+/// L1 cache; threads process whole blocks.
 pub(in crate::deform) const BLOCK: usize = 1024;
 
-/// Sorting must shorten the work to this share to be worth it, since sorted vertices are read and
-/// written here and there.
+/// Vertices are sorted only if that reduces the work to this share, since sorted vertices are read
+/// and written out of order.
 const WORTH_SORTING: f64 = 0.85;
 
-/// Eight vertices go through the joints of all of them if these are at most this many times the
-/// joints of the richest; else each goes through its own.
+/// Eight vertices share a set of joints if it is at most this many times larger than the joints of
+/// the vertex with the most influences; else each uses its own.
 const ALIKE: usize = 3;
 
 /// All vertices in groups of [`LANES`], with their weights.
@@ -23,21 +23,21 @@ const ALIKE: usize = 3;
 pub(in crate::deform) struct Packing {
     vertex_count: usize,
     weights: Weights,
-    /// For each vertex, its influences in rising order of their joints, as places in its row.
-    /// Parallel to the rows of `weights`.
+    /// For each vertex, its influences by rising joint, as indices into its row. Parallel to the
+    /// rows of `weights`.
     rising: Vec<u16>,
     blocks: Vec<Block>,
-    /// The vertices of every group, counted from the first of the block; the last of a block is
-    /// repeated to fill its group.
+    /// The vertices of every group, relative to the first of the block; the last vertex of a block
+    /// is repeated to fill its group.
     locals: Vec<[u16; LANES]>,
-    /// The joints that the vertices of a group go through together; none where they go one by one.
+    /// The shared set of joints of a group; none if its vertices are processed one by one.
     set_of_group: Vec<Option<u32>>,
-    /// Where the slots of every group start; one entry more than groups.
+    /// The start of the slots of every group, and the end of the last.
     slot_starts: Vec<u32>,
     slots: Slots,
-    /// Where the joints of every set start; one entry more than sets.
+    /// The start of the joints of every set, and the end of the last.
     set_starts: Vec<u32>,
-    /// The joints of all sets, rising.
+    /// The joints of all sets, in rising order.
     set_joints: Vec<u16>,
 }
 
@@ -45,7 +45,7 @@ pub(in crate::deform) struct Packing {
 #[derive(Clone, Debug)]
 enum Slots {
     Full(Vec<Lane>),
-    /// In steps of [`Weights::SHORT_STEP`].
+    /// In units of [`Weights::SHORT_STEP`].
     Short(Vec<[u16; LANES]>),
 }
 
@@ -77,7 +77,7 @@ pub(super) fn lengthened<S: Simd>(simd: S, slot: &[u16; LANES]) -> f32x8<S> {
     f32x8::from_slice(simd, &steps) * Weights::SHORT_STEP
 }
 
-/// A run of vertices and of the groups that they are in.
+/// A range of vertices and their groups.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     first_vertex: usize,
@@ -88,15 +88,15 @@ struct Block {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::deform) struct Group<'a> {
     packing: &'a Packing,
-    /// Which of all groups it is: where a method finds what it packed for it.
+    /// The index among all groups, by which a method finds its packed data.
     pub(in crate::deform) index: usize,
     first_vertex: usize,
-    /// Its vertices, counted from the first of the block.
+    /// Its vertices, relative to the first of the block.
     pub(in crate::deform) locals: &'a [u16; LANES],
 }
 
 impl Packing {
-    /// For methods that blend what joints have, many vertices at once.
+    /// For methods that blend data of joints, many vertices at once.
     pub(in crate::deform) fn of(weights: Weights) -> Packing {
         let mut packing = Packing {
             vertex_count: weights.vertex_count(),
@@ -128,7 +128,7 @@ impl Packing {
         packing
     }
 
-    /// For methods that go vertex by vertex.
+    /// For methods that process vertices one by one.
     pub(in crate::deform) fn in_order(vertex_count: usize, weights: Weights) -> Packing {
         let mut packing = Packing {
             vertex_count,
@@ -156,8 +156,8 @@ impl Packing {
         packing
     }
 
-    /// The groups of a block: as the vertices come, or sorted by their joints where that brings
-    /// more of the same together.
+    /// The groups of a block: in the order of vertices, or sorted by joints if that makes groups
+    /// more uniform.
     fn ordered_block(&self, first_vertex: usize) -> Vec<[u16; LANES]> {
         let count = (self.weights.vertex_count() - first_vertex).min(BLOCK);
         let as_given: Vec<u16> = (0..count as u16).collect();
@@ -216,7 +216,7 @@ impl Packing {
         self.slot_starts.push(slots.len() as u32);
     }
 
-    /// The joints of the vertices of a group, rising.
+    /// The joints of the vertices of a group, in rising order.
     fn joints_of(&self, first_vertex: usize, locals: &[u16; LANES]) -> Vec<u16> {
         let rows = locals.iter().map(|&local| {
             let vertex = first_vertex + usize::from(local);
@@ -234,7 +234,7 @@ impl Packing {
         rising.map(|&place| joints[usize::from(place)])
     }
 
-    /// The places of a vertex's influences in its row, by rising joint.
+    /// The indices of a vertex's influences in its row, by rising joint.
     #[inline]
     pub(super) fn rising(&self, vertex: usize) -> &[u16] {
         let starts = self.weights.row_starts();
@@ -259,7 +259,7 @@ impl Packing {
         self.blocks.len()
     }
 
-    /// The first vertex of a block, or the number of vertices behind the last.
+    /// The first vertex of a block, or the number of vertices after the last block.
     pub(in crate::deform) fn first_vertex(&self, block: usize) -> usize {
         let block = self.blocks.get(block);
         block.map_or(self.vertex_count, |block| block.first_vertex)
@@ -270,7 +270,7 @@ impl Packing {
         block.map_or(self.group_count(), |block| block.first_group)
     }
 
-    /// Where the groups of a block are among all.
+    /// The range of a block's groups among all groups.
     #[inline]
     pub(super) fn group_range(&self, block: usize) -> Range<usize> {
         self.first_group(block)..self.first_group(block + 1)
@@ -297,7 +297,7 @@ impl Packing {
         self.set_starts.len() - 1
     }
 
-    /// Where the joints of a set are among those of all sets.
+    /// The range of a set's joints among the joints of all sets.
     #[inline]
     pub(super) fn set_range(&self, set: usize) -> Range<usize> {
         self.set_starts[set] as usize..self.set_starts[set + 1] as usize
@@ -308,7 +308,7 @@ impl Packing {
         &self.set_joints
     }
 
-    /// Bytes that the loop reads per frame to know the weights of all vertices and whose they are.
+    /// The bytes per frame that the loop reads for weights and joints of all vertices.
     pub(in crate::deform) fn bytes(&self) -> usize {
         let slots = match &self.slots {
             Slots::Full(slots) => size_of_val(&slots[..]),
@@ -330,32 +330,32 @@ impl Packing {
 }
 
 impl<'a> Group<'a> {
-    /// Which vertex is in a lane.
+    /// The vertex in a lane.
     #[inline]
     pub(in crate::deform) fn vertex(&self, lane: usize) -> usize {
         self.first_vertex + usize::from(self.locals[lane])
     }
 
-    /// The set of joints that its vertices go through together, if they do.
+    /// The shared set of joints, if any.
     #[inline]
     pub(super) fn set(&self) -> Option<usize> {
         self.packing.set_of_group[self.index].map(|set| set as usize)
     }
 
-    /// Where its joints are among those of all sets.
+    /// The range of its joints among those of all sets.
     #[inline]
     pub(super) fn set_range(&self, set: usize) -> Range<usize> {
         self.packing.set_range(set)
     }
 
-    /// Those joints.
+    /// The joints of its set.
     #[inline]
     pub(in crate::deform) fn joints(&self) -> Option<&'a [u16]> {
         let set = self.set()?;
         Some(&self.packing.set_joints[self.packing.set_range(set)])
     }
 
-    /// Where its slots are among those of all groups.
+    /// The range of its slots among those of all groups.
     #[inline]
     pub(in crate::deform) fn slot_range(&self) -> Range<usize> {
         let starts = &self.packing.slot_starts;
@@ -376,14 +376,14 @@ impl<'a> Group<'a> {
         (0..LANES).map(|lane| self.vertex(lane))
     }
 
-    /// The influences of one of its vertices, heaviest first, and their places by rising joint.
+    /// The influences of one of its vertices, heaviest first, and their indices by rising joint.
     #[inline]
     pub(super) fn row(&self, vertex: usize) -> (&'a [u16], &'a [f32], &'a [u16]) {
         let (joints, weights) = self.packing.weights.row(vertex);
         (joints, weights, self.packing.rising(vertex))
     }
 
-    /// What some numbers of vertices are in the lanes of this group.
+    /// Numbers of vertices, arranged in the lanes of this group.
     #[inline]
     pub(in crate::deform) fn lanes<const N: usize>(
         &self,
@@ -399,7 +399,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// For each vertex its influences by rising joint, as places in its row.
+/// For each vertex its influences by rising joint, as indices into its row.
 fn rising_places(weights: &Weights) -> Vec<u16> {
     let mut places = Vec::new();
     for vertex in 0..weights.vertex_count() {
@@ -411,7 +411,7 @@ fn rising_places(weights: &Weights) -> Vec<u16> {
     places
 }
 
-/// Runs of eight; the last one is filled with its own last.
+/// Groups of eight; the last group is filled with its last vertex.
 fn in_groups(order: &[u16]) -> Vec<[u16; LANES]> {
     let groups = order.chunks(LANES);
     let filled = groups.map(|group| {
@@ -420,7 +420,7 @@ fn in_groups(order: &[u16]) -> Vec<[u16; LANES]> {
     filled.collect()
 }
 
-/// The same weights in 16 bits, if none loses anything.
+/// The same weights in 16 bits, if that is lossless.
 fn in_short_steps(slots: &[Lane]) -> Option<Vec<[u16; LANES]>> {
     let steps = |weight: f32| {
         let steps = weight / Weights::SHORT_STEP;

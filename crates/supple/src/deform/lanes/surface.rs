@@ -1,4 +1,4 @@
-//! The rest surface as the loop reads it.
+//! The rest surface in the layout of the vertex loop.
 
 use super::packing::{BLOCK, Group, Packing};
 use super::{LANES, Lane};
@@ -41,7 +41,7 @@ pub(in crate::deform) struct RestBlock<'a> {
 }
 
 impl RestSurface<'_> {
-    /// Hands the rest surface of a block to the loop, in lanes.
+    /// Provides the rest surface of a block in lanes.
     #[inline]
     pub(in crate::deform) fn with_block(
         &self,
@@ -79,7 +79,7 @@ impl RestSurface<'_> {
     }
 }
 
-/// The most groups that a block has.
+/// The largest number of groups of a block.
 const GROUPS: usize = BLOCK / LANES;
 
 fn positions(shape: &Shape<'_>, group: &Group<'_>) -> [Lane; 3] {

@@ -1,5 +1,5 @@
 //! Blocks of vertices: positions by the frame, normals by its inverse transpose (eq. 16 of the
-//! course), tangents along.
+//! course), tangents by the frame.
 
 use super::{Instance, Job};
 use crate::deform::direct::{Direct, LaneFrames};
@@ -10,11 +10,11 @@ use crate::exec;
 use fearless_simd::{Level, Simd, dispatch};
 use glam::{Vec3, Vec4};
 
-/// Up to so many vertices in all stay on one thread: to wake another takes about as long as they
-/// do.
+/// Up to this number of vertices, everything stays on one thread: waking another thread takes about
+/// as long as deforming them.
 const WORTH_A_THREAD: usize = 16_384;
 
-/// Blocks of vertices of all instances, on as many threads as there are.
+/// Deforms blocks of vertices of all instances on all threads.
 pub(super) fn carry_all<M: Direct>(
     method: &M,
     job: &Job<'_>,
@@ -70,7 +70,7 @@ pub(super) fn carry_all<M: Direct>(
     Ok(())
 }
 
-/// Carries the vertices of a block into slices that begin with the first of them.
+/// Deforms the vertices of a block into slices that start with its first vertex.
 #[inline(always)]
 fn carry<S: Simd, M: Direct>(
     simd: S,
@@ -102,7 +102,7 @@ fn carry<S: Simd, M: Direct>(
             carrier.carry(simd, at, &group, &frames, &mut output);
             continue;
         }
-        // The last of an odd number goes beside itself.
+        // The last group of an odd number is paired with itself.
         let next = groups.next();
         let other = next.as_ref().map_or(&group, |(_, other)| other);
         let frames = lanes.frame_pair(simd, [&group, other], posed);
@@ -121,7 +121,7 @@ struct Carrier<'a, M: Direct> {
 }
 
 impl<M: Direct> Carrier<'_, M> {
-    /// Carries the vertices of a group, the `at`-th of its block, by their frames.
+    /// Deforms the vertices of the `at`-th group of its block by their frames.
     #[inline(always)]
     fn carry<S: Simd>(
         &self,
@@ -151,13 +151,13 @@ impl<M: Direct> Carrier<'_, M> {
             });
             doubtful |= unusual;
         }
-        // Last, when no register holds anything.
+        // Last, when no register is in use.
         if doubtful & ALL != 0 {
             self.carry_one_by_one(at, group, doubtful, output.reborrowed());
         }
     }
 
-    /// Some vertices of a group, by the frame that has an answer for everything.
+    /// Deforms some vertices of a group one by one, with a result for every frame.
     #[cold]
     #[inline(never)]
     fn carry_one_by_one(&self, at: usize, group: &Group<'_>, lanes: u64, mut output: Output<'_>) {

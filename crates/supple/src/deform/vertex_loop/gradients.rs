@@ -7,10 +7,11 @@ use crate::mesh::Shape;
 use crate::transform::{Affine, posed_tangent};
 use glam::Vec3;
 
-/// Positions by the frame, normals and tangents by the Jacobian of eq. (17): `J = F + Σ (∂F/∂w · v) ∇wᵀ`.
+/// Positions by the frame, normals and tangents by the Jacobian of eq. (17): `J = F + Σ (∂F/∂w · v)
+/// ∇wᵀ`.
 ///
-/// `J` need not be inverted: two directions of the rest surface are carried by it, and the normal
-/// is their cross product.
+/// `J` need not be inverted: it maps two directions of the rest surface, and the normal is their
+/// cross product.
 pub(super) fn follow<M: Direct>(
     method: &M,
     shape: Shape<'_>,
@@ -45,14 +46,14 @@ pub(super) fn follow<M: Direct>(
             let frame_change = method.frame_change(vertex, fields, change, posed, scratch);
             along + frame_change.transform_point(rest)
         };
-        // A file's normals may be of any length, even none.
+        // Normals in a file may have any length, even zero.
         let (u, v) = rest_normal.normalize_or(Vec3::Y).any_orthonormal_pair();
         let (posed_u, posed_v) = (carried(u), carried(v));
         let mirrored = palette[gradients.heaviest_joint(vertex)].mirrors();
         if let Some(normal) = normals.get_mut(vertex) {
             let across = posed_u.cross(posed_v);
             let across = if mirrored { -across } else { across };
-            // Where the surface is crushed to a line, the frame alone may still know.
+            // If the surface is crushed to a line, the frame alone may still have a normal.
             let crushed = across.length_squared()
                 <= 1e-12 * posed_u.length_squared() * posed_v.length_squared();
             *normal = match across.try_normalize().filter(|_| !crushed) {

@@ -1,4 +1,4 @@
-//! The vertex loops: once for all methods, kinds of normals and outputs.
+//! Vertex loops, shared by all methods, kinds of normals and outputs.
 
 mod blocks;
 mod gradients;
@@ -21,13 +21,13 @@ use std::sync::Arc;
 
 /// A baked method of any kind.
 pub(super) trait Deformer: Debug + Send + Sync {
-    /// Which vertices go side by side, if the method minds.
+    /// The order and grouping of vertices, if the method has one.
     fn packing(&self) -> Option<&Arc<Packing>>;
 
-    /// The bytes that a frame reads of what was baked for all vertices, beside the rest surface.
+    /// The bytes of baked data that a frame reads for all vertices, without the rest surface.
     fn bytes(&self, packing: &Packing) -> usize;
 
-    /// Deforms a surface into a sink; all sizes have been checked.
+    /// Deforms a surface into a sink; all sizes are already checked.
     fn deform(
         &self,
         job: &Job<'_>,
@@ -35,7 +35,7 @@ pub(super) trait Deformer: Debug + Send + Sync {
         sink: Sink<'_>,
     ) -> Result<(), DeformError>;
 
-    /// Which of the first `vertices` the method turns inside out in a pose.
+    /// The vertices among the first `vertices` that the method turns inside out in a pose.
     fn inverted(
         &self,
         vertices: usize,
@@ -43,10 +43,10 @@ pub(super) trait Deformer: Debug + Send + Sync {
         workspace: &mut Workspace,
     ) -> Result<Vec<usize>, DeformError>;
 
-    /// How a GPU reads what was baked; `None` if the method has no kernel.
+    /// The baked data for GPUs; `None` if the method has no kernel.
     fn streams(&self) -> Option<(StreamLayout, &dyn BakedStreams)>;
 
-    /// Appends a pose as a GPU reads it; nothing if the method has no kernel.
+    /// Appends a pose for GPUs; nothing if the method has no kernel.
     fn stream_pose(
         &self,
         palette: &[Affine],
@@ -54,19 +54,19 @@ pub(super) trait Deformer: Debug + Send + Sync {
         stream: &mut PoseStream,
     ) -> Result<(), DeformError>;
 
-    /// How the fields that frames depend on vary over the surface.
+    /// The gradients over the surface of the fields that frames depend on.
     fn field_gradients(&self, rig: &Rig) -> FieldGradients;
 }
 
-/// What is deformed.
+/// The input of a vertex loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job<'a> {
     /// The rest surface.
     pub(super) shape: Shape<'a>,
-    /// The same in lanes.
+    /// The rest surface in lanes.
     pub(super) rest: RestSurface<'a>,
     pub(super) packing: &'a Packing,
-    /// One for every instance.
+    /// One palette per instance.
     pub(super) palettes: &'a [Palette],
     pub(super) normals: &'a BakedNormals,
     pub(super) instructions: InstructionSet,
@@ -159,8 +159,8 @@ impl<M: Direct> Deformer for M {
     }
 }
 
-/// Instance by instance, for what cannot be done a block at a time: normals that look at
-/// neighbours, and the plain loop.
+/// Deforms instance by instance, for passes that cannot run on single blocks: normals that depend
+/// on neighbours, and the plain loop.
 fn each_instance<M: Direct>(
     method: &M,
     job: &Job<'_>,
@@ -230,7 +230,7 @@ fn deform_one<M: Direct>(
             }
         }
         (BakedNormals::Recomputed(surface), Some(level)) => {
-            // The normals of vertices without a triangle are transported.
+            // Vertices without triangles keep transported normals.
             let palettes = std::slice::from_ref(palette);
             let job = Job { palettes, ..*job };
             let instances = std::slice::from_mut(instance);
