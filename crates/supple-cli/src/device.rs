@@ -40,7 +40,7 @@ mod with_gpu {
             GpuError::NoShader => no_shader(method),
             other => other.into(),
         })?;
-        Ok(player.on(Box::new(vertex_loop))?)
+        Ok(player.on(Box::new(vertex_loop)))
     }
 
     /// The method runs on the processor only.

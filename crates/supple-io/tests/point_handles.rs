@@ -59,7 +59,8 @@ fn check(before: &Loaded) {
     let (bound, places, edges) = with_handles(before);
     let read = gltf::from_slice(&bound.document.to_glb().unwrap(), "bound").unwrap();
     let rest = |loaded: &Loaded| {
-        let player = Player::new(&loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+        let mut player = Player::new(&loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+        player.pose(&loaded.asset.rest_pose()).unwrap();
         player.positions().to_vec()
     };
     let extent = before.asset.rig.mesh().bounds().unwrap().extent();

@@ -328,7 +328,8 @@ fn a_posed_file_holds_no_centers() {
     ] {
         let loaded = load(&file).unwrap();
         let pose = loaded.asset.rest_pose();
-        let player = Player::new(&loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+        let mut player = Player::new(&loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+        player.pose(&pose).unwrap();
         let posed = loaded.document.posed(&player, &pose).unwrap();
         let bytes = posed.to_glb().unwrap();
         let (json, _) = open_glb(&bytes);
@@ -339,7 +340,8 @@ fn a_posed_file_holds_no_centers() {
     let mut file = Tiny::new();
     file.json["meshes"][0]["extras"] = json!({});
     let loaded = load(&file).unwrap();
-    let player = Player::new(&loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+    let mut player = Player::new(&loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+    player.pose(&loaded.asset.rest_pose()).unwrap();
     let posed = loaded.document.posed(&player, &loaded.asset.rest_pose());
     let bytes = posed.unwrap().to_glb().unwrap();
     assert_eq!(open_glb(&bytes).0["meshes"][0]["extras"], json!({}));

@@ -789,7 +789,8 @@ fn painted_shares_of_every_primitive_are_read() {
 fn a_posed_file_and_a_plain_skin_hold_no_bake() {
     let mut loaded = load(&baked_tiny()).unwrap();
     let pose = loaded.asset.rest_pose();
-    let player = Player::new(&loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+    let mut player = Player::new(&loaded.asset, &Method::Linear, Normals::Transported).unwrap();
+    player.pose(&pose).unwrap();
     let posed = loaded.document.posed(&player, &pose).unwrap();
     let rig = &loaded.asset.rig;
     let mush = baked(rig, &rigid());

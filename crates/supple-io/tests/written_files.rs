@@ -406,6 +406,7 @@ fn numbers_beyond_the_range_of_floats_are_refused_with_their_place() {
         "the translation of node 0 ('root') holds 1e39, beyond the range of 32-bit floats"
     );
     let mut player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
+    player.pose(&asset.rest_pose()).unwrap();
     let refused = not_finite(document.posed(&player, &pose));
     assert_eq!(refused.place, "the translation of node 0 ('root')");
 

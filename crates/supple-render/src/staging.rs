@@ -123,9 +123,9 @@ impl Look {
             triangles: player.asset().rig.mesh().triangles(),
             paint,
         };
-        let props = player.props().iter().map(|posed| Surface {
-            positions: &posed.positions,
-            normals: &posed.normals,
+        let props = player.props().map(|posed| Surface {
+            positions: posed.positions,
+            normals: posed.normals,
             triangles: posed.prop.mesh.triangles(),
             paint: Paint::Uniform(prop_color(posed.prop.color.unwrap_or(CLAY))),
         });
@@ -191,7 +191,7 @@ impl Default for Silhouette {
 impl Silhouette {
     /// Adds the frame that `player` is in.
     pub fn add(&mut self, player: &Player<'_>) {
-        let props = player.props().iter().flat_map(|posed| &posed.positions);
+        let props = player.props().flat_map(|posed| posed.positions);
         let points: Vec<Vec3> = player.positions().iter().chain(props).copied().collect();
         self.add_points(&points);
     }

@@ -67,8 +67,7 @@ impl Posed {
         let positions =
             |method| comparison.pose(method, pose, |player| player.positions().to_vec());
         let carried = |player: &Player<'_>| -> Vec<[Vec3; 3]> {
-            let props = player.props().iter();
-            let triangles = props.flat_map(|posed| {
+            let triangles = player.props().flat_map(|posed| {
                 let corner = |corner: u32| posed.positions[corner as usize];
                 let triangles = posed.prop.mesh.triangles().iter();
                 triangles.map(move |corners| corners.map(corner))

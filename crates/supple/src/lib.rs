@@ -136,7 +136,7 @@ pub use glam;
 pub use clip::Clip;
 pub use deform::{Method, Normals, Output, Skin, Workspace};
 pub use mesh::{Bounds, Mesh};
-pub use player::{Player, PosedProp, VertexLoop};
+pub use player::{AssetRef, Player, PosedProp, VertexLoop};
 pub use pose::{NodeCountError, Palette, Pose};
 pub use rig::{Asset, Prop, Rig, RigError};
 pub use skeleton::Skeleton;

@@ -10,6 +10,8 @@ use crate::transform::Affine;
 use glam::{DAffine3, Vec3, Vec4};
 use std::borrow::Cow;
 use std::fmt::Debug;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// A vertex loop that runs elsewhere than [`Skin::deform`], such as on a GPU.
 pub trait VertexLoop: Debug + Send {
@@ -26,11 +28,69 @@ pub trait VertexLoop: Debug + Send {
     ) -> Result<(), DeformError>;
 }
 
-/// An asset with its skin and all buffers that a frame needs: nothing is allocated once it is made,
-/// unless a [`VertexLoop`] does.
+/// The asset of a [`Player`]: borrowed, or shared by reference counting.
+///
+/// With a borrowed asset nothing is copied. A shared one makes a `Player<'static>`, which can be
+/// stored beside its asset or moved to another thread.
+#[derive(Clone, Debug)]
+pub enum AssetRef<'a> {
+    /// The asset outlives the player.
+    Borrowed(&'a Asset),
+    /// Several players may share the asset.
+    Shared(Arc<Asset>),
+}
+
+impl Deref for AssetRef<'_> {
+    type Target = Asset;
+
+    fn deref(&self) -> &Asset {
+        match self {
+            AssetRef::Borrowed(asset) => asset,
+            AssetRef::Shared(asset) => asset,
+        }
+    }
+}
+
+impl<'a> From<&'a Asset> for AssetRef<'a> {
+    fn from(asset: &'a Asset) -> AssetRef<'a> {
+        AssetRef::Borrowed(asset)
+    }
+}
+
+impl From<Arc<Asset>> for AssetRef<'_> {
+    fn from(asset: Arc<Asset>) -> Self {
+        AssetRef::Shared(asset)
+    }
+}
+
+impl From<Asset> for AssetRef<'_> {
+    fn from(asset: Asset) -> Self {
+        AssetRef::Shared(Arc::new(asset))
+    }
+}
+
+/// An asset with its skin and all buffers that a frame needs.
+///
+/// Nothing is deformed before the first call of [`pose`](Player::pose): until then the surface and
+/// the props are as they were modelled, the morphs are not applied, and all transforms are the
+/// identity. The first pose allocates scratch buffers; later poses allocate nothing, unless a
+/// [`VertexLoop`] does.
+///
+/// ```
+/// use std::sync::Arc;
+/// use supple::characters::{self, Character};
+/// use supple::{Method, Normals, Player};
+///
+/// let asset = Arc::new(characters::build(Character::Bar, 2_000)?);
+/// let mut player = Player::new(asset.clone(), &Method::SwingTwist, Normals::Transported)?;
+/// player.pose(&asset.pose_at(&asset.clips[0], 0.5))?;
+/// let other_thread = std::thread::spawn(move || player.positions().len());
+/// # assert_eq!(other_thread.join().unwrap(), asset.rig.mesh().vertex_count());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Player<'a> {
-    asset: &'a Asset,
+    asset: AssetRef<'a>,
     skin: Skin,
     /// What deforms the surface in place of the skin.
     vertex_loop: Option<Box<dyn VertexLoop>>,
@@ -42,75 +102,80 @@ pub struct Player<'a> {
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
     tangents: Option<Vec<Vec4>>,
-    props: Vec<PosedProp<'a>>,
+    /// One per prop of the asset.
+    props: Vec<PropBuffers>,
+}
+
+#[derive(Debug)]
+struct PropBuffers {
+    shape: MorphedShape,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
 }
 
 /// A prop where the pose puts it.
-#[derive(Clone, Debug)]
-pub struct PosedProp<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct PosedProp<'p> {
     /// The prop itself.
-    pub prop: &'a Prop,
+    pub prop: &'p Prop,
     /// World positions.
-    pub positions: Vec<Vec3>,
+    pub positions: &'p [Vec3],
     /// World normals.
-    pub normals: Vec<Vec3>,
-    shape: MorphedShape,
+    pub normals: &'p [Vec3],
 }
 
 impl<'a> Player<'a> {
-    /// Bakes the asset's rig for a method and poses it at rest.
+    /// Bakes the asset's rig for a method.
     ///
     /// # Errors
     ///
-    /// As [`Skin::bake`] does, and if the method cannot do the rest pose.
+    /// As [`Skin::bake`] does.
     pub fn new(
-        asset: &'a Asset,
+        asset: impl Into<AssetRef<'a>>,
         method: &Method,
         normals: Normals,
     ) -> Result<Player<'a>, DeformError> {
-        Player::with_skin(asset, Skin::bake(&asset.rig, method, normals)?)
+        let asset = asset.into();
+        let skin = Skin::bake(&asset.rig, method, normals)?;
+        Player::with_skin(asset, skin)
     }
 
-    /// Takes a skin of the asset's rig, such as one of [`Skin::bake_with`], and poses it at rest.
+    /// Takes a skin of the asset's rig, such as one of [`Skin::bake_with`].
     ///
     /// # Errors
     ///
-    /// If the skin belongs to another character, or its method cannot do the rest pose.
-    pub fn with_skin(asset: &'a Asset, skin: Skin) -> Result<Player<'a>, DeformError> {
-        let mesh = asset.rig.mesh();
+    /// If the skin belongs to another character.
+    pub fn with_skin(
+        asset: impl Into<AssetRef<'a>>,
+        skin: Skin,
+    ) -> Result<Player<'a>, DeformError> {
+        let asset = asset.into();
+        let (mesh, skeleton) = (asset.rig.mesh(), asset.rig.skeleton());
         skin.check_shape(&mesh.shape())?;
-        let posed_prop = |prop: &'a Prop| PosedProp {
-            prop,
+        let prop_buffers = |prop: &Prop| PropBuffers {
+            shape: MorphedShape::new(&prop.mesh),
             positions: prop.mesh.positions().to_vec(),
             normals: prop.mesh.normals().to_vec(),
-            shape: MorphedShape::new(&prop.mesh),
         };
-        let mut player = Player {
-            asset,
+        Ok(Player {
             skin,
             vertex_loop: None,
             morphed: (!asset.morphs.is_empty()).then(|| MorphedShape::new(mesh)),
-            world_from_node: Vec::with_capacity(asset.rig.skeleton().nodes().len()),
-            palette: Palette::identity(asset.rig.skeleton().joints().len()),
+            world_from_node: vec![DAffine3::IDENTITY; skeleton.nodes().len()],
+            palette: Palette::identity(skeleton.joints().len()),
             workspace: Workspace::default(),
             positions: mesh.positions().to_vec(),
             normals: mesh.normals().to_vec(),
             tangents: mesh.tangents().map(<[Vec4]>::to_vec),
-            props: asset.props.iter().map(posed_prop).collect(),
-        };
-        player.pose(&asset.rest_pose())?;
-        Ok(player)
+            props: asset.props.iter().map(prop_buffers).collect(),
+            asset,
+        })
     }
 
-    /// The same, with another vertex loop for the same skin.
-    ///
-    /// # Errors
-    ///
-    /// If the vertex loop fails.
-    pub fn on(mut self, vertex_loop: Box<dyn VertexLoop>) -> Result<Player<'a>, DeformError> {
+    /// The same, with another vertex loop for the same skin, which deforms from the next pose on.
+    pub fn on(mut self, vertex_loop: Box<dyn VertexLoop>) -> Player<'a> {
         self.vertex_loop = Some(vertex_loop);
-        self.deform()?;
-        Ok(self)
+        self
     }
 
     /// What was baked.
@@ -130,42 +195,20 @@ impl<'a> Player<'a> {
     ///
     /// If the pose has another number of nodes than the skeleton, or the method cannot do it.
     pub fn pose(&mut self, pose: &Pose) -> Result<(), DeformError> {
+        self.move_nodes_and_props(pose)?;
         let skeleton = self.asset.rig.skeleton();
-        skeleton.forward_kinematics(pose, &mut self.world_from_node)?;
         skeleton.fill_palette(&self.world_from_node, &mut self.palette)?;
-        if let Some(morphed) = &mut self.morphed {
-            morphed.apply(
-                self.asset.rig.mesh(),
-                &self.asset.morphs,
-                &pose.morph_weights,
-            )?;
-        }
-        for posed in &mut self.props {
-            let Some(world) = self.world_from_node.get(posed.prop.node) else {
-                continue;
-            };
-            let world_from_prop = Affine::from_f64(world);
-            posed
-                .shape
-                .apply(&posed.prop.mesh, &posed.prop.morphs, &pose.morph_weights)?;
-            let shape = posed.shape.shape();
-            for (out, position) in posed.positions.iter_mut().zip(shape.positions) {
-                *out = world_from_prop.transform_point(*position);
-            }
-            for (out, normal) in posed.normals.iter_mut().zip(shape.normals) {
-                *out = world_from_prop.transform_normal(*normal);
-            }
-        }
         self.deform()
     }
 
-    /// Moves the character by a palette from elsewhere; props and morphs stay as the last pose left
-    /// them.
+    /// Moves nodes, morphs and props into a pose, and the surface by a palette from elsewhere in
+    /// place of the pose's own.
     ///
     /// # Errors
     ///
-    /// If the palette has another number of joints, or the method cannot do the pose.
-    pub fn pose_by_palette(&mut self, palette: &Palette) -> Result<(), DeformError> {
+    /// As [`pose`](Player::pose) does, and if the palette has another number of joints, before
+    /// anything moves.
+    pub fn pose_with_palette(&mut self, pose: &Pose, palette: &Palette) -> Result<(), DeformError> {
         let (found, expected) = (
             palette.posed_from_bind.len(),
             self.palette.posed_from_bind.len(),
@@ -177,10 +220,40 @@ impl<'a> Player<'a> {
                 expected,
             });
         }
+        self.move_nodes_and_props(pose)?;
         self.palette
             .posed_from_bind
             .copy_from_slice(&palette.posed_from_bind);
         self.deform()
+    }
+
+    fn move_nodes_and_props(&mut self, pose: &Pose) -> Result<(), DeformError> {
+        let skeleton = self.asset.rig.skeleton();
+        skeleton.forward_kinematics(pose, &mut self.world_from_node)?;
+        if let Some(morphed) = &mut self.morphed {
+            morphed.apply(
+                self.asset.rig.mesh(),
+                &self.asset.morphs,
+                &pose.morph_weights,
+            )?;
+        }
+        for (prop, posed) in self.asset.props.iter().zip(&mut self.props) {
+            let Some(world) = self.world_from_node.get(prop.node) else {
+                continue;
+            };
+            let world_from_prop = Affine::from_f64(world);
+            posed
+                .shape
+                .apply(&prop.mesh, &prop.morphs, &pose.morph_weights)?;
+            let shape = posed.shape.shape();
+            for (out, position) in posed.positions.iter_mut().zip(shape.positions) {
+                *out = world_from_prop.transform_point(*position);
+            }
+            for (out, normal) in posed.normals.iter_mut().zip(shape.normals) {
+                *out = world_from_prop.transform_normal(*normal);
+            }
+        }
+        Ok(())
     }
 
     /// Forgets the pose before, for methods that start from it (`arap:follow`): to be called before
@@ -215,8 +288,8 @@ impl<'a> Player<'a> {
     }
 
     /// The asset that plays.
-    pub fn asset(&self) -> &'a Asset {
-        self.asset
+    pub fn asset(&self) -> &Asset {
+        &self.asset
     }
 
     /// The transforms of the joints in this pose.
@@ -240,7 +313,7 @@ impl<'a> Player<'a> {
     }
 
     /// The triangles as they face in this pose: turned around where the pose mirrors the surface.
-    pub fn triangles(&self) -> Cow<'a, [[u32; 3]]> {
+    pub fn triangles(&self) -> Cow<'_, [[u32; 3]]> {
         let rig = &self.asset.rig;
         let mirrors: Vec<bool> = self
             .palette
@@ -281,9 +354,14 @@ impl<'a> Player<'a> {
         self.skin.inverted(&self.palette, &mut self.workspace)
     }
 
-    /// The props where the pose puts them.
-    pub fn props(&self) -> &[PosedProp<'a>] {
-        &self.props
+    /// The props where the pose puts them, in the order of the asset.
+    pub fn props(&self) -> impl Iterator<Item = PosedProp<'_>> {
+        let props = self.asset.props.iter().zip(&self.props);
+        props.map(|(prop, posed)| PosedProp {
+            prop,
+            positions: &posed.positions,
+            normals: &posed.normals,
+        })
     }
 
     /// The world transform of every node.
@@ -309,6 +387,7 @@ mod tests {
     use crate::transform::{Local, Trs};
     use crate::weights::WeightsBuilder;
     use glam::DVec3;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn morphs_come_before_joints_and_props_follow_their_node() {
@@ -346,7 +425,6 @@ mod tests {
             }],
         };
         let mut player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
-        assert_eq!(player.positions(), [Vec3::X]);
         let mut pose = asset.rest_pose();
         pose.locals[0] = Local::Trs(Trs {
             scale: DVec3::splat(2.0),
@@ -355,13 +433,98 @@ mod tests {
         pose.morph_weights = vec![0.5, 1.5];
         player.pose(&pose).unwrap();
         assert_eq!(player.positions(), [Vec3::new(2.0, 1.0, 0.0)]);
-        assert_eq!(player.props()[0].positions, [Vec3::new(2.0, 3.0, 0.0)]);
-        assert!(player.pose_by_palette(&Palette::identity(2)).is_err());
+        let prop = player.props().next().unwrap();
+        assert_eq!(prop.positions, [Vec3::new(2.0, 3.0, 0.0)]);
+        assert_eq!(prop.prop, &asset.props[0]);
+        let rest = asset.rest_pose();
+        assert!(
+            player
+                .pose_with_palette(&rest, &Palette::identity(2))
+                .is_err()
+        );
         assert_eq!(
             player.positions(),
             [Vec3::new(2.0, 1.0, 0.0)],
             "nothing has changed"
         );
+        assert_eq!(player.props().next().unwrap().positions[0].y, 3.0);
+        let mut halved = Palette::identity(1);
+        halved.posed_from_bind[0] = Affine::from_f64(&DAffine3::from_scale(DVec3::splat(0.5)));
+        player.pose_with_palette(&pose, &halved).unwrap();
+        assert_eq!(player.positions(), [Vec3::new(0.5, 0.25, 0.0)]);
+        let prop = player.props().next().unwrap();
+        assert_eq!(prop.positions, [Vec3::new(2.0, 3.0, 0.0)]);
+    }
+
+    /// Counts deformations, and leaves the surface alone.
+    #[derive(Debug, Default)]
+    struct Counting(Arc<AtomicUsize>);
+
+    impl VertexLoop for Counting {
+        fn deform(&mut self, _: Shape<'_>, _: &Palette, _: Output<'_>) -> Result<(), DeformError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// An asset whose rest pose is not the pose that its surface was bound in.
+    fn moved_at_rest() -> Asset {
+        let mut asset = crate::characters::build(crate::characters::Character::Bar, 2_000).unwrap();
+        let skeleton = asset.rig.skeleton();
+        let mut nodes = skeleton.nodes().to_vec();
+        let joints = skeleton.joints().iter();
+        let joints = joints.map(|joint| (joint.node, joint.joint_from_bind));
+        let moved = Trs {
+            translation: DVec3::Y,
+            ..Trs::IDENTITY
+        };
+        nodes[0].rest = Local::Trs(moved);
+        let skeleton = Skeleton::new(nodes, joints.collect()).unwrap();
+        let (mesh, weights) = (asset.rig.mesh().clone(), asset.rig.weights().clone());
+        asset.rig = Rig::new(mesh, skeleton, weights).unwrap();
+        asset
+    }
+
+    #[test]
+    fn only_poses_deform_and_each_deforms_once() {
+        let asset = moved_at_rest();
+        let mut player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
+        assert_eq!(player.positions(), asset.rig.mesh().positions());
+        let identity = Palette::identity(asset.rig.skeleton().joints().len());
+        assert_eq!(*player.palette(), identity);
+        let rest = asset.rest_pose();
+        player.pose(&rest).unwrap();
+        assert_ne!(player.positions(), asset.rig.mesh().positions());
+
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = || count.load(Ordering::Relaxed);
+        let mut player = player.on(Box::new(Counting(count.clone())));
+        assert_eq!(counted(), 0);
+        player.pose(&rest).unwrap();
+        assert_eq!(counted(), 1);
+        player.pose_with_palette(&rest, &identity).unwrap();
+        assert_eq!(counted(), 2);
+    }
+
+    #[test]
+    fn players_share_an_asset_or_own_it() {
+        let asset = Arc::new(moved_at_rest());
+        let method = Method::SwingTwist;
+        let posed = |mut player: Player<'static>, pose: Pose| {
+            let thread = std::thread::spawn(move || {
+                player.pose(&pose).unwrap();
+                player.positions().to_vec()
+            });
+            thread.join().unwrap()
+        };
+        let pose = asset.pose_at(&asset.clips[0], 0.5);
+        let mut borrowing = Player::new(&*asset, &method, Normals::Transported).unwrap();
+        borrowing.pose(&pose).unwrap();
+        let shared = Player::new(asset.clone(), &method, Normals::Transported).unwrap();
+        assert!(std::ptr::eq(shared.asset(), &*asset));
+        assert_eq!(posed(shared, pose.clone()), borrowing.positions());
+        let owned = Player::new((*asset).clone(), &method, Normals::Transported).unwrap();
+        assert_eq!(posed(owned, pose), borrowing.positions());
     }
 
     #[test]
@@ -398,7 +561,8 @@ mod tests {
             clips: vec![],
             props: vec![],
         };
-        let player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
+        let mut player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
+        player.pose(&asset.rest_pose()).unwrap();
         assert_eq!(*player.triangles(), [[0, 1, 2], [3, 5, 4]]);
         for corners in player.triangles().iter() {
             let [a, b, c] = corners.map(|corner| player.positions()[corner as usize]);

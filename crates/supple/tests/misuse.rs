@@ -175,7 +175,11 @@ fn palettes_and_outputs_of_the_wrong_size_are_refused() {
         skin.deform_crowd(&[], &mut workspace, nothing).unwrap();
     }
     let mut player = Player::new(&asset, &Method::Linear, Normals::Transported).unwrap();
-    assert!(player.pose_by_palette(&Palette::default()).is_err());
+    assert!(
+        player
+            .pose_with_palette(&asset.rest_pose(), &Palette::default())
+            .is_err()
+    );
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl<'a> Shot<'a> {
     fn played(&self, method: &Method) -> Outcome<Player<'a>> {
         let mut player = Player::new(self.asset, method, self.normals)?;
         match &self.moment {
-            Moment::Rest => {}
+            Moment::Rest => player.pose(&self.asset.rest_pose())?,
             Moment::Clip(name) => {
                 let mut clips = self.asset.clips.iter();
                 let clip = clips
@@ -70,9 +70,12 @@ impl<'a> Shot<'a> {
                 let middle = (clip.start() + clip.duration()) / 2.0;
                 player.pose(&self.asset.pose_at(clip, middle))?;
             }
-            Moment::Palette(joints) => player.pose_by_palette(&Palette {
-                posed_from_bind: joints.clone(),
-            })?,
+            Moment::Palette(joints) => {
+                let palette = Palette {
+                    posed_from_bind: joints.clone(),
+                };
+                player.pose_with_palette(&self.asset.rest_pose(), &palette)?;
+            }
         }
         Ok(player)
     }

@@ -164,9 +164,11 @@ impl<'a> Picture<'a> {
     fn draw(&self, album: &Album, name: &str, method: &Method) -> Outcome<()> {
         let settings = plain(self.size);
         let mut player = Player::new(self.asset, method, Normals::Recomputed)?;
-        if let Some(clip) = self.clip {
-            player.pose(&self.asset.pose_at(&self.asset.clips[clip], 1.0))?;
-        }
+        let pose = match self.clip {
+            Some(clip) => self.asset.pose_at(&self.asset.clips[clip], 1.0),
+            None => self.asset.rest_pose(),
+        };
+        player.pose(&pose)?;
         let look = Look::new(self.asset, Overlays::default());
         let scene = match &self.colors {
             Some(colors) => look.scene_painted(&player, None, colors, LIGHT),

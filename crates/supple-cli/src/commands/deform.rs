@@ -17,6 +17,10 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;
     let character = &options.character;
     let (gpu, source) = posing::open(character, &options.mush, &options.out)?;
+    let palette = options.palette.as_ref();
+    let palette = palette
+        .map(|path| read_palette(path, &source))
+        .transpose()?;
     let mut pose = posing::wanted_pose(&source.asset, &character.moment)?;
     options.reach.apply_and_report_misses(&source, &mut pose)?;
     let mut method = character.method.method.clone();
@@ -37,10 +41,9 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
         &baked,
     )?;
     let mut player = posing::player(&source.asset, &method, skin, gpu.as_ref())?;
-    player.start_afresh();
-    player.pose(&pose)?;
-    if let Some(path) = &options.palette {
-        player.pose_by_palette(&read_palette(path, &source)?)?;
+    match &palette {
+        Some(palette) => player.pose_with_palette(&pose, palette)?,
+        None => player.pose(&pose)?,
     }
     posing::check_finite(&player)?;
     if let Method::DirectDeltaMush(DirectDeltaMush {

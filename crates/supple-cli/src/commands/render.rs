@@ -286,14 +286,15 @@ impl Picture {
         path: &Path,
     ) -> Result<(), Failure> {
         let mut player = self.player(asset)?;
-        player.start_afresh();
         player.pose(pose)?;
         let frames = clip
             .filter(|_| self.focus == Focus::Moving)
             .map(Frames::few);
         let shot = Shot::of(self, &mut player, frames.as_ref())?;
-        player.start_afresh();
-        player.pose(pose)?;
+        if frames.is_some() {
+            player.start_afresh();
+            player.pose(pose)?;
+        }
         let look = self.look(asset);
         let image = self
             .brush(&self.settings, &player)?

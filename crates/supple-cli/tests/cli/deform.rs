@@ -2,8 +2,10 @@
 
 use super::common::{fails, folder, npy_rows, shared_model, succeeds, told};
 use std::path::Path;
+use supple::arap::ArapOptions;
 use supple::characters::{self, Character};
-use supple::{Method, Normals, Player};
+use supple::{Method, Normals, Output, Palette, Player, Skin, Workspace};
+use supple_io::{gltf, npy};
 
 #[test]
 fn deform_writes_every_format_and_the_numbers_agree() {
@@ -240,6 +242,48 @@ fn a_palette_moves_the_character_in_the_order_of_its_file() {
         error.contains("2 matrices, but the character has"),
         "{error}"
     );
+}
+
+/// `arap:follow` starts from the surface deformed last, so a rest pose deformed before the palette
+/// would show in the file.
+#[test]
+fn a_palette_deforms_the_surface_once() {
+    let folder = folder();
+    let clip = ["--clip", "bend-90", "--time", "1"];
+    let bend = [&["pose", "@bar:2000", "-o", "bent.glb"], &clip[..]].concat();
+    succeeds(&bend, folder.path());
+    let bent = gltf::load(&folder.path().join("bent.glb")).expect("written");
+    let rig = &bent.asset.rig;
+    // The first joint stays; the second turns by a quarter.
+    let stays = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let turns = [0.0, -1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let path = folder.path().join("palette.npy");
+    write_npy(&path, &[2, 3, 4], &[stays, turns].concat());
+    let command = ["deform", "bent.glb", "-m", "arap:1:follow", "-o", "out.npy"];
+    let arguments = [&command[..], &["--palette", "palette.npy"]].concat();
+    succeeds(&arguments, folder.path());
+    let found = npy_rows(&folder.path().join("out.npy"));
+
+    let follow = Method::Arap(ArapOptions {
+        iterations: 1,
+        follow: true,
+        ..ArapOptions::DEFAULT
+    });
+    let palette = npy::read_palette(&path).expect("written");
+    let palette = Palette {
+        posed_from_bind: palette,
+    };
+    let skin = Skin::bake(rig, &follow, Normals::Transported).expect("baked");
+    let mut positions = rig.mesh().positions().to_vec();
+    let output = Output {
+        positions: &mut positions,
+        normals: None,
+        tangents: None,
+    };
+    skin.deform(&palette, &mut Workspace::default(), output)
+        .expect("deformed");
+    let expected: Vec<_> = positions.iter().map(|p| p.to_array()).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -109,9 +109,9 @@ fn pin_player(pins: &mut Pins, subject: &Subject) {
         let mut pose = pose.clone();
         pose.morph_weights = vec![0.6];
         player.pose(&pose).unwrap();
-        let props = player.props().iter();
-        let props: Vec<_> = props
-            .map(|prop| (prop.positions.clone(), prop.normals.clone()))
+        let props: Vec<_> = player
+            .props()
+            .map(|prop| (prop.positions.to_vec(), prop.normals.to_vec()))
             .collect();
         let surface = (
             player.positions().to_vec(),
