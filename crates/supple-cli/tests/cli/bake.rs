@@ -317,7 +317,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     let notes = bake(&["--check", "-o", "bar.gltf"]);
     for words in [
         "in the extension SUPPLE_direct_delta_mush",
-        "numbers of 16 bits move the surface by at most 0.00",
+        "rounding to 16 bits moves the surface by at most 0.00",
         "16 poses of bend-90, bend-120, ",
         "the ordinary skin is now that of 'ddm-v5' with at most 2 joints per vertex",
     ] {

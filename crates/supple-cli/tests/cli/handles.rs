@@ -254,7 +254,7 @@ fn places_and_edges_can_be_given() {
         (
             2,
             vec!["--at", &a, "--at", &a],
-            "handles 0 and 1 are at the same place",
+            "handles 0 and 1 are at the same position",
         ),
         (
             2,
@@ -355,7 +355,7 @@ fn handles_are_refused_where_they_cannot_be() {
     for also in ["--at", "--also-at"] {
         let given = [also, "0.1,0,0", also, "-0.2,0,0", also, "0.1,0.0001,0"];
         let (status, error) = refused("@bar:2000", &given);
-        let phrase = "handles 0 and 2 are at the same place: 0.000100 apart in a body of ";
+        let phrase = "handles 0 and 2 are at the same position: 0.000100 apart in a body of ";
         assert!(status == 2 && error.contains(phrase), "{error}");
     }
     let (status, error) = refused("@bar:2000", &["--at", "0.123456,7.5,0"]);

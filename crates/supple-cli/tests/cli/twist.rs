@@ -86,7 +86,7 @@ fn what_cannot_be_twisted_is_explained() {
             2,
             "@arm:2000",
             &["-j", "forearm", "--name", "hand"],
-            &["there is a node 'hand' already"],
+            &["a node named 'hand' already exists"],
         ),
         (
             2,
@@ -114,13 +114,13 @@ fn what_cannot_be_twisted_is_explained() {
             1,
             "@arm:2000",
             &["-j", "shoulder", "--twist-of", "joint"],
-            &["no joint is above 'shoulder'"],
+            &["joint 'shoulder' has no parent joint"],
         ),
         (
             1,
             "twist.glb",
             &["-j", "forearm"],
-            &["is split already, by 'forearm_twist_2'"],
+            &["is already split by 'forearm_twist_2'"],
         ),
     ];
     for (expected, file, wish, phrases) in cases {

@@ -72,22 +72,22 @@ const MOST_SWEEPS: usize = 3000;
 
 /// Over-relaxation: sweeps step beyond the minimum of each cell by this factor, which damps smooth
 /// errors faster.
-const OVERSHOOT: f32 = 1.4;
+const OVER_RELAXATION: f32 = 1.4;
 
 /// The number of sweeps, an even number, between two evaluations of the energy. The Laplacian of
 /// the weights is updated change by change, and then recomputed before rounding errors add up.
-const BETWEEN_LOOKS: usize = 12;
+const SWEEPS_PER_CHECK: usize = 12;
 
 /// The largest number of joints times cells: eight bytes each, slightly more over all levels.
 const MOST_WEIGHTS: usize = 200_000_000;
 
 /// The same limit if no number of voxels was given. A character of a thousand joints still gets the
 /// usual number of cells.
-const MOST_UNASKED: usize = 60_000_000;
+const MOST_WEIGHTS_BY_DEFAULT: usize = 60_000_000;
 
 /// The largest number of cells that is chosen for a number of joints.
 pub(super) fn most_cells(joints: usize) -> usize {
-    MOST_UNASKED / joints.max(1)
+    MOST_WEIGHTS_BY_DEFAULT / joints.max(1)
 }
 
 /// Refuses requests that would take too much memory.
@@ -428,13 +428,13 @@ impl Field {
         };
         let mut gain_before = f64::INFINITY;
         while convergence.sweeps < MOST_SWEEPS {
-            for _ in 0..BETWEEN_LOOKS / 2 {
+            for _ in 0..SWEEPS_PER_CHECK / 2 {
                 // Forwards and backwards, to avoid a directional bias.
                 for backwards in [false, true] {
                     dispatch!(instructions, simd => self.sweep(simd, level, &cells, backwards));
                 }
             }
-            convergence.sweeps += BETWEEN_LOOKS;
+            convergence.sweeps += SWEEPS_PER_CHECK;
             self.refresh(level);
             let energy = self.energy(level);
             let gain = (convergence.energy - energy).max(0.0);
@@ -518,7 +518,7 @@ impl Field {
                 bits | self.live[other as usize]
             });
             let own = level.diagonal[index] * level.inverse_volumes[index];
-            let step = OVERSHOOT / level.stiffness[index];
+            let step = OVER_RELAXATION / level.stiffness[index];
             positive.clear();
             // The unconstrained minimum of each joint.
             for block in blocks_of(live, width) {

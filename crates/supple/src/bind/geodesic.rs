@@ -52,7 +52,7 @@ const SLACK: f64 = 1.5;
 
 /// Up to this many widths around a bone, distances are Euclidean: a front that starts from single
 /// voxels is not yet a tube around the bone, and its initial error would remain.
-const AS_THE_CROW_FLIES: f64 = 3.0;
+const EUCLIDEAN_WIDTHS: f64 = 3.0;
 
 /// A cell, and its initial distance from a bone.
 #[derive(Clone, Copy, Debug)]
@@ -179,7 +179,7 @@ fn starts(cells: &Cells, hold: &Hold, seeds: &[Seed]) -> Vec<Start> {
     if !hold.inside {
         return found;
     }
-    let within = AS_THE_CROW_FLIES * cells.size;
+    let within = EUCLIDEAN_WIDTHS * cells.size;
     let mut known: HashSet<u32> = seeds.iter().map(|seed| seed.cell).collect();
     let mut from: Vec<u32> = (0..found.len() as u32).collect();
     let mut next = 0;

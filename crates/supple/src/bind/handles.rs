@@ -168,11 +168,11 @@ impl Segment {
 
 /// The length of a bone with an open end, relative to the bone above, as long as it stays inside: a
 /// short neck carries a large head.
-const GOES_ON: f64 = 4.0;
+const LONGEST_OPEN_END: f64 = 4.0;
 
 /// A topmost joint with less than this share of its bones inside stands beside the body: on the
 /// floor, between the feet.
-const BESIDE: f64 = 0.35;
+const LEAST_INSIDE: f64 = 0.35;
 
 impl Hold {
     /// The holds for a shape. If a handle is partly inside the body, only that part counts: a bone
@@ -180,7 +180,7 @@ impl Hold {
     /// beside the body holds nothing: its bones only connect to the body.
     pub(crate) fn all_of(handles: &[Handle], shape: &OrientedSurface) -> Vec<Hold> {
         let holds = crate::exec::map(handles.len(), |index| Hold::of(&handles[index], shape));
-        let in_body = |(_, share): &(Hold, f64)| *share >= BESIDE;
+        let in_body = |(_, share): &(Hold, f64)| *share >= LEAST_INSIDE;
         let beside = |handle: &Handle| {
             let has_length = |bone: &Bone| bone.head != bone.tail && !bone.open_ended;
             handle.topmost && handle.bones.iter().any(has_length)
@@ -210,7 +210,11 @@ impl Hold {
             let [head, tail] = [bone.head, bone.tail].map(|place| shape.to_unit(place));
             let segment = Segment::new(head, tail);
             whole.push(segment);
-            let reach = if bone.last_of_chain { GOES_ON } else { 1.0 };
+            let reach = if bone.last_of_chain {
+                LONGEST_OPEN_END
+            } else {
+                1.0
+            };
             let reaching = Segment::new(head, segment.at(reach));
             let mut runs = runs_inside(&reaching, shape);
             if bone.open_ended {
@@ -249,7 +253,7 @@ impl Hold {
 
 /// Winding number above which a bone counts as inside: on the border of half a body, as artists
 /// model before mirroring, it is about one half.
-const AROUND_BONE: f64 = 0.3;
+const INSIDE_WINDING: f64 = 0.3;
 
 /// The ranges of a segment inside the body, to a hundredth of the model's size.
 fn runs_inside(segment: &Segment, shape: &OrientedSurface) -> Vec<(f64, f64)> {
@@ -258,7 +262,7 @@ fn runs_inside(segment: &Segment, shape: &OrientedSurface) -> Vec<(f64, f64)> {
     let mut runs: Vec<(f64, f64)> = Vec::new();
     let mut was_inside = false;
     for step in 0..=steps {
-        let inside = shape.tree.winding(segment.at(share(step))) > AROUND_BONE;
+        let inside = shape.tree.winding(segment.at(share(step))) > INSIDE_WINDING;
         match runs.last_mut().filter(|_| was_inside && inside) {
             Some(run) => run.1 = share(step),
             None if inside => runs.push((share(step), share(step))),

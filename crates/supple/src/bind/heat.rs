@@ -46,7 +46,7 @@ struct Sight {
 
 /// The number of nearest bones that are tested for visibility. Bones behind that many hidden ones
 /// are ignored.
-const TRIES: usize = 6;
+const MOST_TESTED: usize = 6;
 
 /// Bones farther than this many times the nearest one are ignored.
 const FARTHEST: f64 = 3.0;
@@ -56,7 +56,7 @@ const TIE: f64 = 1e-4;
 
 /// If fewer points of a piece than this share see a bone, the piece covers another one and follows
 /// that.
-const SEEING: f64 = 0.5;
+const LEAST_SEEING: f64 = 0.5;
 
 /// The rows of all points in pieces that see their bones, and which pieces those are. If no piece
 /// does, every point uses its nearest bone.
@@ -91,7 +91,7 @@ pub(super) fn rows(
             let sees = |point: &&u32| !sights[**point as usize].holds.is_empty();
             let all: f64 = piece.points.iter().map(area).sum();
             let seen: f64 = piece.points.iter().filter(sees).map(area).sum();
-            seen > 0.0 && seen >= SEEING * all
+            seen > 0.0 && seen >= LEAST_SEEING * all
         })
         .collect();
     if !seeing.contains(&true) {
@@ -136,7 +136,7 @@ fn see(shape: &OrientedSurface, tree: &SegmentTree, point: u32, near: &mut Vec<N
     let farthest = tree.nearest_square(place) * FARTHEST * FARTHEST;
     // Includes holds at the distance of the farthest one that is tested.
     tree.within(place, (1.0 + TIE) * farthest, near);
-    for _ in 0..TRIES {
+    for _ in 0..MOST_TESTED {
         let left = near.iter().filter(|near| near.square > passed);
         let Some(&Near {
             point: target,
@@ -163,7 +163,7 @@ fn see(shape: &OrientedSurface, tree: &SegmentTree, point: u32, near: &mut Vec<N
 
 /// The number of bones that are solved at once. More would only need more memory, a number per
 /// point each.
-const TOGETHER: usize = 64;
+const JOINTS_AT_ONCE: usize = 64;
 
 /// Diffuses heat over the pieces that see bones.
 fn spread(
@@ -223,7 +223,10 @@ fn spread(
         .map(|&hold| holds[usize::from(hold)].joint)
         .collect();
     let mut rows: Rows = vec![Vec::new(); heat.len()];
-    for (sources, joints) in sources.chunks(TOGETHER).zip(joints.chunks(TOGETHER)) {
+    for (sources, joints) in sources
+        .chunks(JOINTS_AT_ONCE)
+        .zip(joints.chunks(JOINTS_AT_ONCE))
+    {
         let column = |source: &Vec<(u32, f64)>| {
             let mut column = vec![0.0; heat.len()];
             for &(point, heat) in source {

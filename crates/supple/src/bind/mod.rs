@@ -78,9 +78,9 @@ impl BindMethod {
     /// A summary in one line.
     pub fn summary(&self) -> &'static str {
         match self {
-            BindMethod::Rigid => "the nearest bone alone holds each vertex",
-            BindMethod::Envelope(_) => "capsules around bones, as wide as the body, with a falloff",
-            BindMethod::Heat(_) => "heat of the nearest visible bone, spread over the surface",
+            BindMethod::Rigid => "each vertex follows the nearest bone alone",
+            BindMethod::Envelope(_) => "capsules around bones, fitted to the body, with a falloff",
+            BindMethod::Heat(_) => "heat from the nearest visible bone, diffused over the surface",
             BindMethod::Geodesic(_) => "distances to bones through the inside of the body",
             BindMethod::BoundedBiharmonic(_) => "bounded biharmonic weights, the smoothest of all",
         }
@@ -110,7 +110,7 @@ pub enum BindError {
     #[error("joint {0} has two handles; one handle may have several bones")]
     JointTwice(usize),
     /// A vertex is in no group.
-    #[error("vertex {0} belongs to no group of what is bound together")]
+    #[error("vertex {0} is in no bind group")]
     InNoGroup(usize),
     /// A group names a vertex that does not exist.
     #[error("a group names vertex {vertex}, but the mesh has {vertices} vertices")]
@@ -132,7 +132,7 @@ pub enum BindError {
     #[error("a bone of joint {0} is not finite")]
     NotFinite(usize),
     /// Two points are at the same position, so each would have to hold all of it.
-    #[error("the points of joints {0} and {1} are at the same place")]
+    #[error("the points of joints {0} and {1} are at the same position")]
     SamePlace(usize, usize),
     /// An option is out of range.
     #[error("{option} is {value}, but must be {allowed}")]
@@ -146,7 +146,7 @@ pub enum BindError {
     },
     /// The heat equation could not be solved: the surface is too large for the memory, or its
     /// numbers are too large.
-    #[error("the equations of heat over this surface could not be solved")]
+    #[error("the heat equation over this surface could not be solved")]
     Solver,
     /// Bounded biharmonic weights with too many joints and cells.
     #[error(

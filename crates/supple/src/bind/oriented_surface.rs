@@ -30,7 +30,7 @@ pub(crate) struct OrientedSurface {
     /// The piece of every point.
     pub(crate) piece_of: Vec<u32>,
     pub(crate) tree: SurfaceTree,
-    unit: Unit,
+    unit: UnitExtent,
 }
 
 /// A connected part of the surface.
@@ -56,22 +56,22 @@ const ROUNDED: f64 = 1e-5;
 
 /// The map from the model's coordinates to an extent of one.
 #[derive(Clone, Copy, Debug)]
-struct Unit {
+struct UnitExtent {
     middle: DVec3,
     scale: f64,
     /// Half the size of the surface's bounding box, at an extent of one.
     half_sides: DVec3,
 }
 
-impl Unit {
-    fn of(mesh: &Mesh) -> Unit {
+impl UnitExtent {
+    fn of(mesh: &Mesh) -> UnitExtent {
         let bounds = mesh.surface_bounds();
         let [low, high] = bounds.map_or([DVec3::ZERO; 2], |bounds| {
             [bounds.min.as_dvec3(), bounds.max.as_dvec3()]
         });
         let extent = (high - low).length();
         let scale = if extent > 0.0 { 1.0 / extent } else { 1.0 };
-        Unit {
+        UnitExtent {
             middle: (low + high) * 0.5,
             scale,
             half_sides: (high - low) * (0.5 * scale),
@@ -86,7 +86,7 @@ impl Unit {
 
 impl OrientedSurface {
     pub(crate) fn of(mesh: &Mesh) -> OrientedSurface {
-        let unit = Unit::of(mesh);
+        let unit = UnitExtent::of(mesh);
         let places = |weld: &Weld| -> Vec<DVec3> {
             let places = weld.places(mesh.positions()).into_iter();
             places
@@ -203,7 +203,7 @@ fn distinct_triangles(
     mesh: &Mesh,
     weld: &Weld,
     points: &[DVec3],
-    unit: &Unit,
+    unit: &UnitExtent,
 ) -> (Vec<[u32; 3]>, Sides) {
     let in_box = |corner: &u32| unit.has(points[*corner as usize]);
     let mut triangles: Vec<[u32; 3]> = weld

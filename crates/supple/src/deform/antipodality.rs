@@ -42,7 +42,7 @@ pub(super) trait Addend: Copy {
         } else {
             // A separate branch: it is nearly always predicted, so the next sum does not wait for
             // the product.
-            turned_around();
+            unlikely_branch();
             self.add_scaled(other, -weight)
         }
     }
@@ -121,7 +121,7 @@ impl<S: Simd> QuatLanes<S> {
 /// Marks an unlikely branch.
 #[cold]
 #[inline(never)]
-fn turned_around() {}
+fn unlikely_branch() {}
 
 impl Addend for Quat {
     const ZERO: Quat = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);

@@ -226,7 +226,7 @@ impl DeltaMushSkin {
     }
 
     /// The joint with the largest sum of weights over some points.
-    fn bearer(&self, points: &[u32]) -> u16 {
+    fn heaviest_joint(&self, points: &[u32]) -> u16 {
         let mut held: BTreeMap<u16, f64> = BTreeMap::new();
         for &point in points {
             let (joints, weights) = self.surface.row(point as usize);
@@ -441,7 +441,7 @@ impl MotionStreams<PosedSurface> for DeltaMushSkin {
             }
             pieces.push(SmoothedPiece {
                 middle: middle.to_array(),
-                joint: self.bearer(&members),
+                joint: self.heaviest_joint(&members),
             });
         }
         Some(SmoothingStream {

@@ -46,11 +46,9 @@ impl Normals {
     pub fn summary(self) -> &'static str {
         match self {
             Normals::Transported => {
-                "turned by each vertex's frame; cheap, slightly off where joints blend"
+                "rotated by each vertex's frame; cheap, slightly wrong where joints blend"
             }
-            Normals::Gradient => {
-                "turned by the true slope of the deformation; no neighbours needed"
-            }
+            Normals::Gradient => "by the Jacobian of the deformation; needs no neighbours",
             Normals::Recomputed => "from the deformed triangles; hard edges stay hard",
         }
     }

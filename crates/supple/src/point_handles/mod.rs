@@ -70,16 +70,19 @@ impl Default for HandleOptions {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum HandleError {
     /// No handle is given, and none is to be placed.
-    #[error("there is no handle: none is given, and none is to be placed")]
+    #[error("there are no handles: none are given, and automatic placement is off")]
     NoHandles,
     /// The mesh has no triangle of positive area.
     #[error("the mesh has no surface to place handles in")]
     NoSurface,
     /// A position is not finite.
-    #[error("handle {0} is at a place that is not finite")]
+    #[error("the position of handle {0} is not finite")]
     NotFinite(usize),
     /// A handle is outside of the body.
-    #[error("handle {handle} at {}, {}, {} is outside of the body, {} away from its surface", place.x, place.y, place.z, measure(*distance))]
+    #[error(
+        "handle {handle} at {}, {}, {} is outside of the body, {} away from its surface",
+        place.x, place.y, place.z, measure(*distance)
+    )]
     Outside {
         /// The index among the given handles.
         handle: usize,
@@ -89,7 +92,11 @@ pub enum HandleError {
         distance: f64,
     },
     /// A handle is off a surface without an inside.
-    #[error("handle {handle} at {}, {}, {} is off the surface, {} away from it, and the surface has no inside", place.x, place.y, place.z, measure(*distance))]
+    #[error(
+        "handle {handle} at {}, {}, {} is off the surface, {} away from it, and the surface has no \
+         inside",
+        place.x, place.y, place.z, measure(*distance)
+    )]
     OffSheet {
         /// The index among the given handles.
         handle: usize,
@@ -100,7 +107,10 @@ pub enum HandleError {
     },
     /// Two handles are at the same position, or so close that each would have to hold everything
     /// that the other holds.
-    #[error("handles {first} and {second} are at the same place: {} apart in a body of {}", measure(*distance), measure(*extent))]
+    #[error(
+        "handles {first} and {second} are at the same position: {} apart in a body of {}",
+        measure(*distance), measure(*extent)
+    )]
     SamePlace {
         /// The first handle.
         first: usize,
@@ -112,7 +122,7 @@ pub enum HandleError {
         extent: f64,
     },
     /// A pseudo-edge names a handle that does not exist.
-    #[error("an edge names handle {handle}, but there are {count}")]
+    #[error("an edge names handle {handle}, but there are {count} handles")]
     NoSuchHandle {
         /// The index it names.
         handle: usize,
@@ -120,10 +130,10 @@ pub enum HandleError {
         count: usize,
     },
     /// A pseudo-edge connects a handle to itself.
-    #[error("an edge leads from handle {0} to itself")]
+    #[error("an edge connects handle {0} to itself")]
     EdgeToItself(usize),
     /// A handle has no pseudo-edge that would define its rotation.
-    #[error("handle {0} has no edge: nothing would tell how it turns")]
+    #[error("handle {0} has no edge, so its rotation is undefined")]
     Isolated(usize),
     /// More handles are given than requested in total.
     #[error("the number of handles is {count}, but {given} are given already")]

@@ -11,14 +11,14 @@ use glam::DVec3;
 const ON_SHEET: f64 = 0.004;
 
 /// The winding number just below the skin of a solid is about one, below a sheet one half.
-const SOLID: f64 = 0.75;
+const SOLID_WINDING: f64 = 0.75;
 
 /// The distance below the surface.
-const BELOW: f64 = 1e-4;
+const DEPTH_BELOW: f64 = 1e-4;
 
 /// Winding number above which a given handle is inside: on the border of half a body, as artists
 /// model before mirroring, it is about one half.
-const AROUND_GIVEN: f64 = 0.3;
+const INSIDE_WINDING: f64 = 0.3;
 
 /// The space of a body for handles.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl Room<'_> {
 
     /// Whether a given or moved handle may be at a position.
     pub(super) fn may_keep(&self, place: DVec3) -> bool {
-        self.shape.tree.winding(place) > AROUND_GIVEN || self.is_on_sheet(place)
+        self.shape.tree.winding(place) > INSIDE_WINDING || self.is_on_sheet(place)
     }
 
     /// The nearest point of the surface.
@@ -49,8 +49,8 @@ impl Room<'_> {
         let nearest = tree.nearest(place.as_vec3(), ON_SHEET as f32, |_| true);
         nearest.is_some_and(|nearest| {
             let facet = nearest.triangle as usize;
-            let below = self.facets.centers[facet] - self.facets.normals[facet] * BELOW;
-            tree.winding(below) < SOLID
+            let below = self.facets.centers[facet] - self.facets.normals[facet] * DEPTH_BELOW;
+            tree.winding(below) < SOLID_WINDING
         })
     }
 }

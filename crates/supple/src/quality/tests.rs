@@ -31,7 +31,7 @@ fn square(side: usize) -> Mesh {
     Mesh::new(positions, None, None, triangles).unwrap()
 }
 
-/// Two joints, the first by a weight that depends on the place.
+/// Two joints, the first with a weight that depends on the position.
 fn shared(mesh: &Mesh, heads: &[DVec3], weight: impl Fn(Vec3) -> f32) -> WeightQuality {
     let rows = mesh.positions().iter().map(|&place| {
         let weight = weight(place);
@@ -55,21 +55,21 @@ fn the_same_weights_everywhere_are_perfect() {
 
 #[test]
 fn roughness_is_the_integral_of_the_laplacian() {
-    // w = x², along n cells of width h = 1/n, and nothing beyond the edges: the slope between
-    // columns k and k+1 is (2k+1)h. It goes up from nothing to h in the first column,
-    // by 2h in each of the n − 1 columns between, and down from 2 − h to nothing in the last.
+    // w = x², over n cells of width h = 1/n, constant beyond the edges: the slope between columns k
+    // and k+1 is (2k+1)h. It rises from zero to h in the first column, by 2h in each of the n − 1
+    // columns between, and falls from 2 − h to zero in the last.
     let side = 16;
     let h = 1.0 / side as f64;
     let found = shared(&square(side), &APART, |place| place.x * place.x);
     let bend = h + (side - 1) as f64 * 2.0 * h + (2.0 - h);
-    // Both joints bend alike, whatever they hold.
+    // Both joints have the same roughness, whatever they hold.
     let roughness = found.smoothness.roughness;
     assert!(
         (roughness - bend).abs() < 1e-5,
         "{roughness} against {bend}"
     );
-    // Rigid: x² < ½ up to column 11, so that one jump runs down the whole side, seen from both
-    // sides of it.
+    // Rigid: x² < ½ up to column 11, so a single jump runs down the whole side, counted on both
+    // sides.
     let rigid = found.smoothness.rigid_roughness;
     assert!((rigid - 2.0 * side as f64).abs() < 1e-5, "{rigid}");
 }
@@ -86,7 +86,7 @@ fn a_lone_weight_is_found_and_so_far_above_its_neighbours() {
     let kink = found.smoothness.worst.unwrap();
     assert_eq!((kink.vertex, kink.joint), (4, 0));
     assert!((kink.size - 0.5).abs() < 1e-7);
-    // The middle bends by 4 · ½, its four neighbours by ½ each.
+    // The roughness at the middle is 4 · ½, at its four neighbours ½ each.
     assert!((found.smoothness.roughness - 4.0).abs() < 1e-6);
 }
 
@@ -104,7 +104,7 @@ fn a_planted_maximum_is_found_where_it_is_and_as_high_as_it_is() {
     assert_eq!((found.spurious, found.joints), (1, 1));
     assert_eq!((worst.vertex, worst.joint), (bump, 0));
     assert!((worst.persistence - 0.30).abs() < 1e-6, "{worst:?}");
-    // Less than what rounding of painted weights does is none.
+    // Below the rounding of painted weights: not spurious.
     let slight = |at: Vec3| if at == place { 0.355 } else { falling(at) };
     assert_eq!(shared(&mesh, &APART, slight).monotonicity.spurious, 0);
 }
@@ -166,7 +166,7 @@ fn islands_of_influence_are_weighed() {
 
 #[test]
 fn reach_compares_the_bones_that_hold_with_the_nearest() {
-    // Two places at a distance of 1 and 3 from the first joint, 3 and 1 from the second.
+    // Two points at distances 1 and 3 from the first joint, 3 and 1 from the second.
     let mesh = Mesh::new(vec![Vec3::X, Vec3::X * 3.0], None, None, vec![]).unwrap();
     let skeleton = skeleton(&[DVec3::ZERO, DVec3::X * 4.0]);
     let reach = |rows: [[(usize, f32); 2]; 2]| {
@@ -176,12 +176,12 @@ fn reach_compares_the_bones_that_hold_with_the_nearest() {
     let near = reach([[(0, 1.0), (1, 0.0)], [(0, 0.0), (1, 1.0)]]);
     assert_eq!((near.reach, near.farthest), (1.0, None));
     assert_eq!(near.influences, 1.0);
-    // A quarter of the first place goes to the far joint: (1·¾ + 3·¼ + 1) / (1 + 1).
+    // A quarter of the first point's weight is on the far joint: (1·¾ + 3·¼ + 1) / (1 + 1).
     let far = reach([[(0, 0.75), (1, 0.25)], [(0, 0.0), (1, 1.0)]]);
     assert!((far.reach - 1.25).abs() < 1e-7, "{far:?}");
     let farthest = far.farthest.unwrap();
     assert_eq!((farthest.joint, farthest.vertex), (1, 0));
-    // Of its weight, 1¼, a quarter is 3 away instead of 1.
+    // A quarter of its weight, 1¼, is at distance 3 instead of 1.
     assert!((farthest.reach - 1.4).abs() < 1e-6);
     assert_eq!(far.influences, 1.5);
 }
@@ -215,8 +215,8 @@ fn the_two_sides_of_a_square_are_compared_joint_by_joint() {
         .unwrap();
     assert_eq!((even.plane.normal, even.plane.offset), (DVec3::X, 0.5));
     assert!(even.most < 1e-6 && even.matched == 1.0);
-    // One corner too heavy by 0.2; its area is that of one triangle of its two, a third: 1/16 · 1/2
-    // · 2/3 or 1/3.
+    // One corner is too heavy by 0.2; its area is a third of its one or two triangles: 1/16 · 1/2 ·
+    // 2/3 or 1/3.
     let corner = 4;
     let place = mesh.positions()[corner];
     let odd = shared(&mesh, &heads, |at| {
@@ -225,7 +225,7 @@ fn the_two_sides_of_a_square_are_compared_joint_by_joint() {
     let odd = odd.asymmetry.unwrap();
     assert!((odd.most - 0.2).abs() < 1e-6, "{odd:?}");
     assert!([0, corner].contains(&odd.vertex), "both sides differ alike");
-    // The corners at (0, 0) and (1, 0) have one third of two triangles and of one.
+    // The corners at (0, 0) and (1, 0) have a third of two triangles and of one.
     let mean = 0.2 * (2.0 + 1.0) / 3.0 / 32.0;
     assert!((odd.mean - mean).abs() < 1e-6, "{odd:?} against {mean}");
 }
@@ -234,7 +234,7 @@ fn quality(rig: &Rig, weights: Weights) -> WeightQuality {
     WeightQuality::of(&Rig::new(rig.mesh().clone(), rig.skeleton().clone(), weights).unwrap())
 }
 
-/// Every weight times something between 0.7 and 1.3.
+/// Multiplies every weight by a number between 0.7 and 1.3.
 fn noisy(weights: &Weights) -> Weights {
     let mut builder = WeightsBuilder::new(1 << 16).unwrap();
     let mut state = 1u32;
@@ -278,7 +278,7 @@ fn finer_meshes_of_the_same_weights_have_the_same_figures() {
     alike(coarse.locality.influences, fine.locality.influences, 0.02);
     let spurious = [&coarse, &fine].map(|found| found.monotonicity.spurious);
     assert!(spurious[0].abs_diff(spurious[1]) <= 2, "{spurious:?}");
-    // Unlike rigid weights, which are the rougher the finer.
+    // Unlike rigid weights, whose roughness grows with the resolution.
     assert!(2.0 * coarse.smoothness.rigid_roughness < fine.smoothness.rigid_roughness);
 }
 
@@ -337,7 +337,7 @@ fn size_makes_no_difference() {
 fn seams_make_no_difference() {
     let rig = build(Character::Arm, 2000).unwrap().rig;
     let mesh = rig.mesh();
-    // Every triangle with vertices of its own.
+    // Every triangle with its own vertices.
     let corners: Vec<usize> = mesh
         .triangles()
         .iter()

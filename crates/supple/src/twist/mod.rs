@@ -145,7 +145,7 @@ pub enum TwistError {
         joint: String,
     },
     /// The given end of the bone is not a child of the joint.
-    #[error("the bone of joint '{joint}' cannot end at '{toward}', which is not right below it")]
+    #[error("the bone of joint '{joint}' cannot end at '{toward}', which is not its child")]
     NotBelow {
         /// The joint's name.
         joint: String,
@@ -153,7 +153,7 @@ pub enum TwistError {
         toward: String,
     },
     /// Both ends of the bone are at the same position.
-    #[error("joint '{joint}' and joint '{toward}' are on the same spot: there is no bone to split")]
+    #[error("joints '{joint}' and '{toward}' are at the same position: there is no bone to split")]
     NoLength {
         /// The joint's name.
         joint: String,
@@ -161,7 +161,7 @@ pub enum TwistError {
         toward: String,
     },
     /// The bone already has a joint in its middle.
-    #[error("the bone from '{joint}' to '{toward}' is split already, by '{by}'")]
+    #[error("the bone from '{joint}' to '{toward}' is already split by '{by}'")]
     AlreadySplit {
         /// The joint's name.
         joint: String,
@@ -177,13 +177,13 @@ pub enum TwistError {
         joint: String,
     },
     /// The joint has no parent joint to twist against.
-    #[error("no joint is above '{joint}', so that it has no twist of its own to spread")]
+    #[error("joint '{joint}' has no parent joint, so it has no twist of its own to spread")]
     NothingAbove {
         /// The joint's name.
         joint: String,
     },
     /// The name is taken.
-    #[error("there is a node '{0}' already")]
+    #[error("a node named '{0}' already exists")]
     NameTaken(String),
     /// Too many joints or influences.
     #[error(transparent)]

@@ -10,8 +10,8 @@ const SHOULDER: usize = 1;
 const ELBOW: usize = 2;
 const WRIST: usize = 3;
 
-/// Nodes of an arm along +X, a metre from joint to joint, whose frames are all turned, some with a
-/// scale: a plain node on top, then shoulder, elbow, wrist, and a node of a watch.
+/// An arm along +X, a metre from joint to joint, with rotated frames and some scales: a plain root
+/// node, then shoulder, elbow, wrist, and the node of a watch.
 fn nodes() -> Vec<Node> {
     let turned = |angle: f64| DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), angle);
     let node = |name: &str, parent, translation: DVec3, rotation, scale: f64| Node {
@@ -23,7 +23,7 @@ fn nodes() -> Vec<Node> {
             scale: DVec3::splat(scale),
         }),
     };
-    // Each joint undoes the turn of the one before, as seen from which the next one lies.
+    // Each joint takes back the rotation of its parent, in whose frame the next joint lies.
     let along = |angle: f64, length: f64| turned(angle).inverse() * DVec3::X * length;
     vec![
         node("top", None, DVec3::Y, DQuat::IDENTITY, 1.0),
@@ -109,8 +109,8 @@ fn rotation_of(matrix: DMat3) -> DQuat {
     DQuat::from_mat3(&DMat3::from_cols_array_2d(&columns.map(|c| c.to_array())))
 }
 
-/// A clip that turns nodes as (twist about the arm, then swing about another axis) at evenly spaced
-/// keys.
+/// A clip that rotates nodes by (twist about the arm, then swing about another axis) at evenly
+/// spaced keys.
 fn clip(node: usize, interpolation: Interpolation, turns: &[(f64, f64)]) -> Clip {
     let rest = nodes()[node].rest.to_trs().rotation;
     let axis = axis_in(node);
@@ -168,9 +168,9 @@ fn assert_same_places(found: &[Vec3], expected: &[Vec3]) {
     assert!(worst < 1e-6 * extent, "{worst}");
 }
 
-/// What must hold whatever was split: nothing old moves otherwise, the rest pose is the same, and
-/// the new joint turns by its share of the twist, which is followed here in tiny steps from world
-/// transforms alone.
+/// Properties of any split: old nodes move as before, the rest pose is unchanged, and the new joint
+/// rotates by its share of the twist, which is tracked here in tiny steps from world transforms
+/// alone.
 #[track_caller]
 fn assert_spreads(old: &Asset, twisted: &Twisted) {
     let (new, added) = (&twisted.asset, &twisted.added);
@@ -186,7 +186,7 @@ fn assert_spreads(old: &Asset, twisted: &Twisted) {
     let axis_in_source = rotation_of(rest[source].matrix3).inverse() * DVec3::X;
     for (old_clip, clip) in old.clips.iter().zip(&new.clips) {
         let mut followed = 0.0;
-        // Past the end, and not on the keys, where steps jump.
+        // Also past the end, and away from the keys, where steps jump.
         let steps = 4001;
         for step in 0..steps {
             let time = (f64::from(step) + 0.3) / f64::from(steps) * (clip.duration() + 0.1);
@@ -203,7 +203,7 @@ fn assert_spreads(old: &Asset, twisted: &Twisted) {
                 let mut kept = worlds(new, &pose);
                 kept.remove(added.node);
                 assert_eq!(kept, worlds(old, &old_pose));
-                // Without the turn of the new joint everything is as it was, bends and all.
+                // Without the rotation of the new joint, everything is unchanged, including bends.
                 pose.locals[added.node] = new.rig.skeleton().nodes()[added.node].rest;
                 assert_same_places(&places(new, &pose), &places(old, &old_pose));
             }
@@ -240,7 +240,7 @@ fn a_wrist_twists_the_forearm_however_its_keys_are_joined() {
     assert_eq!((added.split, added.toward), (ELBOW, WRIST));
     let largest = added.largest.unwrap();
     assert!(largest.angle.to_degrees().abs() >= 75.0 - 1e-4);
-    // A step stays a step, and a bend on its own has no keys in between.
+    // Steps stay steps, and a bend alone has no keys in between.
     let last = |clip: &Clip| clip.tracks.last().unwrap().clone();
     assert_eq!(
         last(&new.clips[0]).curve.interpolation(),
@@ -268,12 +268,12 @@ fn a_plain_twist_needs_no_keys_in_between_and_goes_on_beyond_half_a_turn() {
 fn a_shoulder_that_rolls_is_held_back_where_it_begins() {
     let turns = [degrees(0.0, 0.0), degrees(90.0, 30.0), degrees(120.0, 80.0)];
     let arm = arm(vec![clip(ELBOW, Interpolation::Linear, &turns)]);
-    // By itself: it is the elbow that rolls, not the wrist.
+    // Without options: the elbow rolls, not the wrist.
     let twisted = split(&arm, 1, &TwistOptions::default()).unwrap();
     assert_eq!(twisted.added.driver.twist_of, TwistOf::Joint);
     assert_spreads(&arm, &twisted);
     assert!(twisted.added.driver.share < 0.0);
-    // What is near the elbow follows the new joint, what is near the wrist the old one.
+    // Skin near the elbow follows the new joint, skin near the wrist the old one.
     let near = |x: f32| {
         let positions = twisted.asset.rig.mesh().positions().iter();
         let vertex = positions
@@ -292,7 +292,7 @@ fn a_shoulder_that_rolls_is_held_back_where_it_begins() {
             .map_or(0.0, |influence| influence.weight)
     };
     assert!(near(1.25) > 0.7 && near(1.75) < 0.3);
-    // A clip that turns nothing of it leaves the choice to the usual one, and the joint alone.
+    // A clip without the joint leaves the default choice, and does not move the joint.
     let still = Asset {
         clips: vec![clip(SHOULDER, Interpolation::Linear, &turns)],
         ..arm
@@ -305,8 +305,7 @@ fn a_shoulder_that_rolls_is_held_back_where_it_begins() {
 
 #[test]
 fn rounding_does_not_choose_which_twist_is_spread() {
-    // Swings without twist, whose twist is what rounding to f32 makes of it; and both twisted
-    // alike.
+    // Swings whose twist is only rounding to f32, and equal twists of both.
     let swings = [degrees(0.0, 0.0), degrees(0.0, 50.0), degrees(0.0, 80.0)];
     let twists = [degrees(0.0, 0.0), degrees(60.0, 0.0), degrees(40.0, 0.0)];
     for (of_elbow, of_wrist, turns) in [
@@ -385,7 +384,7 @@ fn what_comes_behind_the_new_joint_is_renumbered() {
     assert_eq!(tracks[1].channel, Channel::Rotation { node: WRIST });
     assert_eq!(twisted.asset.props[0].node, 4);
     assert_spreads(&arm, &twisted);
-    // And the next one, on top of it.
+    // Then the next one, on top of it.
     let again = split(&twisted.asset, 1, &TwistOptions::default()).unwrap();
     assert_eq!(again.added.node, 5);
     assert_spreads(&twisted.asset, &again);
@@ -393,8 +392,8 @@ fn what_comes_behind_the_new_joint_is_renumbered() {
 
 #[test]
 fn nodes_that_are_no_joints_may_lie_between() {
-    // The elbow is no joint here: the bone is that from the shoulder to the wrist, and both nodes
-    // turn its end.
+    // The elbow is not a joint here: the bone runs from the shoulder to the wrist, and both nodes
+    // rotate its end.
     let turns = [degrees(0.0, 0.0), degrees(80.0, 10.0)];
     let mut both = clip(ELBOW, Interpolation::Linear, &turns);
     both.tracks.extend(
@@ -422,7 +421,7 @@ fn nodes_that_are_no_joints_may_lie_between() {
     arm.rig = Rig::new(arm.rig.mesh().clone(), skeleton, weights.finish().0).unwrap();
     let twisted = spread(&arm, 0, TwistOf::Child);
     assert_eq!(twisted.added.toward, WRIST);
-    // The steps are jumps among what is smooth: two keys a moment apart.
+    // Steps are jumps in a smooth curve: two keys a moment apart.
     let times = twisted.asset.clips[0]
         .tracks
         .last()
@@ -481,7 +480,7 @@ fn of_several_bones_the_one_in_the_skin_is_split() {
         let place = axis_in(ELBOW) * 0.25 * length;
         Local::Trs(Trs::from_translation(place))
     };
-    // A helper a quarter of the way to the wrist, and one behind the elbow.
+    // A helper joint a quarter of the way to the wrist, and one behind the elbow.
     for (name, length) in [("helper", 0.5), ("behind", -1.0)] {
         nodes.push(Node {
             name: name.to_owned(),
@@ -510,7 +509,7 @@ fn of_several_bones_the_one_in_the_skin_is_split() {
     let error = split(&arm, 0, &options).unwrap_err().to_string();
     assert_eq!(
         error,
-        "the bone of joint 'shoulder' cannot end at 'wrist', which is not right below it"
+        "the bone of joint 'shoulder' cannot end at 'wrist', which is not its child"
     );
 }
 
@@ -535,17 +534,20 @@ fn what_cannot_be_split_is_named() {
     };
     assert_eq!(
         refused(&arm, 0, &own),
-        "no joint is above 'shoulder', so that it has no twist of its own to spread"
+        "joint 'shoulder' has no parent joint, so it has no twist of its own to spread"
     );
     let taken = TwistOptions {
         name: Some("watch".to_owned()),
         ..TwistOptions::default()
     };
-    assert_eq!(refused(&arm, 0, &taken), "there is a node 'watch' already");
+    assert_eq!(
+        refused(&arm, 0, &taken),
+        "a node named 'watch' already exists"
+    );
     let twisted = split(&arm, 1, &plain).unwrap().asset;
     assert_eq!(
         refused(&twisted, 1, &plain),
-        "the bone from 'elbow' to 'wrist' is split already, by 'elbow_twist'"
+        "the bone from 'elbow' to 'wrist' is already split by 'elbow_twist'"
     );
     assert_eq!(
         refused(&twisted, 3, &plain),
@@ -556,7 +558,7 @@ fn what_cannot_be_split_is_named() {
     let short = asset(nodes, &[SHOULDER, ELBOW, WRIST], Vec::new());
     assert_eq!(
         refused(&short, 1, &plain),
-        "joint 'elbow' and joint 'wrist' are on the same spot: there is no bone to split"
+        "joints 'elbow' and 'wrist' are at the same position: there is no bone to split"
     );
     let mut bare = arm.clone();
     let mut weights = WeightsBuilder::new(3).unwrap();

@@ -1,4 +1,4 @@
-//! `supple bake -m ddm`: the bake in the character's file, and how far what the file holds is off.
+//! `supple bake -m ddm`: stores the bake in the character's file, and measures rounding errors.
 
 use crate::args::mush::MushArguments;
 use crate::console;
@@ -13,11 +13,11 @@ use supple::mush::{Mush, MushOptions};
 use supple_io::gltf::{Document, MUSH_EXTENSION, MushErrors, StoredMush};
 use supple_io::text::shortened;
 
-/// Joints per vertex of the ordinary skin: what every engine can do.
+/// The largest number of influences per vertex of the ordinary skin, which every engine supports.
 const SKIN_INFLUENCES: usize = 4;
 
-/// Stores the bake, with its own weights as the ordinary skin; returns what to tell about it. With
-/// `check`, also how far what the file then holds is off.
+/// Stores the bake, with its own weights as the ordinary skin; returns notes for the user. With
+/// `check`, the notes include the errors of the stored data.
 pub(crate) fn store(
     document: &mut Document,
     source: &Source,
@@ -41,7 +41,7 @@ pub(crate) fn store(
     );
     if let Some(errors) = &errors {
         notes += &format!(
-            "note: numbers of 16 bits move the surface by at most {} of its size, 'ddm-v1' by {} \
+            "note: rounding to 16 bits moves the surface by at most {} of its size, 'ddm-v1' by {} \
              ({} of {})\n",
             share_of_size(errors.rounding),
             share_of_size(errors.rounding_of_v1),
@@ -63,7 +63,7 @@ pub(crate) fn store(
     Ok(notes)
 }
 
-/// A stored bake, unless it is of no use.
+/// The stored bake, if it is usable.
 fn fitting(stored: Option<&StoredMush>) -> Result<&Arc<Mush>, Failure> {
     stored.and_then(StoredMush::fitting).ok_or_else(|| {
         let why = stored.and_then(|stored| unusable(&stored.state));
@@ -72,17 +72,17 @@ fn fitting(stored: Option<&StoredMush>) -> Result<&Arc<Mush>, Failure> {
     })
 }
 
-/// Measures how far what a reader of the file finds is from the bake.
+/// Measures the error of the stored bake and of the ordinary skin, as read from the file.
 fn measure(document: &Document, source: &Source, mush: Mush) -> Result<MushErrors, Failure> {
     let read = document.clone().read(&source.asset.name)?;
     let kept = fitting(read.stored_mush.as_ref())?;
-    let spinner = progress::spinner("measuring what rounding costs");
+    let spinner = progress::spinner("measuring rounding errors");
     let errors = MushErrors::measure(&source.asset, &Arc::new(mush), kept, &read.asset.rig);
     spinner.finish_and_clear();
     Ok(errors?)
 }
 
-/// Where the poses that errors were measured in come from.
+/// The names of the clips whose poses were measured.
 fn names_of_poses(errors: &MushErrors) -> String {
     if errors.clips.is_empty() {
         return "all joints turned".to_owned();
@@ -91,8 +91,8 @@ fn names_of_poses(errors: &MushErrors) -> String {
     names.join(", ")
 }
 
-/// Makes the bake's own weights the ordinary skin, and stores nothing else; returns what to tell
-/// about it.
+/// Stores the bake's own weights as the ordinary skin, and nothing else; returns notes for the
+/// user.
 pub(crate) fn store_as_skin(
     document: &mut Document,
     source: &Source,
@@ -110,7 +110,7 @@ pub(crate) fn store_as_skin(
 fn bake(source: &Source, wanted: &MushArguments) -> Result<(MushOptions, Mush), Failure> {
     let rig = &source.asset.rig;
     let mut options = source.mush_options(wanted)?;
-    // Known from now on by nothing else: the weights are about to be replaced.
+    // The weights are about to be replaced, so the option must record that the bind was rigid.
     options.rigid |= rig.weights().max_influences() == 1;
     let stored = source.stored_mush.as_ref();
     let same = stored.filter(|stored| stored.is_by(&options));

@@ -60,14 +60,14 @@ impl<const N: usize> ChosenRecords<N> {
         self.torn.clear();
         self.torn.resize(packing.set_count(), false);
         if !all_finite(self.records.as_flattened()) {
-            self.tear_apart_what_is_not_finite(packing);
+            self.separate_non_finite(packing);
         }
     }
 
     /// A weight of zero does not remove numbers that are not finite: the vertices of a set with
     /// such a joint are processed one by one, so that the others are unaffected.
     #[cold]
-    fn tear_apart_what_is_not_finite(&mut self, packing: &Packing) {
+    fn separate_non_finite(&mut self, packing: &Packing) {
         let lost = |joint: &u16| {
             let record = &self.records[usize::from(*joint)];
             record.iter().any(|number| !number.is_finite())
