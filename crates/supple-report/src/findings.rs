@@ -4,7 +4,9 @@ use crate::comparison::FrameMeasures;
 use crate::methods::Entry;
 use crate::names::{is_finger, without_side};
 use crate::study::{JointMoment, Study};
+use crate::thickness::{TORN, Thickness};
 use crate::verdict::{Outcome, sentence, winners};
+use supple::Method;
 
 /// The most joints that get a sentence, those that get a close-up, and fingers among them.
 const MOST_SENTENCES: usize = 10;
@@ -26,6 +28,67 @@ pub(crate) struct JointFinding {
     pub sentence: String,
     /// The methods that keep the thickness best; empty where all do alike.
     pub winners: Vec<usize>,
+    /// What every method does to the joint at that moment.
+    pub effects: Vec<Effect>,
+    /// What every method does to it at its own worst moment in all clips that are shown, while the
+    /// joint moves.
+    pub worst: Vec<Effect>,
+}
+
+/// What a method does to a joint at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Effect {
+    /// There are poses of the joint that the method cannot do.
+    Fails,
+    /// What is left of the thickness.
+    Thickness(Thickness),
+    /// Where no thickness can be measured: by how much lengths on the skin change, on average.
+    Distortion(f64),
+}
+
+impl Effect {
+    /// How far the skin is from its shape at rest, from 0 to 1; `None` where the method fails.
+    pub fn error(self) -> Option<f64> {
+        match self {
+            Effect::Fails => None,
+            Effect::Thickness(thickness) => Some(thickness.error().min(TORN)),
+            // Bending changes lengths even where the thickness stays: half of it counts.
+            Effect::Distortion(distortion) => Some((0.5 * distortion).min(TORN)),
+        }
+    }
+
+    /// At the moment of the clips at which a method is worst.
+    fn worst(study: &Study<'_>, method: usize, region: usize) -> Effect {
+        let frames = study.shown.iter().flat_map(|shown| {
+            let frames = shown.samples.frames[method].iter().enumerate();
+            frames.filter(move |(frame, _)| shown.samples.moves_itself(*frame, region))
+        });
+        let mut worst = Effect::Distortion(0.0);
+        for (_, measures) in frames {
+            let Ok(measures) = measures else {
+                return Effect::Fails;
+            };
+            let measures = &measures.regions[region];
+            let effect = match measures.thickness {
+                Some(thickness) => Effect::Thickness(thickness),
+                None => Effect::Distortion(measures.distortion),
+            };
+            // A thickness says more than what stands in where there is none.
+            let rank = |effect: Effect| (matches!(effect, Effect::Thickness(_)), effect.error());
+            if rank(effect) > rank(worst) {
+                worst = effect;
+            }
+        }
+        worst
+    }
+
+    fn of(outcome: &Outcome<'_>) -> Effect {
+        match outcome.thickness {
+            _ if outcome.failed => Effect::Fails,
+            Some(thickness) => Effect::Thickness(thickness),
+            None => Effect::Distortion(outcome.distortion),
+        }
+    }
 }
 
 impl JointFindings {
@@ -52,6 +115,10 @@ impl JointFindings {
                 at: worst,
                 sentence,
                 winners: winners(&outcomes),
+                effects: outcomes.iter().map(Effect::of).collect(),
+                worst: (0..entries.len())
+                    .map(|method| Effect::worst(study, method, worst.region))
+                    .collect(),
             });
         }
         findings
@@ -120,6 +187,7 @@ fn outcomes<'a>(study: &Study<'_>, entries: &'a [Entry], worst: JointMoment) -> 
         Outcome {
             method: &entry.title_in_text,
             plural: entry.plural,
+            is_current: entry.method == Method::Linear,
             thickness: numbers.and_then(|numbers| numbers.thickness),
             distortion: numbers.map_or(0.0, |numbers| numbers.distortion),
             failed: fails,

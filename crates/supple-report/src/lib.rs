@@ -42,19 +42,19 @@ mod study;
 
 mod findings;
 mod phrases;
+mod recommendation;
 mod verdict;
 
 mod page;
 mod pictures;
 
-pub use methods::default_methods;
+pub use methods::{all_methods, default_methods};
 
 use methods::Entry;
 use study::Study;
 use supple::deform::BakedData;
 use supple::weights::WeightsReport;
 use supple::{Asset, Method};
-use supple_render::ImageError;
 use thiserror::Error;
 
 /// A character to compare methods on.
@@ -62,6 +62,8 @@ use thiserror::Error;
 pub struct Subject<'a> {
     /// Its title on the page.
     pub title: String,
+    /// The file, as the commands on the page name it.
+    pub file: String,
     /// The character.
     pub asset: &'a Asset,
     /// What its methods need not compute, such as what its file stores.
@@ -111,9 +113,17 @@ pub enum ReportError {
     /// No character has a surface.
     #[error("there is no surface to show")]
     NoSurface,
+    /// A picture has more than 65,535 pixels in a row or column.
+    #[error("a picture of {width} × {height} pixels is too large for a page")]
+    PictureSize {
+        /// Pixels per row.
+        width: usize,
+        /// Rows.
+        height: usize,
+    },
     /// A picture could not be stored.
-    #[error(transparent)]
-    Image(#[from] ImageError),
+    #[error("a picture could not be stored: {0}")]
+    Image(#[from] jpeg_encoder::EncodingError),
 }
 
 /// Compares methods on some characters, and gives an HTML page that needs no other file.
@@ -185,6 +195,7 @@ mod tests {
     fn page_with(asset: &Asset, title: &str, options: &ReportOptions) -> String {
         let subject = Subject {
             title: title.to_owned(),
+            file: "bar.glb".to_owned(),
             asset,
             baked: BakedData::default(),
             weights_report: WeightsReport::default(),
@@ -234,14 +245,13 @@ mod tests {
     fn sentence_captions_and_table_tell_the_same() {
         let bar = build(Character::Bar, 2000).unwrap();
         let page = page_of(&bar, "bar");
-        let sentence = between(&page, "<ul class=\"verdicts\"><li>", "</li>");
         let close_up = &page[page.find("<div class=\"region\">").unwrap()..];
-        let when = between(close_up, "<p>", " · ");
-        let when = &when[when.find("in ‘").unwrap()..];
-        assert!(sentence.ends_with(when), "{sentence} / {when}");
-        let table = &page[page.find("<table>").unwrap()..];
+        let sentence = between(close_up, "<p>", "<small>");
+        assert!(sentence.starts_with("Linear blending"), "{sentence}");
+        let tiles = &close_up[close_up.find("<div class=\"tiles enlarged\">").unwrap()..];
+        let table = &page[page.rfind("<table>").unwrap()..];
         for title in ["Linear blending", "Log-matrix blending"] {
-            let tile = &close_up[close_up.find(title).unwrap()..];
+            let tile = &tiles[tiles.find(title).unwrap()..];
             let caption = between(tile, "<p class=\"under\">", "</p>");
             assert!(sentence.contains(&caption), "{caption} in {sentence}");
             // The second column is what is left of the thinnest joint.
@@ -259,6 +269,42 @@ mod tests {
                 .unwrap_or(0);
             assert!((100 - lost - kept).abs() <= 1, "{caption} against {kept}");
         }
+    }
+
+    #[test]
+    fn the_page_starts_with_the_answer_and_commands_for_it() {
+        let bar = build(Character::Bar, 2000).unwrap();
+        let options = ReportOptions {
+            methods: default_methods(),
+            ..small()
+        };
+        let page = page_with(&bar, "bar", &options);
+        let answer = page.find("<div class=\"answer\">").unwrap();
+        assert!(answer < page.find("<table>").unwrap());
+        let verdict = between(&page[answer..], "<p class=\"verdict\">", "</p>");
+        assert_eq!(
+            verdict,
+            "Use centers of rotation; if your engine only supports linear blending, \
+             add a twist joint to the first joint."
+        );
+        for command in [
+            "supple bake bar.glb -m cor -o bar-cor.glb",
+            "supple shaders -m cor -o shaders",
+            "supple twist bar.glb --joint first -o bar-twist.glb",
+        ] {
+            assert!(page[answer..].contains(command), "{command}");
+        }
+        // Linear blending is the first column of the heat map.
+        let columns = &page[page.find("<table>").unwrap()..];
+        assert!(
+            columns.find("Linear blending").unwrap() < columns.find("Dual quaternions").unwrap()
+        );
+        assert_eq!(page.matches("class=\"wipe\"").count(), 1);
+        assert_eq!(
+            page.matches("class=\"strip\"").count(),
+            2,
+            "the motion by both"
+        );
     }
 
     #[test]
@@ -333,6 +379,7 @@ mod tests {
         };
         let subject = Subject {
             title: String::new(),
+            file: String::new(),
             asset: &bar,
             baked: BakedData::default(),
             weights_report: WeightsReport::default(),

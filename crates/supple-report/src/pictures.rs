@@ -35,7 +35,8 @@ const SMALL: f64 = 0.18;
 
 /// The settings of the report's pictures.
 pub(crate) fn settings((width, height): (usize, usize)) -> Settings {
-    let flat = Vec3::new(0.86, 0.87, 0.885);
+    // Bright enough on a white page, and no glare on a dark one.
+    let flat = Vec3::new(0.50, 0.53, 0.57);
     Settings {
         width,
         height,
@@ -209,6 +210,35 @@ pub(crate) fn frame_region(
         ground: None,
         is_part: true,
     })
+}
+
+/// The camera that keeps a joint region in view during some poses, from the side of a framing.
+pub(crate) fn camera_over(
+    comparison: &Comparison<'_>,
+    poses: &[Pose],
+    method: usize,
+    region: &Region,
+    framing: &Framing,
+    aspect: f64,
+) -> Camera {
+    let triangles = comparison.asset.rig.mesh().triangles();
+    let corners = region.skin.triangles.iter();
+    let corners: Vec<u32> = corners.flat_map(|&triangle| triangles[triangle]).collect();
+    let mut part = Silhouette::default();
+    for pose in poses {
+        let places = comparison.pose(method, pose, |player| -> Vec<Vec3> {
+            let position = |&corner: &u32| player.positions().get(corner as usize).copied();
+            corners.iter().filter_map(position).collect()
+        });
+        part.add_points(&places.unwrap_or_default());
+    }
+    match part.points().next() {
+        Some(_) => {
+            let points = part.widened(SURROUNDINGS);
+            Camera::framing(points.iter().copied(), framing.view, aspect)
+        }
+        None => framing.camera,
+    }
 }
 
 /// Prefers looking along the axis of a bend, and across a twisted bone.

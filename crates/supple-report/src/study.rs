@@ -80,7 +80,7 @@ pub(crate) enum Difference {
 
 /// A region and the one moment at which it is judged: while its joint moves, when some method
 /// changes its thickness most.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JointMoment {
     pub region: usize,
     /// An index into the shown clips.

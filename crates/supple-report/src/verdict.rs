@@ -10,6 +10,8 @@ pub(crate) struct Outcome<'a> {
     pub method: &'a str,
     /// Whether that is a plural: "dual quaternions lose".
     pub plural: bool,
+    /// Whether it is what the character has now, linear blending: every sentence says what it does.
+    pub is_current: bool,
     /// The thickness of the region; `None` where it cannot be measured.
     pub thickness: Option<Thickness>,
     /// By how much lengths on the skin change, on average; 0 is not at all.
@@ -204,7 +206,6 @@ fn apart(
         };
         rest.iter().filter(near).copied().collect()
     };
-    let mut clauses = vec![clause(outcomes, &alike(worst))];
     let fails_otherwise = |other: &&Judged| {
         let kind = kind_of(other.thickness);
         kind != kind_of(worst.thickness) && kind != Kind::Keeps
@@ -213,7 +214,21 @@ fn apart(
         .iter()
         .filter(fails_otherwise)
         .max_by(|a, b| a.thickness.error().total_cmp(&b.thickness.error()));
-    clauses.extend(other.map(|other| clause(outcomes, &alike(other))));
+    let current = rest.iter().find(|judged| outcomes[judged.index].is_current);
+    // What the character has now comes first, then the worst, then the worst that fails otherwise;
+    // each with those that fare alike.
+    let mut groups: Vec<Vec<Judged>> = Vec::new();
+    for first in current.into_iter().chain([worst]).chain(other) {
+        let is_named = |judged: &Judged| {
+            let mut named = groups.iter().flatten();
+            named.any(|other| other.index == judged.index)
+        };
+        if !is_named(first) {
+            let group = alike(first).into_iter().filter(|judged| !is_named(judged));
+            groups.push(group.collect());
+        }
+    }
+    let mut clauses: Vec<String> = groups.iter().map(|group| clause(outcomes, group)).collect();
 
     let plural = is_plural(outcomes, winners);
     let hold = verb("hold", plural);
@@ -377,6 +392,7 @@ mod tests {
         Outcome {
             method,
             plural: method.ends_with('s'),
+            is_current: method == "linear blending",
             thickness: Some(Thickness { thinnest, thickest }),
             distortion: 0.1,
             failed: false,
@@ -402,6 +418,20 @@ mod tests {
              swing-twist holds up best and keeps 98 % of its thickness, with a bulge of 1 %."
         );
         assert_eq!(winners(&outcomes), [2]);
+    }
+
+    #[test]
+    fn what_linear_blending_does_is_always_said() {
+        let outcomes = [
+            outcome("log-matrix", 0.2, 1.0),
+            outcome("linear blending", 0.7, 1.0),
+            outcome("swing-twist", 0.98, 1.0),
+        ];
+        assert_eq!(
+            said(&outcomes),
+            "linear blending loses 30 % of its thickness; log-matrix loses 80 % of its thickness; \
+             swing-twist holds up best and keeps 98 % of its thickness."
+        );
     }
 
     #[test]

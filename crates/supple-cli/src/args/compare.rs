@@ -7,8 +7,7 @@ use super::{file_help, file_summary};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Compare skinning methods on one page: pictures, plots, and measures of volume loss, bulging and
-/// stretch
+/// Say which skinning method suits a character, on a page with pictures, measures and commands
 #[derive(Args)]
 #[command(after_help = "\
 Writes DIR/index.html, a page that needs no other file. Without --clip, the clips with the largest
@@ -28,6 +27,10 @@ pub(crate) struct CompareArguments {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) methods: MethodsArgument,
+    /// Compare all methods that can differ from linear blending, not only linear, ddm-v5,
+    /// dual-quaternion, cor and ddm
+    #[arg(long, conflicts_with = "methods")]
+    pub(crate) all: bool,
     /// The clips, by name or by number from 0, separated by commas [default: those with the largest
     /// differences]
     #[arg(long, value_name = "CLIP", conflicts_with_all = ["reach", "shift"])]

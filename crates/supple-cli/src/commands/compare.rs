@@ -11,7 +11,7 @@ use std::path::Path;
 use supple::arap::Arap;
 use supple::{Asset, Clip, Method};
 use supple_io::whole_file::{make_folders, write_whole};
-use supple_report::{ReportError, ReportOptions, Subject, default_methods, report};
+use supple_report::{ReportError, ReportOptions, Subject, all_methods, default_methods, report};
 
 /// The number of steps of the progress bar.
 const STEPS: usize = 200;
@@ -20,9 +20,10 @@ const STEPS: usize = 200;
 const INDEX: &str = "index.html";
 
 pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
-    let mut methods = match options.methods.methods.is_empty() {
-        true => default_methods(),
-        false => options.methods.methods.clone(),
+    let mut methods = match (options.all, options.methods.methods.is_empty()) {
+        (true, _) => all_methods(),
+        (false, true) => default_methods(),
+        (false, false) => options.methods.methods.clone(),
     };
     options.mush.check(&methods)?;
     check_folder(&options.out)?;
@@ -50,6 +51,7 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
     };
     let subject = Subject {
         title: title(&options.file),
+        file: options.file.to_string_lossy().into_owned(),
         asset: posed.as_ref().unwrap_or(asset),
         baked: source.prepare(&mut methods, &options.mush)?,
         weights_report: source.notes.weights.clone(),

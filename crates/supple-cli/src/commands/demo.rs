@@ -29,6 +29,7 @@ pub(crate) fn run(options: &DemoArguments) -> Result<(), Failure> {
     let subjects = [
         Subject {
             title: "A figure".to_owned(),
+            file: FIGURE.to_owned(),
             asset: &figure,
             baked: BakedData::default(),
             weights_report: WeightsReport::default(),
@@ -36,6 +37,7 @@ pub(crate) fn run(options: &DemoArguments) -> Result<(), Failure> {
         },
         Subject {
             title: "A bar".to_owned(),
+            file: TOY.to_owned(),
             asset: &toy,
             baked: BakedData::default(),
             weights_report: WeightsReport::default(),

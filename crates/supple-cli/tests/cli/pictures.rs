@@ -134,7 +134,10 @@ fn compare_takes_a_pose() {
     let compare = [&compare[..], &pose].concat();
     succeeds(&[&compare[..], &["-o", "."]].concat(), folder.path());
     let page = std::fs::read_to_string(folder.path().join("index.html")).expect("written");
-    let heading = page.split("<h4><bdi>").nth(1).expect("a heading");
+    let heading = page
+        .split("<div class=\"clip\"><h4><bdi>")
+        .nth(1)
+        .expect("a heading");
     assert!(heading.starts_with("Pose<") && page.contains("single pose"));
     assert!(!page.contains("Bend 90") && !page.contains("Twist 90"));
     let still = [
@@ -176,8 +179,9 @@ fn compare_shows_the_clips_that_are_asked_for() {
     succeeds(&arguments, folder.path());
     let page = std::fs::read_to_string(folder.path().join("index.html")).expect("written");
     let headings: Vec<&str> = page
-        .match_indices("<h4><bdi>")
-        .map(|(place, _)| &page[place + 9..place + 17])
+        .split("<div class=\"clip\"><h4><bdi>")
+        .skip(1)
+        .map(|heading| &heading[..8])
         .collect();
     assert_eq!(headings[..2], ["Twist 90", "Bend 90<"]);
 

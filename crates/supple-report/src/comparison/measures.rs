@@ -46,6 +46,19 @@ impl Comparison<'_> {
             .vertex_stretch(&self.unscaled(player.positions()))
     }
 
+    /// The thickness around a joint where the skin has these positions.
+    pub fn thickness(
+        &self,
+        positions: &[Vec3],
+        palette: &Palette,
+        region: usize,
+    ) -> Option<Thickness> {
+        let positions = self.unscaled(positions);
+        let palette = self.unscaled_palette(palette);
+        let measures = self.frame_measures(&positions, &palette, false);
+        measures.regions[region].thickness
+    }
+
     /// Measures a frame; of a brief look, without volume and thickness, which take longer.
     pub(super) fn frame_measures(
         &self,

@@ -38,7 +38,6 @@ impl Writer<'_, '_> {
         let count = centers.points().iter().flatten().count();
         if count == 0 {
             return Ok(html! {
-                h3 { "Centers of rotation" }
                 p {
                     "No vertex has one: each follows a single joint, or nothing is similar to it."
                 }
@@ -58,7 +57,6 @@ impl Writer<'_, '_> {
         }
         let vertices = asset.rig.mesh().vertex_count();
         Ok(html! {
-            h3 { "Centers of rotation" }
             p {
                 "Each red dot is the point about which the method " code { "cor" } " turns some \
                  of the skin, seen through the body; joints are green, bones yellow. "

@@ -26,7 +26,6 @@ impl Writer<'_, '_> {
             clips.push(self.clip(shown, tick)?);
         }
         Ok(html! {
-            h3 { "Side by side" }
             @if study.made_up && study.comparison.regions.is_empty() {
                 p {
                     "The file has no clips, and no joints with skin between them that could be \

@@ -2,9 +2,11 @@
 //!
 //! The frame of the page is here; a character's part of it is put together in `section.rs`.
 
+mod answer;
 mod centers;
 mod clips;
 mod elements;
+mod heat_map;
 mod joints;
 mod plot;
 mod section;
@@ -80,39 +82,44 @@ pub(crate) fn page(
                             p.brand { "Supple · comparison of skinning methods" }
                             h1 { bdi { (heading) } }
                             p { (clean(&lead)) }
-                            @if let Some(only) = only { (only.facts) (only.summary) }
+                            @if let Some(only) = only { (only.facts) }
                         }
                         @if let Some(hero) = hero { div { (hero) } }
                     }
-                    section {
-                        h2 { "The methods" }
-                        p.lead { (INTRODUCTION) }
-                        div.methods {
-                            @for (index, entry) in entries.iter().enumerate() {
-                                (method_card(index, entry))
-                            }
-                        }
-                    }
                     @if let Some(only) = only {
-                        section.subject.single { (only.body) }
+                        section.subject.single { (only.answer) (only.body) }
                     } @else {
                         @for (subject, section) in subjects.iter().zip(sections) {
                             section.subject {
                                 h2 { (named(&subject.title)) }
-                                (section.facts) (section.summary) (section.body)
+                                (section.facts) (section.answer) (section.body)
                             }
                         }
                     }
-                    footer {
-                        h2 { "How this was measured" }
-                        p { (HOW_IT_WAS_MEASURED) }
-                        @if let Some(commands) = &options.commands {
+                    section {
+                        details.chapter {
+                            summary { h3 { "The methods" } }
+                            p.lead { (INTRODUCTION) }
+                            div.methods {
+                                @for (index, entry) in entries.iter().enumerate() {
+                                    (method_card(index, entry))
+                                }
+                            }
+                        }
+                        details.chapter {
+                            summary { h3 { "How this was measured" } }
+                            p { (HOW_IT_WAS_MEASURED) }
+                        }
+                    }
+                    @if let Some(commands) = &options.commands {
+                        footer {
                             h2 { "Now your own character" }
                             pre { (commands) }
                         }
                     }
                 }
                 div #tip hidden {}
+                dialog #large { button type="button" aria-label="Close" { "×" } div {} }
                 script { (PreEscaped(SCRIPT)) }
             }
         }

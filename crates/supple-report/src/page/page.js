@@ -50,4 +50,35 @@
     item.addEventListener("pointerenter", () => { group.classList.add("focused"); lines().forEach(line => line.classList.add("on")); });
     item.addEventListener("pointerleave", () => { group.classList.remove("focused"); lines().forEach(line => line.classList.remove("on")); });
   }
+  for (const figure of document.querySelectorAll(".wipe")) {
+    const slider = figure.querySelector("input");
+    const stack = figure.querySelector(".stack");
+    const show = share => { slider.value = share; figure.style.setProperty("--at", share + "%"); };
+    slider.hidden = false;
+    slider.addEventListener("input", () => show(slider.value));
+    const follow = event => {
+      const box = stack.getBoundingClientRect();
+      show(Math.min(100, Math.max(0, 100 * (event.clientX - box.left) / box.width)));
+    };
+    stack.style.touchAction = "pan-y";
+    stack.addEventListener("pointerdown", event => { stack.setPointerCapture(event.pointerId); follow(event); });
+    stack.addEventListener("pointermove", event => { if (event.buttons || event.pointerType === "mouse") follow(event); });
+  }
+  const large = document.getElementById("large");
+  for (const image of document.querySelectorAll(".enlarged img")) {
+    image.addEventListener("click", () => {
+      large.querySelector("div").replaceChildren(image.closest(".tile").cloneNode(true));
+      large.showModal();
+    });
+  }
+  large.addEventListener("click", event => { if (event.target.closest("button") || event.target === large) large.close(); });
+  if (navigator.clipboard) {
+    for (const button of document.querySelectorAll(".command button")) {
+      button.hidden = false;
+      button.addEventListener("click", () => {
+        const done = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy"; }, 1500); };
+        navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent).then(done, () => {});
+      });
+    }
+  }
 })();

@@ -6,6 +6,7 @@ use super::{summary, table};
 use crate::findings::JointFindings;
 use crate::methods::Entry;
 use crate::pictures;
+use crate::recommendation::Recommendation;
 use crate::study::Study;
 use crate::{ReportError, ReportOptions, Subject};
 use maud::{Markup, html};
@@ -18,7 +19,8 @@ const HERO: usize = 520;
 /// The part of a page that is about one character.
 pub(crate) struct Section {
     pub facts: Markup,
-    pub summary: Markup,
+    /// What to use, and why.
+    pub answer: Markup,
     pub body: Markup,
     /// A picture for the top.
     pub hero: Option<Markup>,
@@ -39,6 +41,7 @@ pub(crate) fn section(
         entries,
         columns: table::columns(study, &findings),
         close_ups: findings.close_ups(study),
+        recommendation: Recommendation::new(study, &findings, entries),
         findings,
         look,
         settings: pictures::settings(options.picture_size),
@@ -52,17 +55,36 @@ pub(crate) fn section(
     };
     let hero = writer.hero()?;
     tick();
-    let clips = writer.clips(&mut tick)?;
     let joints = writer.joints(&mut tick)?;
+    let clips = writer.clips(&mut tick)?;
     let centers = writer.centers()?;
     let weights = writer.weights(&subject.weights_report)?;
     tick();
     Ok(Section {
         facts: summary::facts(subject.asset),
-        summary: writer.summary(),
-        body: html! { (clips) (joints) (centers) (weights) (writer.numbers()) },
+        answer: writer.answer(subject),
+        body: html! {
+            (writer.heat_map())
+            (joints)
+            (chapter("Side by side", &clips))
+            (chapter("Centers of rotation", &centers))
+            (chapter("The weights", &weights))
+            (chapter("All numbers", &writer.numbers()))
+        },
         hero,
     })
+}
+
+/// A chapter that is opened on demand; nothing if it is empty.
+fn chapter(title: &str, body: &Markup) -> Markup {
+    html! {
+        @if !body.0.is_empty() {
+            details.chapter {
+                summary { h3 { (title) } }
+                (body)
+            }
+        }
+    }
 }
 
 impl Writer<'_, '_> {
@@ -80,7 +102,7 @@ impl Writer<'_, '_> {
             .chain(0..self.entries.len())
             .find_map(|method| self.portrait(method, &pose, &self.look, HERO).ok());
         let image = drawn.map(|image| picture(&image, "The character in motion"));
-        Ok(image.transpose()?)
+        image.transpose()
     }
 
     fn numbers(&self) -> Markup {
@@ -92,7 +114,7 @@ impl Writer<'_, '_> {
         let failures: Vec<usize> = (0..self.entries.len()).map(failures).collect();
         html! {
             @if !self.columns.is_empty() {
-                h3 { "All numbers" }
+                (self.summary())
                 p {
                     "Over the clips above, at the worst moment; the best of each column is \
                      marked. What each column means is said below the table."

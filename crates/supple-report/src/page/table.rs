@@ -15,7 +15,8 @@ pub(super) struct Column {
     pub values: Vec<Option<f64>>,
     /// How a number is written.
     pub write: fn(f64) -> String,
-    /// How bad a number is; none where numbers are neither good nor bad.
+    /// How bad a number is; none where numbers are neither good nor bad. Measures of stretch are
+    /// neither: skin that collapses stretches less than skin that keeps its thickness.
     pub badness: Option<fn(f64) -> f64>,
 }
 
@@ -123,7 +124,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           worst moment.",
             values: most(|numbers| numbers.stretched),
             write: signed_percent,
-            badness: Some(|value| value),
+            badness: None,
         },
         Column {
             title: "Most compressed",
@@ -135,7 +136,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                     .reduce(f64::min)
             }),
             write: signed_percent,
-            badness: Some(f64::abs),
+            badness: None,
         },
         Column {
             title: "Skin distortion",
@@ -143,7 +144,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           directions, the mean over the whole body, at the worst moment.",
             values: most(|numbers| numbers.distortion),
             write: plain_percent,
-            badness: Some(|value| value),
+            badness: None,
         },
         Column {
             title: "Edge lengths",
@@ -151,7 +152,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           every fourth moment.",
             values: most_slow(|slow| slow.edge_change),
             write: plain_percent,
-            badness: Some(|value| value),
+            badness: None,
         },
         Column {
             title: "Area",
@@ -159,7 +160,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           moment.",
             values: each(&|method| slow(method).map(|slow| slow.area_change).reduce(farthest)),
             write: signed_percent,
-            badness: Some(f64::abs),
+            badness: None,
         },
         Column {
             title: "Local bending",
@@ -167,7 +168,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           the as-rigid-as-possible energy), at the worst of every fourth moment.",
             values: most_slow(|slow| slow.rigid_energy.max(0.0).sqrt()),
             write: plain_percent,
-            badness: Some(|value| value),
+            badness: None,
         },
         Column {
             title: "Normal error",

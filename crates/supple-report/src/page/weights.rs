@@ -78,7 +78,6 @@ impl Writer<'_, '_> {
             tiles.extend(self.worst_place(&place, &rest)?);
         }
         Ok(html! {
-            h3 { "The weights" }
             p {
                 "They say how much each joint holds of each vertex. All methods share them, and \
                  no method makes up for bad ones."

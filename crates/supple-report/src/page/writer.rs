@@ -7,6 +7,7 @@ use crate::findings::JointFindings;
 use crate::methods::Entry;
 use crate::names::clean;
 use crate::phrases::join_names;
+use crate::recommendation::Recommendation;
 use crate::study::{JointMoment, Shown, Study};
 use crate::verdict;
 use maud::{Markup, html};
@@ -21,6 +22,7 @@ pub(super) struct Writer<'a, 'b> {
     pub study: &'a Study<'b>,
     pub entries: &'a [Entry],
     pub findings: JointFindings,
+    pub recommendation: Option<Recommendation>,
     pub close_ups: Vec<JointMoment>,
     pub columns: Vec<Column>,
     pub look: Look,
