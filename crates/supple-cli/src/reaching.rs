@@ -28,9 +28,9 @@ pub(crate) struct Outcome {
 }
 
 impl ReachArguments {
-    /// Whether neither `--reach` nor `--move` is given.
+    /// Whether none of `--reach`, `--move` and `--turn` is given.
     pub(crate) fn is_empty(&self) -> bool {
-        self.reach.is_empty() && self.shift.is_empty()
+        self.reach.is_empty() && self.shift.is_empty() && self.turn.is_empty()
     }
 
     /// Poses a character, and prints the targets that were missed.
@@ -55,6 +55,13 @@ impl ReachArguments {
         skeleton.forward_kinematics(pose, &mut before)?;
         let goals = self.goals(source, &before)?;
         let options = self.options(source, &goals)?;
+        for (joint, degrees) in &self.turn {
+            let local = &mut pose.locals[find_node(source, joint)?];
+            let [x, y, z] = degrees.map(f64::to_radians);
+            let own = DQuat::from_euler(EulerRot::XYZ, x, y, z);
+            let rotation = local.rotation();
+            *local = local.turned(rotation * own * rotation.inverse());
+        }
         for shift in &self.shift {
             let node = find_node(source, &shift.joint)?;
             move_to(skeleton, pose, node, shift.from(before[node].translation))?;
@@ -119,6 +126,7 @@ impl ReachArguments {
         let said = [
             ("--reach", places(&self.reach)),
             ("--move", places(&self.shift)),
+            ("--turn", joints(&self.turn)),
             ("--pole", places(&self.pole)),
             ("--orient", joints(&self.orient)),
             (

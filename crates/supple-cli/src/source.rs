@@ -2,6 +2,7 @@
 
 use crate::console;
 use crate::failure::Failure;
+use crate::output::extension;
 use crate::progress;
 use crate::wording::{self, weight_flaws};
 use std::borrow::Cow;
@@ -21,11 +22,38 @@ pub(crate) struct Source {
     document: Option<Document>,
 }
 
+/// Formats of characters that are not glTF.
+const OTHER_FORMATS: [&str; 10] = [
+    "obj", "fbx", "dae", "blend", "usd", "usda", "usdc", "usdz", "ply", "stl",
+];
+
+/// Says what to do with a file in another format, before its bytes make no sense as glTF.
+fn refuse_other_formats(file: &Path) -> Result<(), Failure> {
+    let ending = extension(file);
+    if !OTHER_FORMATS.contains(&ending.as_str()) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is not glTF, the format that Supple reads",
+        quoted(&file.to_string_lossy())
+    );
+    let hint = match ending.as_str() {
+        "obj" | "ply" | "stl" => {
+            "this format holds no skeleton: load it in a 3D program, add one, and export .glb"
+        }
+        _ => "export it as .glb, for example from Blender: File > Export > glTF 2.0",
+    };
+    Err(Failure::new(message).hint(hint))
+}
+
 impl Source {
     pub(crate) fn open(file: &Path) -> Result<Source, Failure> {
         match file.to_str().and_then(|file| file.strip_prefix('@')) {
             Some(spec) => Source::built_in(spec),
-            None => Ok(Source::loaded(gltf::load(file)?)),
+            None => {
+                refuse_other_formats(file)?;
+                Ok(Source::loaded(gltf::load(file)?))
+            }
         }
     }
 

@@ -20,7 +20,8 @@ Examples:
   supple compare @figure --reach hand.L=0.2,1.2,0.4 -o reach-report
   supple compare @figure -o figure-report")]
 #[command(mut_arg("methods", |methods| methods.help(
-    "The methods to compare, separated by commas [default: all that differ]"
+    "The methods to compare, separated by commas [default: linear, ddm-v5, dual-quaternion, cor and \
+     ddm]"
 )))]
 pub(crate) struct CompareArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
@@ -33,7 +34,7 @@ pub(crate) struct CompareArguments {
     pub(crate) all: bool,
     /// The clips, by name or by number from 0, separated by commas [default: those with the largest
     /// differences]
-    #[arg(long, value_name = "CLIP", conflicts_with_all = ["reach", "shift"])]
+    #[arg(long, value_name = "CLIP", conflicts_with_all = ["reach", "shift", "turn"])]
     pub(crate) clip: Vec<String>,
     /// Size of one picture in pixels
     #[arg(long, value_name = "WxH", default_value = "300x320", value_parser = parse_size)]

@@ -27,7 +27,7 @@ pub(crate) struct DeformArguments {
     #[arg(
         long,
         value_name = "P.npy",
-        conflicts_with_all = ["clip", "time", "frame", "reach", "shift"]
+        conflicts_with_all = ["clip", "time", "frame", "reach", "shift", "turn"]
     )]
     pub(crate) palette: Option<PathBuf>,
     /// Learned weights: n×m×4 floats for animation-space, n×m×12 for multi-weight, joints in the

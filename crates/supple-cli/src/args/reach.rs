@@ -4,11 +4,20 @@ use clap::Args;
 use glam::DVec3;
 use std::f64::consts::PI;
 
-const HEADING: &str = "Inverse kinematics";
+const HEADING: &str = "Posing";
 
 #[derive(Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct ReachArguments {
+    /// Turn a joint by degrees about its own axes, x then y then z, on top of the pose, before
+    /// others move or reach. May be given several times
+    #[arg(
+        long,
+        value_name = "JOINT=X,Y,Z",
+        value_parser = parse_turned,
+        allow_hyphen_values = true
+    )]
+    pub(crate) turn: Vec<(String, [f64; 3])>,
     /// Turn joints so that one reaches a position: JOINT=X,Y,Z in the world, or JOINT+=X,Y,Z
     /// relative to where it is. May be given several times
     #[arg(
@@ -153,6 +162,12 @@ fn parse_oriented(text: &str) -> Result<(String, Orientation), String> {
         "expected a joint and 'keep' or three angles, such as foot.L=keep or hand.L=0,90,0"
             .to_owned()
     })
+}
+
+fn parse_turned(text: &str) -> Result<(String, [f64; 3]), String> {
+    let turned =
+        halves(text).and_then(|(joint, turn)| Some((joint.to_owned(), three(turn, number)?)));
+    turned.ok_or_else(|| "expected a joint and three angles, such as hand.L=0,90,0".to_owned())
 }
 
 fn parse_chain(text: &str) -> Result<(Option<String>, usize), String> {

@@ -14,6 +14,7 @@ Examples:
   supple render @figure --clip walk -o walk.gif
   supple render hero.glb --clip Run --time 0.4 --overlay skeleton -o run.png
   supple render @figure --clip fist --focus moving -o fist.gif
+  supple render hero.glb -m cor --turn hand.L=0,150,0 --focus hand.L -o wrist.png
   supple render hero.glb -m cor --clip Run --device gpu -o run.gif
   supple render @figure --reach hand.L=0.2,1.2,0.4 -o reach.png
   supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
@@ -35,8 +36,9 @@ pub(crate) struct RenderArguments {
         allow_hyphen_values = true
     )]
     pub(crate) view: View,
-    /// What the picture is framed on
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "all")]
+    /// What the picture is framed on: all, moving (the part that the clip moves), or a joint, by name
+    /// or by number in the order of the file
+    #[arg(long, value_name = "all|moving|JOINT", default_value = "all", value_parser = parse_focus)]
     pub(crate) focus: Focus,
     /// The file to write: .png for one pose, .gif for a clip
     #[arg(short, long = "out", value_name = "OUT")]
@@ -61,10 +63,21 @@ pub(crate) enum Overlay {
 }
 
 /// What the camera frames.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Focus {
-    /// The whole character
+    /// The whole character.
     All,
-    /// The part that the clip moves
+    /// The part that the clip moves.
     Moving,
+    /// The skin around a joint.
+    Joint(String),
+}
+
+fn parse_focus(text: &str) -> Result<Focus, String> {
+    match text {
+        "all" => Ok(Focus::All),
+        "moving" => Ok(Focus::Moving),
+        "" => Err("expected all, moving, or the name of a joint".to_owned()),
+        joint => Ok(Focus::Joint(joint.to_owned())),
+    }
 }

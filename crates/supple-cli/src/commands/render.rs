@@ -4,7 +4,9 @@ use crate::args::render::{Focus, Overlay, RenderArguments};
 use crate::console;
 use crate::device::{Gpu, Painter};
 use crate::failure::Failure;
+use crate::joints::find_node;
 use crate::output::extension;
+use crate::source::Source;
 use crate::{posing, progress, wording};
 use std::collections::BTreeMap;
 use std::io;
@@ -13,6 +15,7 @@ use std::sync::Arc;
 use supple::centers::{CenterError, Centers};
 use supple::clip::Clip;
 use supple::deform::{BakedData, DeformError};
+use supple::metrics::Gauge;
 use supple::{Asset, Bounds, Method, Normals, Player, Pose, Skin};
 use supple_io::text::quoted;
 use supple_io::whole_file::write_whole;
@@ -28,6 +31,9 @@ const MOVING: f32 = 0.01;
 
 /// The size of a close-up, relative to the part that moves.
 const SURROUNDINGS: f32 = 1.25;
+
+/// The same relative to the skin around a joint, so that the limbs on both sides are seen.
+const AROUND_JOINT: f32 = 2.2;
 
 /// The number of frames of a clip that are searched for moving parts, for a single picture.
 const FOCUS_FRAMES: usize = 20;
@@ -58,7 +64,11 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
         overlays: overlays(&options.overlay),
         centers,
         view: options.view,
-        focus: options.focus,
+        focus: options.focus.clone(),
+        focused: match &options.focus {
+            Focus::Joint(joint) => Some(skin_around(&source, joint)?),
+            Focus::All | Focus::Moving => None,
+        },
         settings: Settings {
             width: options.size.0,
             height: options.size.1,
@@ -74,7 +84,7 @@ pub(crate) fn run(options: &RenderArguments) -> Result<(), Failure> {
         }
         if !options.reach.is_empty() {
             return Err(Failure::usage(
-                "--reach and --move make one pose; write a .png",
+                "--reach, --move and --turn make one pose; write a .png",
             ));
         }
         let wished = posing::wanted_clip(asset, &character.moment)?;
@@ -115,6 +125,8 @@ pub(crate) struct Picture {
     pub(crate) centers: Option<Result<Arc<Centers>, CenterError>>,
     pub(crate) view: View,
     pub(crate) focus: Focus,
+    /// Vertices that the camera frames, if it frames a joint.
+    pub(crate) focused: Option<Vec<u32>>,
     pub(crate) settings: Settings,
 }
 
@@ -198,25 +210,77 @@ impl Shot {
         let mut whole = Silhouette::default();
         posing::check_finite(player)?;
         whole.add(player);
-        let mut moving = Silhouette::default();
+        let focused = picture.focused.as_deref().unwrap_or_default();
+        let mut part = Silhouette::default();
+        add_vertices(&mut part, player, focused);
         if let Some(frames) = frames {
             for frame in 0..frames.count {
                 frames.show(frame, player)?;
                 posing::check_finite(player)?;
                 whole.add(player);
+                add_vertices(&mut part, player, focused);
             }
             if picture.focus == Focus::Moving {
-                add_moving(&mut moving, player, frames)?;
+                add_moving(&mut part, player, frames)?;
             }
         }
-        let framed = moving
-            .close_up(&whole, SURROUNDINGS)
-            .unwrap_or_else(|| whole.points().collect());
+        let framed = match picture.focused {
+            Some(_) => part.widened(AROUND_JOINT),
+            None => part
+                .close_up(&whole, SURROUNDINGS)
+                .unwrap_or_else(|| whole.points().collect()),
+        };
         Ok(Shot {
             camera: Camera::framing(framed, picture.view, picture.settings.aspect()),
             ground: whole.ground(),
         })
     }
+}
+
+fn add_vertices(part: &mut Silhouette, player: &Player<'_>, vertices: &[u32]) {
+    let positions = player.positions();
+    let points = vertices.iter().map(|&vertex| positions[vertex as usize]);
+    part.add_points(&points.collect::<Vec<_>>());
+}
+
+/// The vertices of the skin around a joint: where it blends with its parent, or if nothing does, all
+/// that it influences.
+fn skin_around(source: &Source, joint: &str) -> Result<Vec<u32>, Failure> {
+    let node = find_node(source, joint)?;
+    let rig = &source.asset.rig;
+    let joints = rig.skeleton().joints().iter();
+    let is_there = joints
+        .map(|joint| joint.node == node)
+        .collect::<Vec<bool>>();
+    let gauge = Gauge::new(rig);
+    let mut region: Vec<u32> = Vec::new();
+    for joint in (0..is_there.len()).filter(|&joint| is_there[joint]) {
+        if let Some(found) = gauge.region_of_joint(joint) {
+            let triangles = rig.mesh().triangles();
+            region.extend(
+                found
+                    .triangles
+                    .iter()
+                    .flat_map(|&triangle| triangles[triangle]),
+            );
+        }
+    }
+    if region.is_empty() {
+        let weights = rig.weights();
+        let influences = |vertex: &u32| {
+            weights
+                .of(*vertex as usize)
+                .any(|held| is_there[held.joint])
+        };
+        region.extend((0..weights.vertex_count() as u32).filter(influences));
+    }
+    if region.is_empty() {
+        let message = format!("the joint {} influences no vertex", quoted(joint));
+        return Err(Failure::usage(message).hint("give another one to --focus"));
+    }
+    region.sort_unstable();
+    region.dedup();
+    Ok(region)
 }
 
 /// Adds the vertices that move at any time of the clip, in all frames.

@@ -44,7 +44,7 @@ fn pictures_are_the_same_to_the_bit_every_time() {
 
 /// Every tag that needs an end has one, in the right order.
 fn assert_well_formed(page: &str) {
-    const WITHOUT_END: [&str; 5] = ["!DOCTYPE", "meta", "link", "img", "br"];
+    const WITHOUT_END: [&str; 6] = ["!DOCTYPE", "meta", "link", "img", "br", "input"];
     let mut open: Vec<&str> = Vec::new();
     // What is between style and script tags is no HTML.
     let mut rest = page;
@@ -64,6 +64,47 @@ fn assert_well_formed(page: &str) {
         }
     }
     assert!(open.is_empty(), "not closed: {open:?}");
+}
+
+#[test]
+fn render_frames_the_skin_around_a_joint() {
+    let folder = folder();
+    let picture = |focus: &str, out: &str| {
+        let arguments = [
+            "render",
+            "@arm:2000",
+            "--size",
+            "40x40",
+            "--focus",
+            focus,
+            "-o",
+            out,
+        ];
+        succeeds(&arguments, folder.path());
+        std::fs::read(folder.path().join(out)).expect("written")
+    };
+    let [all, hand, forearm] = [("all", "a.png"), ("hand", "b.png"), ("forearm", "c.png")]
+        .map(|(focus, out)| picture(focus, out));
+    assert!(all != hand && hand != forearm && all != forearm);
+    let (status, error) = fails(
+        &["render", "@arm:2000", "--focus", "wing", "-o", "no.png"],
+        folder.path(),
+    );
+    assert!(status == 2 && error.contains("wing"), "{error}");
+}
+
+#[test]
+fn a_file_of_another_format_is_refused_with_a_way_out() {
+    let folder = folder();
+    std::fs::write(folder.path().join("hero.obj"), "v 0 0 0\n").expect("written");
+    let (status, error) = fails(&["info", "hero.obj"], folder.path());
+    assert_eq!(status, 1);
+    assert!(
+        error.contains("not glTF") && error.contains("holds no skeleton"),
+        "{error}"
+    );
+    let (_, error) = fails(&["info", "hero.fbx"], folder.path());
+    assert!(error.contains("export it as .glb"), "{error}");
 }
 
 #[test]

@@ -22,6 +22,54 @@ fn rest_place(asset: &Asset, name: &str) -> DVec3 {
 }
 
 #[test]
+fn a_joint_turns_about_its_own_axes_in_order() {
+    let folder = folder();
+    let turn = ["--turn", "forearm.L=30,-40,50", "--turn", "head=0,20,0"];
+    let pose = [&["pose", "@figure:2000"], &turn[..], &["-o", "turned.glb"]].concat();
+    succeeds(&pose, folder.path());
+    let turned = supple_io::gltf::load(&folder.path().join("turned.glb"))
+        .unwrap()
+        .asset;
+    let figure = characters::build(Character::Figure, 2_000).unwrap();
+    let nodes = [&turned, &figure].map(|asset| asset.rig.skeleton().nodes());
+    // First about x, then about y as x has turned it, then about z as both have.
+    let [x, y, z] = [30.0f64, -40.0, 50.0].map(f64::to_radians);
+    let forearm = glam::DMat3::from_rotation_x(x)
+        * glam::DMat3::from_rotation_y(y)
+        * glam::DMat3::from_rotation_z(z);
+    for node in nodes[1] {
+        let own = match node.name.as_str() {
+            "forearm.L" => forearm,
+            "head" => glam::DMat3::from_rotation_y(20f64.to_radians()),
+            _ => glam::DMat3::IDENTITY,
+        };
+        let expected = node.rest.to_affine().matrix3 * own;
+        let found = nodes[0].iter().find(|other| other.name == node.name);
+        let found = found.expect("all joints are kept").rest.to_affine().matrix3;
+        assert!(found.abs_diff_eq(expected, 1e-6), "{}", node.name);
+    }
+
+    let twice = [
+        "pose",
+        "@figure:2000",
+        "--turn",
+        "head=0,1,0",
+        "--turn",
+        "head=1,0,0",
+    ];
+    let (status, error) = fails(&[&twice[..], &["-o", "no.glb"]].concat(), folder.path());
+    assert!(
+        status == 2 && error.contains("--turn is given twice"),
+        "{error}"
+    );
+    let (status, error) = fails(
+        &["pose", "@figure:2000", "--turn", "head=0,1", "-o", "no.glb"],
+        folder.path(),
+    );
+    assert!(status == 2 && error.contains("three angles"), "{error}");
+}
+
+#[test]
 fn a_posed_file_opens_with_the_hand_at_its_place_and_all_else_kept() {
     let folder = folder();
     let reach = [
