@@ -58,11 +58,20 @@ pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-/// A file of the shared models. Where they are missing there is none, which on a build server is a
-/// failure.
+/// A file of the shared models; none if they are missing, which is a failure on a build server.
 pub fn shared_model(name: &str) -> Option<String> {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
-    let path = models.join(name);
+    shared_file("models", name)
+}
+
+/// A hostile file of the shared ones; none if they are missing, which is a failure on a build
+/// server.
+pub fn hostile_file(name: &str) -> Option<String> {
+    shared_file("hostile", name)
+}
+
+fn shared_file(folder: &str, name: &str) -> Option<String> {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = shared.join(folder).join(name);
     let is_there = path.exists();
     assert!(
         is_there || std::env::var_os("CI").is_none(),

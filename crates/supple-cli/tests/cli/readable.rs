@@ -1,23 +1,9 @@
 //! What any command writes can be read: by `supple info`, or by the reader of its format.
 
-use super::common::{fails, folder, supple, told};
+use super::common::{fails, folder, hostile_file, supple, told};
 use std::path::Path;
 use supple::characters::{self, Character};
 use supple_io::gltf::Document;
-
-/// A file of the shared hostile ones. Where they are missing there is none, which on a build server
-/// is a failure.
-fn hostile(name: &str) -> Option<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/hostile");
-    let path = folder.join(name);
-    let is_there = path.exists();
-    assert!(
-        is_there || std::env::var_os("CI").is_none(),
-        "{} is not there",
-        path.display()
-    );
-    is_there.then(|| path.to_str().expect("UTF-8").to_owned())
-}
 
 /// Runs a command that writes `out`, last of its arguments. If it succeeds, what it wrote must be
 /// readable; if not, it leaves nothing behind.
@@ -99,7 +85,7 @@ fn what_every_command_writes_of_a_hostile_file_is_readable() {
         "deform_writes_inf_tangent.glb",
         "singular_bind_explodes.glb",
     ] {
-        let Some(file) = hostile(name) else {
+        let Some(file) = hostile_file(name) else {
             return;
         };
         every_command(&file, folder.path());
@@ -116,7 +102,7 @@ fn what_every_command_writes_of_a_hostile_file_is_readable() {
         ),
     ];
     for (name, moment) in moments {
-        let Some(file) = hostile(name) else {
+        let Some(file) = hostile_file(name) else {
             return;
         };
         for (command, out) in [
@@ -153,7 +139,7 @@ fn files_whose_json_has_the_wrong_shape_are_refused_alike_by_every_command() {
         ("animations_string.glb", "animations[1]: not an object\n"),
         ("handles_panic_scenes.glb", "scenes[0]: not an object\n"),
     ] {
-        let Some(file) = hostile(name) else {
+        let Some(file) = hostile_file(name) else {
             return;
         };
         let commands: [&[&str]; 4] = [
@@ -180,7 +166,7 @@ fn arrays_with_hostile_headers_are_refused_in_a_line() {
         "npy_hang_sets_15.npy",
         "npy_stack_overflow_6000.npy",
     ] {
-        let Some(file) = hostile(name) else {
+        let Some(file) = hostile_file(name) else {
             return;
         };
         let commands: [&[&str]; 2] = [

@@ -1,5 +1,5 @@
-//! Painting: one joint's weight set, added to or scaled, or all smoothed; everywhere alike (a
-//! flood), or around places that a brush touches.
+//! Painting: sets, adds to, scales or smooths weights, on a whole region (a flood) or around points
+//! that a brush touches.
 
 use super::row::{Row, merged, share_of};
 use super::surface_distance::Reached;
@@ -8,47 +8,46 @@ use crate::weights::Weights;
 use glam::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What paint does where it covers fully; in between, that much less.
+/// Paint of a brush or flood: the change where it covers fully.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Paint {
-    /// Adds to a joint's weight, or takes off it.
+    /// Adds to a joint's weight, or subtracts from it.
     Add {
-        /// Which joint.
+        /// The joint.
         joint: usize,
-        /// From −1 to 1.
+        /// The difference, from −1 to 1.
         amount: f64,
     },
     /// Multiplies a joint's weight.
     Scale {
-        /// Which joint.
+        /// The joint.
         joint: usize,
-        /// At least 0.
+        /// The factor, at least 0.
         factor: f64,
     },
-    /// Gives a joint a weight.
+    /// Sets a joint's weight.
     Set {
-        /// Which joint.
+        /// The joint.
         joint: usize,
-        /// From 0 to 1.
+        /// The weight, from 0 to 1.
         value: f64,
     },
     /// Moves the weights of all joints towards the mean of their neighbours on the surface.
     Smooth {
-        /// From 0 to 1, where nothing is left but the mean.
+        /// The strength, from 0 to 1; at 1 weights become the mean.
         strength: f64,
     },
 }
 
-/// How paint fades from the middle of a brush to its border; `t` is the distance as a share of the
-/// radius.
+/// Falloff of a brush from its center to its border; `t` is the distance relative to the radius.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Falloff {
-    /// `(1 − t²)²`: no crease in the middle nor at the border.
+    /// `(1 − t²)²`: smooth at the center and at the border.
     #[default]
     Smooth,
     /// `1 − t`.
     Linear,
-    /// Not at all.
+    /// No falloff.
     Constant,
 }
 
@@ -62,14 +61,14 @@ impl Falloff {
     }
 }
 
-/// A brush: paint, and how far it reaches along the surface.
+/// A brush: paint, with a radius along the surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Brush {
-    /// What it does.
+    /// The paint.
     pub paint: Paint,
-    /// How far it reaches.
+    /// The radius.
     pub radius: f64,
-    /// How it fades.
+    /// The falloff.
     pub falloff: Falloff,
 }
 
@@ -82,23 +81,24 @@ pub enum StrokePoint {
     Near(Vec3),
 }
 
-/// A stroke in the making: a dab costs time by what the brush covers, however large the surface is.
+/// A stroke in progress. The time of a dab depends on the area that the brush covers, not on the
+/// size of the surface.
 pub struct Stroke<'a> {
     editor: &'a Editor,
     weights: &'a Weights,
-    /// The points looked at so far, as they are now.
+    /// The current rows of the points visited so far.
     rows: BTreeMap<u32, Row>,
-    /// Those that a brush covered.
+    /// The points covered by a brush.
     covered: BTreeSet<u32>,
     reached: Reached,
 }
 
 impl Editor {
-    /// Starts a stroke over some weights.
+    /// Starts a stroke.
     ///
     /// # Errors
     ///
-    /// If the weights are of another number of vertices or joints than the character.
+    /// Fails if the weights have another number of vertices or joints than the character.
     pub fn stroke<'a>(&'a self, weights: &'a Weights) -> Result<Stroke<'a>, EditError> {
         self.check(weights)?;
         Ok(Stroke {
@@ -110,13 +110,13 @@ impl Editor {
         })
     }
 
-    /// How far the surface is from a place that a brush is told to touch, where there is a surface.
+    /// The distance from a position of a brush to the surface, if there is a surface.
     pub fn distance_from(&self, place: Vec3) -> Option<f64> {
         let nearest = self.surface.nearest(place, |_| true);
         nearest.map(|there| there.distance)
     }
 
-    /// A whole stroke; what lies outside of the points given is left as it was.
+    /// Applies a whole stroke; points outside of the given ones are unchanged.
     pub(super) fn stroke_at(
         &self,
         weights: &Weights,
@@ -145,7 +145,7 @@ impl Editor {
         }
     }
 
-    /// A row under paint that covers so much.
+    /// The row after paint with a given coverage.
     fn painted(&self, row: &Row, paint: &Paint, cover: f64) -> Row {
         let (joint, share) = match *paint {
             Paint::Add { joint, amount } => {
@@ -165,8 +165,8 @@ impl Editor {
         self.with_share(row, joint as u16, share)
     }
 
-    /// A row in which a joint has a share: the other unlocked joints give or take in proportion.
-    /// Where there are none, what it leaves goes to its heir.
+    /// The row with a given share of a joint: the other unlocked joints give or take in proportion.
+    /// If there are none, the joint's heir takes over what it gives up.
     fn with_share(&self, row: &Row, joint: u16, share: f64) -> Row {
         let sum_where = |counts: &dyn Fn(u16) -> bool| -> f64 {
             let counted = row.iter().filter(|entry| counts(entry.0));
@@ -221,7 +221,7 @@ impl Editor {
         Ok(())
     }
 
-    /// The points from which distances to a place are known at once.
+    /// The points around a position, with their distances.
     fn starts_at(&self, place: StrokePoint) -> Result<Vec<(usize, f64)>, EditError> {
         match place {
             StrokePoint::Vertex(vertex) => Ok(vec![(self.point_of(vertex)?, 0.0)]),
@@ -245,12 +245,12 @@ impl Editor {
 }
 
 impl Stroke<'_> {
-    /// Touches the surface once, and gives the vertices that the brush covered. Where there is no
-    /// surface, that is none.
+    /// Touches the surface once, and returns the vertices that the brush covered; none if there is
+    /// no surface.
     ///
     /// # Errors
     ///
-    /// If a number of the brush is out of its range, or its joint does not exist or is locked.
+    /// Fails if a number of the brush is out of range, or its joint does not exist or is locked.
     pub fn dab(&mut self, brush: &Brush, at: StrokePoint) -> Result<Vec<u32>, EditError> {
         self.dab_where(brush, at, |_| true)
     }
@@ -268,7 +268,7 @@ impl Stroke<'_> {
         let starts = editor.starts_at(at)?;
         let mut covered = editor.fans.within(brush.radius, &starts, &mut self.reached);
         covered.retain(|&(point, _)| inside(point));
-        // What a dab does depends on what was there before it: rows are changed when all are known.
+        // A dab depends on the weights before it, so rows are changed after all are computed.
         for &(point, _) in &covered {
             self.look_at(point);
             if let Paint::Smooth { .. } = brush.paint {
@@ -298,18 +298,18 @@ impl Stroke<'_> {
         Ok(vertices)
     }
 
-    /// Brings a point's row in.
+    /// Loads the row of a point.
     fn look_at(&mut self, point: u32) {
         let (editor, weights) = (self.editor, self.weights);
         let row = || editor.row(weights, point as usize);
         self.rows.entry(point).or_insert_with(row);
     }
 
-    /// All that the stroke changes so far.
+    /// All changes of the stroke so far.
     ///
     /// # Errors
     ///
-    /// If there are more influences than can be counted.
+    /// Fails if there are too many influences.
     pub fn change(&self) -> Result<Change, EditError> {
         let rows = self.covered.iter();
         let rows = rows.map(|&point| (point, self.rows[&point].clone()));

@@ -1,42 +1,41 @@
-//! What an edit does, as a value: rows before and rows after, so that it can be taken back to the
-//! bit.
+//! The result of an edit as a value: the rows before and after, so that undo is exact.
 
 use super::EditError;
 use crate::weights::Weights;
 
-/// What an edit changes: the rows of some vertices, before and after.
+/// Change of weights by an edit: the rows of some vertices, before and after.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub(super) vertex_count: usize,
-    /// Rising.
+    /// In rising order.
     pub(super) vertices: Vec<u32>,
-    /// A row for each of them.
+    /// A row for each vertex.
     pub(super) before: Weights,
     pub(super) after: Weights,
 }
 
 impl Change {
-    /// The vertices whose weights change, rising.
+    /// The changed vertices, in rising order.
     pub fn vertices(&self) -> &[u32] {
         &self.vertices
     }
 
-    /// Their weights before: the first row is that of the first changed vertex.
+    /// Their weights before the change; the first row is that of the first changed vertex.
     pub fn before(&self) -> &Weights {
         &self.before
     }
 
-    /// Their weights after.
+    /// Their weights after the change.
     pub fn after(&self) -> &Weights {
         &self.after
     }
 
-    /// True where nothing changes.
+    /// True if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }
 
-    /// The largest difference of any weight.
+    /// The largest difference of a weight.
     pub fn largest_difference(&self) -> f32 {
         let mut largest: f32 = 0.0;
         for row in 0..self.vertices.len() {
@@ -50,20 +49,20 @@ impl Change {
         largest
     }
 
-    /// The weights with the change made: all other rows are kept.
+    /// Returns the weights with the change applied; all other rows are kept.
     ///
     /// # Errors
     ///
-    /// If the weights are of another number of vertices.
+    /// Fails if the weights have another number of vertices.
     pub fn redo(&self, weights: &Weights) -> Result<Weights, EditError> {
         self.put(&self.after, weights)
     }
 
-    /// The weights as they were before, to the bit.
+    /// Returns the weights before the change, bit for bit.
     ///
     /// # Errors
     ///
-    /// If the weights are of another number of vertices.
+    /// Fails if the weights have another number of vertices.
     pub fn undo(&self, weights: &Weights) -> Result<Weights, EditError> {
         self.put(&self.before, weights)
     }

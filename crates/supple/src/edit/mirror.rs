@@ -1,13 +1,12 @@
 //! Mirroring weights between left and right.
 //!
-//! Which joints and which vertices are each other's mirror image, [`Symmetry`] tells. A point takes
-//! the weights of the surface at its mirror image: those of its partner where it has one, else of
-//! the nearest point of a triangle. Points on the plane take the mean of their weights and the
-//! mirrored ones.
+//! [`Symmetry`] finds the partners of joints and vertices. A point takes the weights of the surface
+//! at its mirror image: those of its partner, or else of the nearest point of a triangle. Points on
+//! the plane take the mean of their own and the mirrored weights.
 //!
-//! A piece of the surface that reaches over the plane is its own mirror image, and a piece beside
-//! it is that of another one beside it, if there is one in the mirrored place: so a lid does not
-//! take the weights of an eye that it touches.
+//! A piece of the surface that crosses the plane is its own mirror image. A piece beside the plane
+//! maps to another piece beside it, if there is one at the mirrored position: so an eyelid does not
+//! take the weights of the eye that it touches.
 
 use super::row::{Row, blend, merged};
 use super::{Change, EditError, Editor, OnSurface, check_number};
@@ -17,10 +16,10 @@ use crate::weights::Weights;
 use glam::DVec3;
 use std::collections::HashSet;
 
-/// Across which direction it is mirrored.
+/// The axis across which weights are mirrored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Axis {
-    /// Left and right, as characters mostly stand.
+    /// Left and right, for most characters.
     #[default]
     X,
     /// Up and down.
@@ -30,7 +29,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// x, y or z.
+    /// `x`, `y` or `z`.
     pub fn name(self) -> &'static str {
         match self {
             Axis::X => "x",
@@ -48,30 +47,31 @@ impl Axis {
     }
 }
 
-/// Whose weights count.
+/// The side whose weights are mirrored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MirrorSource {
-    /// Those on the side of larger coordinates.
+    /// The side of larger coordinates.
     #[default]
     Positive,
-    /// Those on the side of smaller coordinates.
+    /// The side of smaller coordinates.
     Negative,
-    /// Of each joint, the heavier of the two sides.
+    /// For each joint, the heavier of both sides.
     Heavier,
 }
 
-/// How weights are mirrored.
+/// Options of mirroring.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Mirror {
-    /// Across which direction.
+    /// The axis.
     pub axis: Axis,
-    /// From where.
+    /// The source.
     pub source: MirrorSource,
-    /// Where the mirror stands on the axis; without it, where [`Symmetry::along`] finds it.
+    /// The position of the mirror plane on the axis; without it, the plane that [`Symmetry::along`]
+    /// finds.
     pub plane: Option<f64>,
 }
 
-/// A piece is in the mirrored place of another if it is so near, as a share of the extent.
+/// The largest distance of a piece from the mirrored position of another, relative to the extent.
 const SAME_PIECE: f64 = 5e-3;
 
 impl Editor {
@@ -123,7 +123,7 @@ impl Editor {
         self.change(weights, rows)
     }
 
-    /// Who is whose mirror image; nothing where there is no surface.
+    /// The partners across the mirror plane; none without a surface.
     fn symmetry(&self, mirror: &Mirror) -> Result<Option<Symmetry>, EditError> {
         let (mesh, skeleton) = (&self.mesh, &self.skeleton);
         let normal = mirror.axis.direction();
@@ -135,7 +135,7 @@ impl Editor {
         Ok(Some(Symmetry::across(mesh, skeleton, plane)))
     }
 
-    /// The pieces that have points on both sides of the mirror.
+    /// The pieces with points on both sides of the mirror plane.
     fn pieces_over(&self, symmetry: &Symmetry) -> HashSet<u32> {
         let on_side = |sign: f64| -> HashSet<u32> {
             let points = self.pieces.iter().enumerate();
@@ -148,7 +148,7 @@ impl Editor {
         on_side(1.0).intersection(&on_side(-1.0)).copied().collect()
     }
 
-    /// What a point sees in the mirror; nothing if it is to stay as it is.
+    /// The mirror image of a point; none if the point stays unchanged.
     fn image_of(&self, weights: &Weights, point: usize, looks: &Looks) -> Option<Image> {
         let place = self.fans.place(point);
         let side = looks.symmetry.plane().side(place);
@@ -181,8 +181,7 @@ impl Editor {
         Some(Image { seen, own })
     }
 
-    /// Where the surface behind the mirror is nearest to the mirror image of a point: first on a
-    /// piece of the same kind.
+    /// The surface nearest to the mirror image of a point, first on a piece of the same kind.
     fn nearest_image(&self, point: usize, looks: &Looks) -> Option<OnSurface> {
         let plane = looks.symmetry.plane();
         let place = self.fans.place(point);
@@ -205,28 +204,28 @@ impl Editor {
     }
 }
 
-/// How points look into the mirror.
+/// The search for mirror images.
 struct Looks<'a> {
     symmetry: &'a Symmetry,
     source: MirrorSource,
-    /// The pieces that reach over the plane.
+    /// The pieces that cross the plane.
     spans: HashSet<u32>,
     same_piece: f64,
 }
 
 impl Looks<'_> {
-    /// Whether a piece may be the mirror image of another: one that reaches over the plane is its
-    /// own, one beside it that of another beside it.
+    /// Whether a piece may be the mirror image of another: a piece that crosses the plane is its
+    /// own image, a piece beside it maps to another piece beside it.
     fn are_alike(&self, piece: u32, other: u32) -> bool {
         let spans = |piece: u32| self.spans.contains(&piece);
         piece == other || (!spans(piece) && !spans(other))
     }
 }
 
-/// What is seen in the mirror, its joints still those of the other side.
+/// A mirror image, with the joints of the other side.
 struct Image {
     seen: Row,
-    /// What it joins with, and how.
+    /// How the image is combined with the point's own row.
     own: Option<(Row, Joining)>,
 }
 
@@ -235,7 +234,7 @@ enum Joining {
     Heavier,
 }
 
-/// Of each joint the larger share; not normalised.
+/// The larger share of each joint; not normalised.
 fn heavier(own: Row, mirrored: Row) -> Row {
     let mut row: Row = own.into_iter().chain(mirrored).collect();
     row.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));

@@ -1,7 +1,7 @@
-//! Editing weights: what a paint tool and `supple weights edit` both call.
+//! Editing weights, for paint tools and for `supple weights edit`.
 //!
-//! An [`Editor`] is made once per character. It computes what an [`Edit`] does to some [`Weights`]
-//! as a [`Change`], which is applied, taken back and made again by value:
+//! An [`Editor`] is created once per character. It computes the effect of an [`Edit`] on some
+//! [`Weights`] as a [`Change`], a value that can be applied and undone:
 //!
 //! ```
 //! use supple::characters::{self, Character};
@@ -15,18 +15,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What holds for every edit:
+//! Properties of every edit:
 //!
-//! - **Weights sum to one**, as all [`Weights`] do: what an edit gives to one joint is taken from
-//!   the others in proportion.
-//! - **Seams stay closed.** Vertices of one position in one piece of the surface are one point, and
+//! - **Weights sum to one**, as all [`Weights`] do: weight given to one joint is taken from the
+//!   others in proportion.
+//! - **Seams stay closed.** Vertices at one position in one piece of the surface are one point and
 //!   get the same weights.
-//! - **A locked joint keeps its weight** at every vertex, to the bit. The others share what it
-//!   leaves; a vertex that is wholly locked does not change.
-//! - **No vertex is left to nobody.** Where an edit takes a joint off a vertex that no other
-//!   unlocked joint holds, the nearest unlocked joint above takes over, else the nearest below;
-//!   only where there is none does the joint keep what it has. So no edit fails for want of a
-//!   joint.
+//! - **A locked joint keeps its weight** at every vertex, bit for bit. The others share the
+//!   remaining weight; a vertex whose joints are all locked is unchanged.
+//! - **Every vertex keeps a joint.** If an edit removes a joint from a vertex that no other
+//!   unlocked joint holds, the nearest unlocked joint above takes over, or else the nearest below;
+//!   if there is none, the joint keeps its weight. So no edit fails for lack of a joint.
 
 mod brush;
 mod change;
@@ -53,130 +52,131 @@ use row::{Row, blend};
 use surface_distance::Fans;
 use thiserror::Error;
 
-/// An edit of weights, with all that it needs to know.
+/// An edit of weights with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// Vertices of one point get the mean of their weights. (That weights sum to one needs no
-    /// edit.)
+    /// Averages the weights of the vertices of each point. (Normalisation needs no edit: weights
+    /// always sum to one.)
     CloseSeams,
-    /// Drops influences that weigh less than this. A vertex keeps its heaviest, all of them where
-    /// several weigh the same.
+    /// Drops influences below this weight. A vertex keeps its heaviest influence, or all of them if
+    /// several are equal.
     Prune {
-        /// From 0 to 1.
+        /// The threshold, from 0 to 1.
         below: f64,
     },
-    /// At most so many influences per vertex, continuously: see [`Weights::limited`]. Locked joints
-    /// count, but are never dropped.
+    /// Limits the number of influences per vertex, continuously: see [`Weights::limited`]. Locked
+    /// joints count, but are never dropped.
     Limit {
-        /// At least 1.
+        /// The limit, at least 1.
         most: usize,
     },
-    /// Moves weights towards the mean of their neighbours on the surface; separate pieces know
-    /// nothing of each other.
+    /// Moves weights towards the mean of their neighbours on the surface. Separate pieces do not
+    /// affect each other.
     Smooth {
-        /// How often.
+        /// The number of steps.
         steps: u32,
-        /// How far in each step, from 0 to 1.
+        /// The strength of each step, from 0 to 1.
         strength: f64,
-        /// Which joints; empty for all. The others share what those leave.
+        /// The joints to smooth; empty for all. The others share the remaining weight.
         joints: Vec<usize>,
     },
-    /// Makes one side the mirror image of the other.
+    /// Makes one side the mirror image of the other side.
     Mirror(Mirror),
-    /// Takes the weights of another character, where it is near.
+    /// Copies the weights of another character from the nearest surface.
     Transfer(Transfer),
-    /// Paints everything alike.
+    /// Paints all points equally.
     Flood(Paint),
-    /// Paints with a brush, at one place after the other.
+    /// Paints with a brush along a stroke.
     Stroke(Brush, Vec<StrokePoint>),
 }
 
-/// Which vertices an edit may change. A point of the surface is in it if any of its vertices is.
+/// The vertices that an edit may change. A point of the surface is included if any of its vertices
+/// is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Region {
-    /// Every one.
+    /// All vertices.
     #[default]
     All,
-    /// Those that any of some joints holds: a node may be bound in several ways.
+    /// The vertices held by any of some joints; a node may be bound several times, by a joint each.
     HeldBy(Vec<usize>),
-    /// Those of a list, in any order.
+    /// Listed vertices, in any order.
     Vertices(Vec<u32>),
 }
 
-/// Why an edit could not be made.
+/// Error from editing weights.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum EditError {
-    /// The weights are those of another surface.
+    /// The weights belong to another surface.
     #[error("there are weights for {weights} vertices, but the mesh has {vertices}")]
     VertexCount {
-        /// Rows of weights.
+        /// The number of rows of the weights.
         weights: usize,
-        /// Vertices of the mesh.
+        /// The number of vertices of the mesh.
         vertices: usize,
     },
-    /// A joint is named that does not exist.
+    /// A joint does not exist.
     #[error("there is no joint {joint}; the skeleton has {joints}")]
     NoSuchJoint {
-        /// The joint named.
+        /// The joint.
         joint: usize,
-        /// How many there are.
+        /// The number of joints.
         joints: usize,
     },
-    /// A vertex is named that does not exist.
+    /// A vertex does not exist.
     #[error("there is no vertex {vertex}; the mesh has {vertices}")]
     NoSuchVertex {
-        /// The vertex named.
+        /// The vertex.
         vertex: usize,
-        /// How many there are.
+        /// The number of vertices.
         vertices: usize,
     },
-    /// A number makes no sense.
+    /// A number is out of range.
     #[error("the {what} must be {expected}, not {found}")]
     Number {
-        /// What it is for.
+        /// The kind of number.
         what: &'static str,
-        /// What it may be.
+        /// The allowed values.
         expected: &'static str,
-        /// What was given.
+        /// The value.
         found: f64,
     },
-    /// A joint is painted that must not change.
+    /// A locked joint is painted.
     #[error("'{joint}' is locked")]
     Locked {
-        /// Its name.
+        /// The name of the joint.
         joint: String,
     },
-    /// A joint to the side has no counterpart to be mirrored to.
+    /// A joint beside the mirror plane has no counterpart.
     #[error(
         "'{joint}' has no counterpart on the other side, neither by its name nor by its place, and \
          does not lie on the plane {axis} = {plane:.4}"
     )]
     NoCounterpart {
-        /// Its name.
+        /// The name of the joint.
         joint: String,
-        /// What is mirrored: x, y or z.
+        /// The axis: x, y or z.
         axis: &'static str,
-        /// Where the mirror stands.
+        /// The position of the mirror plane.
         plane: f64,
     },
-    /// A transfer from a character with none of the joints.
+    /// The source of a transfer has none of the joints.
     #[error("no joint of the source, '{joint}' or any other, has a name that the target knows")]
     NoCommonJoint {
-        /// The source's first joint.
+        /// The first joint of the source.
         joint: String,
     },
-    /// A transfer from a character without triangles.
+    /// The source of a transfer has no triangles.
     #[error("the source has no surface to take weights from")]
     NoSurface,
-    /// The fill of a transfer is more than this machine can hold.
+    /// The fill of a transfer is too large for this machine.
     #[error("the part of the surface to fill in is too large: {0}")]
     Unsolvable(String),
-    /// Numbers that do not make weights.
+    /// The numbers are not valid weights.
     #[error(transparent)]
     Weights(#[from] WeightsError),
 }
 
-/// What edits need to know of a character, computed once; and which joints are locked.
+/// Editor of the weights of a character: precomputed data, and locked joints.
 pub struct Editor {
     mesh: Mesh,
     skeleton: Skeleton,
@@ -184,7 +184,7 @@ pub struct Editor {
     /// The vertices of each point.
     vertices: Rows<u32>,
     edges: Edges,
-    /// The connected piece of each point: its lowest point.
+    /// The connected piece of each point, identified by its lowest point.
     pieces: Vec<u32>,
     laplacian: Laplacian,
     fans: Fans,
@@ -193,14 +193,14 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// For a character, whose mesh and skeleton it keeps a copy of. Its weights tell no more than
-    /// what is a seam.
+    /// Creates an editor with a copy of the character's mesh and skeleton. The character's weights
+    /// only determine the seams.
     pub fn new(rig: &Rig) -> Editor {
         let (mesh, skeleton) = (rig.mesh(), rig.skeleton());
         let weld = weld_seams(mesh, rig.weights());
         let of_vertices =
             (0..mesh.vertex_count()).map(|vertex| (weld.point_of(vertex), vertex as u32));
-        // Cotangents: what smoothing does must not depend on how the surface is cut into triangles.
+        // Cotangents: smoothing must not depend on the triangulation.
         let edges = Edges::of(
             mesh.positions(),
             mesh.triangles(),
@@ -221,28 +221,28 @@ impl Editor {
         }
     }
 
-    /// Locks a joint, or unlocks it.
+    /// Locks or unlocks a joint.
     ///
     /// # Errors
     ///
-    /// If there is no such joint.
+    /// Fails if the joint does not exist.
     pub fn set_locked(&mut self, joint: usize, locked: bool) -> Result<(), EditError> {
         self.check_joint(joint)?;
         self.locked[joint] = locked;
         Ok(())
     }
 
-    /// Whether a joint is locked. One that does not exist is not.
+    /// Whether a joint is locked; false if it does not exist.
     pub fn is_locked(&self, joint: usize) -> bool {
         self.locked.get(joint).copied().unwrap_or(false)
     }
 
-    /// What an edit changes within a region.
+    /// Computes the change of an edit within a region.
     ///
     /// # Errors
     ///
-    /// If the weights are of another number of vertices or joints than the character, or the edit
-    /// or the region names what does not exist or a number out of its range.
+    /// Fails if the weights have another number of vertices or joints than the character, or the
+    /// edit or the region names a joint or vertex that does not exist or a number out of range.
     pub fn apply(
         &self,
         weights: &Weights,
@@ -279,11 +279,11 @@ impl Editor {
         }
     }
 
-    /// [`Edit::Transfer`], and what came of it.
+    /// Computes an [`Edit::Transfer`], with a report.
     ///
     /// # Errors
     ///
-    /// As [`Editor::apply`] does.
+    /// See [`Editor::apply`].
     pub fn transfer(
         &self,
         weights: &Weights,
@@ -295,7 +295,7 @@ impl Editor {
         self.transfer_to(weights, &points, transfer)
     }
 
-    /// Unlocked influences below the threshold are left out, but for the heaviest.
+    /// The row without unlocked influences below the threshold, except the heaviest.
     fn pruned(&self, row: &Row, below: f64) -> Row {
         let unlocked = row.iter().filter(|entry| !self.locks(entry.0));
         let heaviest = unlocked.map(|entry| entry.1).fold(0.0, f64::max);
@@ -305,7 +305,7 @@ impl Editor {
         row.iter().filter(kept).copied().collect()
     }
 
-    /// The heaviest unlocked influences, as many as locked ones leave place for, and at least one.
+    /// The heaviest unlocked influences, as many as fit beside the locked ones, and at least one.
     fn limited(&self, row: &Row, most: usize) -> Row {
         let (locked, mut others): (Row, Row) =
             row.iter().partition(|&&(joint, _)| self.locks(joint));
@@ -342,7 +342,7 @@ impl Editor {
     fn row(&self, weights: &Weights, point: usize) -> Row {
         let vertices = self.vertices.row(point);
         let row_of = |vertex: u32| weights.row(vertex as usize);
-        // Nearly always they agree: then nothing is to be added up.
+        // The usual case: all agree, and no sum is needed.
         let agree = vertices
             .iter()
             .all(|&vertex| row_of(vertex) == row_of(vertices[0]));
@@ -357,9 +357,9 @@ impl Editor {
         row::merged(row)
     }
 
-    /// The change that gives points these rows. Of each vertex, locked joints keep their weight,
-    /// and the others share the rest in proportion to the row; a row that has nothing for them
-    /// leaves the vertex as it is.
+    /// The change to these rows of points. At each vertex, locked joints keep their weight, and the
+    /// others share the rest in proportion to the row; if the row has no weight for them, the
+    /// vertex is unchanged.
     fn change(
         &self,
         weights: &Weights,
@@ -400,7 +400,7 @@ impl Editor {
         })
     }
 
-    /// The points of a region, rising.
+    /// The points of a region, in rising order.
     fn points_in(&self, weights: &Weights, region: &Region) -> Result<Vec<u32>, EditError> {
         let points = 0..self.weld.point_count() as u32;
         match region {
@@ -437,7 +437,7 @@ impl Editor {
         Ok(self.weld.point_of(vertex))
     }
 
-    /// The weights must be those of this character.
+    /// Checks that the weights have the size of this character.
     fn check(&self, weights: &Weights) -> Result<(), EditError> {
         if weights.vertex_count() != self.mesh.vertex_count() {
             return Err(EditError::VertexCount {
@@ -462,8 +462,8 @@ impl Editor {
         self.locked[usize::from(joint)]
     }
 
-    /// Who takes over what a joint leaves to nobody: the nearest unlocked joint above, else the
-    /// first one below.
+    /// The joint that takes over vertices without any other joint: the nearest unlocked joint
+    /// above, else the first one below.
     fn heir_of(&self, joint: usize) -> Option<usize> {
         let joints = self.skeleton.joints();
         let above = std::iter::successors(joints[joint].parent, |&above| joints[above].parent);
@@ -478,7 +478,7 @@ impl Editor {
     }
 }
 
-/// Refuses a number that is not within a range; NaN is in none.
+/// Checks that a number is within a range; NaN never is.
 fn check_number(
     what: &'static str,
     found: f64,
@@ -495,14 +495,14 @@ fn check_number(
     })
 }
 
-/// The triangles of a mesh that have area, to be searched.
+/// The triangles of a mesh with positive area, in a search tree.
 struct SearchSurface {
     tree: SurfaceTree,
     /// The vertices of each triangle in the tree.
     corners: Vec<[u32; 3]>,
 }
 
-/// A place on a surface: the vertices of a triangle and their shares.
+/// A point on a surface: the vertices of a triangle and their shares.
 struct OnSurface {
     corners: [u32; 3],
     shares: [f64; 3],
@@ -525,7 +525,7 @@ impl SearchSurface {
         }
     }
 
-    /// The nearest place, among triangles that count.
+    /// The nearest point on triangles that satisfy `counts`.
     fn nearest(&self, place: Vec3, counts: impl Fn([u32; 3]) -> bool) -> Option<OnSurface> {
         let counts = |triangle: u32| counts(self.corners[triangle as usize]);
         let nearest = self.tree.nearest(place, f32::INFINITY, counts)?;
@@ -539,7 +539,7 @@ impl SearchSurface {
 }
 
 impl OnSurface {
-    /// The weights there, from those of the corners.
+    /// The interpolated weights, from those of the corners.
     fn row(&self, corner_row: impl Fn(u32) -> Row) -> Row {
         let rows = self.corners.map(corner_row);
         blend(rows.iter().zip(self.shares))

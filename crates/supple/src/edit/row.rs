@@ -1,5 +1,4 @@
-//! The weights of one point while they are being edited: joints with shares, the joints rising, the
-//! shares summing to one.
+//! The weights of a point during an edit: joints in rising order, with shares that sum to one.
 
 use crate::merging::merge_by_key;
 
@@ -22,7 +21,7 @@ pub(super) fn blend<'a>(parts: impl IntoIterator<Item = (&'a Row, f64)>) -> Row 
     merged(sum)
 }
 
-/// Shares in any order, a joint possibly more than once, as a row.
+/// Builds a row from shares in any order, in which a joint may occur more than once.
 pub(super) fn merged(mut row: Row) -> Row {
     merge_by_key(&mut row, |entry| entry.0, |kept, next| kept.1 += next.1);
     row

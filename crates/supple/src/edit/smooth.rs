@@ -9,11 +9,11 @@ use super::{Change, EditError, Editor, check_number};
 use crate::exec;
 use crate::weights::Weights;
 
-/// More steps than anyone waits for.
+/// The largest number of steps.
 const MOST_STEPS: u32 = 10_000;
 
-/// Shares below this are dropped between steps: hundreds of them do not make one step of the grid
-/// that weights lie on.
+/// Shares below this are dropped between steps: hundreds of them are less than one step of the grid
+/// of weights.
 const NEGLIGIBLE: f64 = 1e-10;
 
 impl Editor {
@@ -63,8 +63,8 @@ impl Editor {
         self.change(weights, smoothed)
     }
 
-    /// One step at one point. Locked joints stay; joints that do not move share what those that
-    /// move leave.
+    /// One step at one point. Locked joints keep their shares; unsmoothed joints share what the
+    /// smoothed ones leave.
     pub(super) fn smoothed_row<'r>(
         &self,
         point: usize,
@@ -92,8 +92,8 @@ impl Editor {
                 staying += *share;
             }
         }
-        // What moves is as the step has it where there is room for it; the others fill up, and
-        // without any of them it fills up itself.
+        // Smoothed joints have the shares of the step as far as there is room; the others fill up,
+        // or if there are none, the smoothed ones do.
         let left = f64::max(left, 0.0);
         let scale = |part: f64, sum: f64| if sum > 0.0 { part / sum } else { 0.0 };
         let taken = if staying > 0.0 {

@@ -1,14 +1,13 @@
-//! How far points are from a place, along the surface.
+//! Distances from a point along the surface.
 //!
-//! Dijkstra's order, but a way may also cross triangles: once two corners of a triangle are known,
-//! the third is where a straight line from the place would come to if the triangles were unfolded
-//! into a plane (`across`). Edges alone overestimate by up to a third on a regular mesh, and a
-//! round brush would leave a polygon; with unfolding a flat part of the surface is exact but for
-//! obtuse triangles, where the line may pass outside of what was unfolded and an edge serves
-//! instead.
+//! Dijkstra's algorithm with paths across triangles: once two corners of a triangle are known, the
+//! third is at the end of a straight line in the plane of the unfolded triangles (`across`). Edges
+//! alone overestimate by up to a third on a regular mesh, and a round brush would leave a polygon.
+//! With unfolding, a flat part of the surface is exact except at obtuse triangles, where the line
+//! may pass outside of the unfolded ones and an edge is used instead.
 //!
-//! Only connected surface is walked over, and only as far as asked: a finger that is near, but not
-//! along the surface, is not reached.
+//! Only connected surface within the given radius is visited: a finger that is close in space, but
+//! not along the surface, is not reached.
 
 use crate::mesh::Mesh;
 use crate::surface::{Rows, Weld};
@@ -23,14 +22,14 @@ pub(super) struct Fans {
     around: Rows<u32>,
 }
 
-/// What is known of points on the way; kept between walks, so that one costs time by what it
-/// reaches, not by the size of the surface.
+/// Search state, reused between searches, so that the time of a search depends on the points that
+/// it reaches, not on the size of the surface.
 pub(super) struct Reached {
-    /// Infinite where nothing is known.
+    /// Infinite for unknown points.
     distances: Vec<f64>,
-    /// Where nothing can come nearer any more.
+    /// True for points with their final distance.
     settled: Vec<bool>,
-    /// The points to forget before the next walk.
+    /// The points to reset before the next search.
     known: Vec<u32>,
 }
 
@@ -58,12 +57,12 @@ impl Fans {
         }
     }
 
-    /// The place of a point.
+    /// The position of a point.
     pub(super) fn place(&self, point: usize) -> DVec3 {
         self.places[point]
     }
 
-    /// Nothing is reached yet.
+    /// The initial state: nothing is reached.
     pub(super) fn unreached(&self) -> Reached {
         Reached {
             distances: vec![f64::INFINITY; self.places.len()],
@@ -72,8 +71,8 @@ impl Fans {
         }
     }
 
-    /// The points within a radius, nearest first, with their distances; it starts from some points
-    /// whose distances are known.
+    /// The points within a radius and their distances, nearest first, starting from some points
+    /// with known distances.
     pub(super) fn within(
         &self,
         radius: f64,
@@ -81,7 +80,7 @@ impl Fans {
         reached: &mut Reached,
     ) -> Vec<(u32, f64)> {
         reached.forget();
-        // Bits of numbers that are not negative are ordered as the numbers are.
+        // The bits of nonnegative floats have the same order as the numbers.
         let mut waiting: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
         let mut found = Vec::new();
         let starts = starts.iter();
@@ -102,7 +101,7 @@ impl Fans {
             let Some(Reverse((bits, point))) = waiting.pop() else {
                 return found;
             };
-            // A point waits once for every time that it came nearer: the first time counts.
+            // A point is queued each time its distance falls; the first one popped counts.
             if std::mem::replace(&mut reached.settled[point as usize], true) {
                 continue;
             }
@@ -112,7 +111,7 @@ impl Fans {
         }
     }
 
-    /// What a settled point tells its neighbours that are not.
+    /// Updates the neighbours of a settled point that are not settled.
     fn spread(&self, point: u32, distance: f64, reached: &Reached, nearer: &mut Vec<(u32, f64)>) {
         let place = |point: u32| self.places[point as usize];
         let settled = |point: u32| reached.settled[point as usize];
@@ -139,8 +138,8 @@ impl Fans {
     }
 }
 
-/// The distance of a third corner through the edge between two that are known, if a straight line
-/// passes there.
+/// The distance of a triangle's third corner through the edge between two known corners, if a
+/// straight line crosses that edge.
 ///
 /// With the first end at the origin, the second at `(l, 0)` and the third corner at `(x, y)`, what
 /// has the distances `d₁` and `d₂` from the ends lies at `s = ((d₁² − d₂² + l²) / 2l, −√(d₁² −

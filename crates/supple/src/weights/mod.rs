@@ -10,27 +10,28 @@ use crate::merging::merge_by_key;
 use std::ops::Range;
 use thiserror::Error;
 
-/// Weights lie on a grid of this many steps, so that every sum of them is exact in `f32`.
+/// Weights are multiples of one divided by this number, so that every sum of them is exact in
+/// `f32`.
 ///
 /// Multiples of 2⁻²⁴ up to 1 are exactly the numbers whose sums, in any order, with or without
-/// fused multiply-add, do not round. So `Σ w = 1` holds to the bit, and with it the rest pose comes
-/// back to the bit. The grid is as fine as `f32` itself is just below 1 (an error of 3e-8).
+/// fused multiply-add, do not round. So `Σ w = 1` holds exactly, and the rest pose is reproduced
+/// bit for bit. The grid is as fine as `f32` just below 1 (an error of 3e-8).
 const GRID: f64 = (1u32 << 24) as f64;
 
 /// The influences of every vertex.
 ///
-/// Within a vertex they are ordered by falling weight, ties by joint index; every weight is
-/// positive; their sum is exactly one. No vertex is without influence.
+/// Influences of a vertex are sorted by falling weight, ties by joint index. Every weight is
+/// positive, their sum is exactly one, and every vertex has at least one influence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
-    /// Where each vertex's row starts; one entry more than vertices.
+    /// The start of each vertex's row, and the end of the last.
     row_starts: Vec<u32>,
     joints: Vec<u16>,
     values: Vec<f32>,
 }
 
 impl Default for Weights {
-    /// Of no vertex.
+    /// Weights of no vertices.
     fn default() -> Weights {
         Weights {
             row_starts: vec![0],
@@ -40,26 +41,26 @@ impl Default for Weights {
     }
 }
 
-/// One joint's hold on a vertex.
+/// A joint with its weight on a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Influence {
     /// Index of the joint in the skeleton.
     pub joint: usize,
-    /// Its share, positive.
+    /// The weight, above zero.
     pub weight: f32,
 }
 
-/// Why numbers do not make [`Weights`].
+/// Error from numbers that are not valid [`Weights`].
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum WeightsError {
     /// A weight is NaN or infinite.
     #[error("vertex {vertex} has the weight {weight} for joint {joint}")]
     NotFinite {
-        /// Which vertex.
+        /// The vertex.
         vertex: usize,
-        /// Which joint.
+        /// The joint.
         joint: usize,
-        /// What was found.
+        /// The weight found.
         weight: f32,
     },
     /// An influence names a joint that does not exist.
@@ -67,13 +68,13 @@ pub enum WeightsError {
         "vertex {vertex} has the weight {weight} for joint {joint}, but there are {joints} joints"
     )]
     JointOutOfRange {
-        /// Which vertex.
+        /// The vertex.
         vertex: usize,
         /// The joint found.
         joint: usize,
         /// Its weight.
         weight: f32,
-        /// How many joints there are.
+        /// The number of joints.
         joints: usize,
     },
     /// More joints than 16-bit indices can name.
@@ -85,30 +86,30 @@ pub enum WeightsError {
     /// A vertex has no weight, and there is no joint to follow instead.
     #[error("vertex {vertex} has no weight and there is no joint to follow")]
     NoJoints {
-        /// Which vertex.
+        /// The vertex.
         vertex: usize,
     },
 }
 
-/// What had to be mended on the way in.
+/// Repairs that were made while building weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WeightsReport {
-    /// Vertices whose weights did not sum to one.
+    /// The number of vertices whose weights did not sum to one.
     pub unnormalised: usize,
-    /// The smallest and largest sum found among them.
+    /// The smallest and the largest sum among them.
     pub sum_range: Option<(f64, f64)>,
-    /// Vertices without any weight: they follow the fallback joint.
+    /// The number of vertices without any weight; they follow the fallback joint.
     pub without_weights: usize,
     /// The first such vertex.
     pub first_without_weights: Option<usize>,
-    /// Negative weights, taken as zero.
+    /// The number of negative weights, which count as zero.
     pub negative: usize,
-    /// Influences of weight zero whose joint does not exist.
+    /// The number of influences with weight zero whose joint does not exist.
     pub out_of_range_unused: usize,
 }
 
-/// Builds [`Weights`] row by row, mending what can be mended and reporting it.
+/// Builds [`Weights`] row by row; repairs what it can and reports the repairs.
 #[derive(Debug)]
 pub struct WeightsBuilder {
     weights: Weights,
@@ -118,11 +119,11 @@ pub struct WeightsBuilder {
 }
 
 impl WeightsBuilder {
-    /// For a skeleton of `joint_count` joints.
+    /// A builder for a skeleton of `joint_count` joints.
     ///
     /// # Errors
     ///
-    /// If there are more joints than 16 bits can number.
+    /// Fails if there are more joints than 16-bit indices can name.
     pub fn new(joint_count: usize) -> Result<WeightsBuilder, WeightsError> {
         if joint_count > 1 << 16 {
             return Err(WeightsError::TooManyJoints(joint_count));
@@ -139,13 +140,13 @@ impl WeightsBuilder {
         })
     }
 
-    /// Adds the influences of the next vertex, in any order, a joint possibly more than once.
+    /// Adds the influences of the next vertex, in any order; a joint may occur more than once.
     ///
-    /// They are normalised to sum to one; without any, the vertex follows `fallback`.
+    /// They are normalised to sum to one; a vertex without influences follows `fallback`.
     ///
     /// # Errors
     ///
-    /// If a weight is not finite, or a joint with a weight or the fallback does not exist.
+    /// Fails if a weight is not finite, or a joint with a weight or the fallback does not exist.
     pub fn push(
         &mut self,
         influences: impl IntoIterator<Item = (usize, f32)>,
@@ -180,7 +181,7 @@ impl WeightsBuilder {
                 self.row.push((joint as u16, f64::from(weight)));
             }
         }
-        // A joint may be listed more than once.
+        // A joint may occur more than once.
         merge_by_key(
             &mut self.row,
             |entry| entry.0,
@@ -195,7 +196,7 @@ impl WeightsBuilder {
             self.report.first_without_weights.get_or_insert(vertex);
             self.row.push((fallback as u16, 1.0));
         } else {
-            // What rounding each weight to f32 may leave: not worth telling anyone.
+            // Differences within the rounding of each weight to f32 are not reported.
             let rounding = 2e-7 * (1 + self.row.len()) as f64;
             if (sum - 1.0).abs() > rounding {
                 self.report.unnormalised += 1;
@@ -209,8 +210,8 @@ impl WeightsBuilder {
         self.finish_row(&[])
     }
 
-    /// Adds the influences of the next vertex from computed shares: no joint twice, none negative,
-    /// at least one positive. They are normalised.
+    /// Adds the influences of the next vertex from computed shares: every joint at most once, none
+    /// negative, at least one positive. They are normalised.
     pub(crate) fn push_shares(
         &mut self,
         shares: impl IntoIterator<Item = (u16, f64)>,
@@ -218,9 +219,10 @@ impl WeightsBuilder {
         self.push_shares_around(&[], shares)
     }
 
-    /// Adds the influences of the next vertex: some weights as they are to the bit, and around them
-    /// the others, in proportion to shares as for [`WeightsBuilder::push_shares`]. What is kept
-    /// lies on the grid, and leaves something to share.
+    /// Adds the influences of the next vertex: some weights unchanged, bit for bit, and the
+    /// remaining weight distributed in proportion to shares, as for
+    /// [`WeightsBuilder::push_shares`]. The unchanged weights lie on the grid, and sum to less than
+    /// one.
     pub(crate) fn push_shares_around(
         &mut self,
         kept: &[(u16, f32)],
@@ -235,8 +237,8 @@ impl WeightsBuilder {
         self.finish_row(kept)
     }
 
-    /// Puts the row, which sums to one up to rounding, on the grid, scaled to what is left beside
-    /// some weights that are kept, and appends both, heaviest first.
+    /// Rounds the row, which sums to one up to rounding, to the grid, scaled to the weight that the
+    /// kept weights leave, and appends both, heaviest first.
     fn finish_row(&mut self, kept: &[(u16, f32)]) -> Result<(), WeightsError> {
         let kept = kept.iter();
         let kept = kept.map(|&(joint, weight)| (joint, (f64::from(weight) * GRID) as i64));
@@ -254,13 +256,13 @@ impl WeightsBuilder {
         Ok(())
     }
 
-    /// The weights, and what was mended.
+    /// The weights, and the report of repairs.
     pub fn finish(self) -> (Weights, WeightsReport) {
         (self.weights, self.report)
     }
 }
 
-/// Shares that sum to one up to rounding, as whole steps that sum to `all`, heaviest first.
+/// Rounds shares that sum to one to whole steps that sum to `all`, heaviest first.
 fn in_steps(shares: &[(u16, f64)], all: i64) -> Vec<(u16, i64)> {
     let mut steps: Vec<(u16, i64)> = Vec::with_capacity(shares.len());
     let mut remainders: Vec<(f64, usize)> = Vec::with_capacity(shares.len());
@@ -269,25 +271,25 @@ fn in_steps(shares: &[(u16, f64)], all: i64) -> Vec<(u16, i64)> {
         steps.push((joint, whole as i64));
         remainders.push((share * all as f64 - whole, index));
     }
-    // What rounding down left over goes to those who lost most, a step each.
+    // Steps lost by rounding down go to the shares that lost most, one step each.
     remainders.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let left = all - steps.iter().map(|(_, step)| step).sum::<i64>();
     for &(_, index) in remainders.iter().take(left.max(0) as usize) {
         steps[index].1 += 1;
     }
     steps.sort_by_key(|&(joint, step)| (-step, joint));
-    // The shares summed to one only up to rounding in f64: the heaviest can spare that.
+    // The shares summed to one only up to rounding in f64; the heaviest absorbs the difference.
     steps[0].1 += all - steps.iter().map(|(_, step)| step).sum::<i64>();
     steps
 }
 
 impl Weights {
-    /// The step of weights that fit into 16 bits.
+    /// The step of weights in 16 bits.
     pub(crate) const SHORT_STEP: f32 = 1.0 / (1 << 15) as f32;
 
-    /// These weights in steps of 2⁻¹⁵: a skin of a rig with such weights keeps each in 16 bits and
-    /// moves fewer bytes per vertex. They still sum to exactly one; what comes to less than a
-    /// step may be dropped.
+    /// Rounds weights to steps of 2⁻¹⁵: a skin of a rig with such weights stores each in 16 bits
+    /// and reads fewer bytes per vertex. They still sum to exactly one; weights below one step may
+    /// be dropped.
     #[must_use]
     pub fn in_16_bits(&self) -> Weights {
         let mut short = Weights {
@@ -333,7 +335,7 @@ impl Weights {
             })
     }
 
-    /// What a joint holds of a vertex; zero if nothing.
+    /// The weight of a joint on a vertex; zero if it has none.
     ///
     /// # Panics
     ///
@@ -355,15 +357,15 @@ impl Weights {
         (&self.joints[row.clone()], &self.values[row])
     }
 
-    /// These weights, with some rows taken from others, whose vertices rise. Both have as many
-    /// vertices.
+    /// These weights with some rows replaced by those of other weights; the vertices are in rising
+    /// order. Both have the same number of vertices.
     pub(crate) fn with_rows_of(&self, others: &Weights, vertices: &[u32]) -> Weights {
         let same = |&vertex: &u32| (vertex, vertex as usize);
         self.with_replaced(others, vertices.iter().map(same))
     }
 
-    /// These weights, with some rows taken from others: pairs of the vertex here and the row there.
-    /// The vertices rise.
+    /// These weights with some rows replaced: pairs of a vertex here and a row of the other
+    /// weights. The vertices are in rising order.
     pub(crate) fn with_replaced(
         &self,
         others: &Weights,
@@ -385,7 +387,7 @@ impl Weights {
         weights
     }
 
-    /// Appends a run of rows, all but the last start.
+    /// Appends a range of rows; the start of the row after it is not appended.
     fn append_rows(&mut self, from: &Weights, vertices: Range<usize>) {
         let starts = &from.row_starts[vertices.start..=vertices.end];
         let (first, last) = (starts[0], starts[starts.len() - 1]);
@@ -399,7 +401,7 @@ impl Weights {
             .extend_from_slice(&from.values[first as usize..last as usize]);
     }
 
-    /// Each vertex bound to its heaviest joint alone.
+    /// Binds each vertex to its heaviest joint alone.
     pub fn heaviest_only(&self) -> Weights {
         let vertices = self.vertex_count();
         Weights {
@@ -409,9 +411,8 @@ impl Weights {
         }
     }
 
-    /// At most `most` influences per vertex, continuously: an influence fades to nothing as it
-    /// comes down to the heaviest one that is left out, so that no crease appears where it drops
-    /// out.
+    /// Limits the number of influences per vertex to `most`, continuously: an influence fades to
+    /// zero as it approaches the heaviest dropped one, so that no crease appears.
     pub fn limited(&self, most: usize) -> Weights {
         let mut limited = WeightsBuilder {
             weights: Weights {
@@ -427,14 +428,14 @@ impl Weights {
             let (joints, values) = self.row(vertex);
             let values = values.iter().map(|&value| f64::from(value));
             let row: Vec<(u16, f64)> = joints.iter().copied().zip(values).collect();
-            // No more influences than before: they can be counted.
+            // The number of influences does not grow, so it can be counted.
             let pushed = limited.push_shares(limited_row(&row, most));
             debug_assert!(pushed.is_ok());
         }
         limited.finish().0
     }
 
-    /// Some of these rows, by themselves.
+    /// Some of these rows.
     pub(crate) fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Weights {
         let mut weights = Weights {
             row_starts: Vec::new(),
@@ -448,7 +449,7 @@ impl Weights {
         weights
     }
 
-    /// Where the influences of each vertex start among those of all; one entry more than vertices.
+    /// The start of each vertex's influences among all, and the end of the last.
     pub(crate) fn row_starts(&self) -> &[u32] {
         &self.row_starts
     }
@@ -460,7 +461,7 @@ impl Weights {
         counts.max().unwrap_or(0)
     }
 
-    /// The number of influences of all vertices together.
+    /// The total number of influences.
     pub fn influence_count(&self) -> usize {
         self.joints.len()
     }

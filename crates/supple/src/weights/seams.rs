@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// Welds vertices of equal positions and weights, which always move together.
 ///
-/// Two instances of a mesh in the same place, bound to different joints, stay separate.
+/// Two instances of a mesh at the same position, bound to different joints, stay separate.
 pub(crate) fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
     weld_by(positions.len(), |vertex| {
         let (joints, values) = weights.row(vertex);
@@ -26,10 +26,9 @@ pub(crate) fn weld_bound(positions: &[Vec3], weights: &Weights) -> Weld {
 /// Welds vertices of equal position within one connected piece, whatever their weights: the sides
 /// of a seam.
 ///
-/// Pieces are connected by triangles through vertices that [`weld_bound`] welds. The sides of a
-/// seam are therefore welded even where their weights differ slightly, as long as they agree
-/// somewhere; and two instances of a mesh in the same place, bound to different joints, stay
-/// separate.
+/// Pieces are connected by triangles through vertices that [`weld_bound`] welds. So the sides of a
+/// seam are welded even if their weights differ slightly, as long as they agree somewhere; and two
+/// instances of a mesh at the same position, bound to different joints, stay separate.
 pub(crate) fn weld_seams(mesh: &Mesh, weights: &Weights) -> Weld {
     let points = weld_bound(mesh.positions(), weights);
     let places = weld_positions(mesh.positions());
@@ -87,8 +86,8 @@ mod tests {
 
     #[test]
     fn the_two_sides_of_a_seam_agree_and_two_pieces_do_not() {
-        // Two triangles side by side, split along their edge at one end only; and a third one on
-        // top, all for itself.
+        // Two adjacent triangles, split along their edge at one end only, and a third triangle on
+        // top, separate from both.
         let corners = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(1.0, 1.0, 0.0)];
         let at = [0, 1, 2, 1, 3, 0, 1, 2];
         let positions: Vec<Vec3> = at.iter().map(|&corner| corners[corner]).collect();
