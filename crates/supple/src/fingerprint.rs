@@ -1,15 +1,14 @@
-//! What stored numbers were computed from, as one number: kept beside them, it tells whether they
-//! are stale.
+//! Fingerprints: hashes of the input of bakes, stored with them to detect stale data.
 //!
-//! Tools that pass a file on renumber joints and vertices, turn triangles, merge or split vertices.
-//! What is stored as a vertex attribute moves along and stays right, so for centers of rotation
-//! nothing of that may enter: a joint is known by the places that it holds and how much, a vertex
-//! by its place and its joints, a triangle by its corners, and sums over all of them do not ask for
-//! an order. What a bake of direct delta mush stores has rows of its own, which no such tool takes
-//! along, so there the numbers of vertices and joints enter too.
+//! Other tools renumber joints and vertices, rotate triangles, and merge or split vertices. Data in
+//! vertex attributes stay valid then, so the fingerprint of centers of rotation must not depend on
+//! any of that: a joint is identified by the positions that it holds and its weights there, a
+//! vertex by its position and its joints, a triangle by its corners, and sums over all of them do
+//! not depend on an order. A bake of direct delta mush stores rows of its own, which other tools do
+//! not renumber, so its fingerprint includes the numbers of vertices and joints.
 //!
-//! The same on every machine and in every release, so the hash is written down here (FNV-1a, 64
-//! bits) and numbers enter it as little-endian bytes.
+//! The hash is the same on every machine and in every release, so it is implemented here (FNV-1a,
+//! 64 bits), and numbers are hashed as little-endian bytes.
 
 use crate::centers::CenterOptions;
 use crate::mesh::Mesh;
@@ -21,20 +20,20 @@ use crate::surface::EdgeWeights;
 use crate::weights::Weights;
 use glam::Vec3;
 
-/// To be raised when the same input gives other centers than before …
+/// To be raised if the same input gives other centers of rotation …
 const CENTERS_EDITION: u64 = 1;
 
 /// … or another bake of direct delta mush.
 const MUSH_EDITION: u64 = 1;
 
 impl CenterOptions {
-    /// A hash of all that centers depend on: the surface, its weights and these options, however
-    /// they are numbered and ordered.
+    /// A hash of the input of centers of rotation: the surface, its weights and these options,
+    /// independent of numbering and order.
     pub fn fingerprint(&self, rig: &Rig) -> u64 {
         let held = HeldSurface::new(rig.mesh(), rig.weights());
         let surface = held.hash(|_, hash| hash);
         let hash = Hash::new().number(CENTERS_EDITION);
-        // Tools may keep no more of an option than an f32.
+        // Other tools may round options to f32.
         let options = [self.sigma, self.epsilon, self.accuracy].map(|option| option as f32);
         let hash = options.into_iter().fold(hash, Hash::float);
         hash.number(surface).mixed()
@@ -42,14 +41,13 @@ impl CenterOptions {
 }
 
 impl MushOptions {
-    /// A hash of all that tells whether a stored bake still belongs to a character: the surface and
-    /// what is painted on it, the weights that the character has now, these options,
-    /// and the bones where these matter. `joint_number` says under which number a vertex's rows
-    /// name a joint.
+    /// A hash of the input of a bake: the surface and its painted attributes, the current weights
+    /// of the character, these options, and the bones if they matter. `joint_number` returns the
+    /// number by which the rows of a vertex name a joint.
     ///
     /// # Errors
     ///
-    /// If mesh and weights are of different numbers of vertices.
+    /// Fails if mesh and weights differ in their number of vertices.
     pub fn fingerprint(
         &self,
         mesh: &Mesh,
@@ -102,7 +100,7 @@ impl MushOptions {
         Ok(hash.number(bones.fold(0, u64::wrapping_add)).mixed())
     }
 
-    /// All but what is said of single joints.
+    /// Hashes all options except those of single joints.
     fn hash(&self, hash: Hash) -> Hash {
         let choices = [
             u64::from(self.iterations),
@@ -121,11 +119,11 @@ impl MushOptions {
     }
 }
 
-/// A surface, and what each joint holds of it.
+/// A surface with its weights.
 struct HeldSurface<'a> {
     mesh: &'a Mesh,
     weights: &'a Weights,
-    /// In how many triangles each vertex is a corner.
+    /// The number of triangles around each vertex.
     uses: Vec<u64>,
     joints: Vec<u64>,
 }
@@ -141,8 +139,7 @@ impl<'a> HeldSurface<'a> {
         }
     }
 
-    /// The sum over triangles and vertices of none; `more` adds to a vertex what else is known of
-    /// it.
+    /// The sum of hashes over triangles and unused vertices; `more` adds further data of a vertex.
     fn hash(&self, more: impl Fn(usize, Hash) -> Hash) -> u64 {
         let rows = self
             .mesh
@@ -176,7 +173,7 @@ impl<'a> HeldSurface<'a> {
     }
 }
 
-/// In how many triangles each vertex is a corner.
+/// The number of triangles around each vertex.
 fn corner_counts(mesh: &Mesh) -> Vec<u64> {
     let mut counts = vec![0; mesh.vertex_count()];
     for &corner in mesh.triangles().as_flattened() {
@@ -185,8 +182,8 @@ fn corner_counts(mesh: &Mesh) -> Vec<u64> {
     counts
 }
 
-/// What each joint holds. A vertex counts as often as it is a corner, so that it may be split or
-/// merged with others like it.
+/// The hash of each joint's weights. A vertex is counted once per triangle corner, so that
+/// splitting and merging vertices has no effect.
 fn joint_hashes(mesh: &Mesh, weights: &Weights, uses: &[u64]) -> Vec<u64> {
     let mut hashes = vec![0u64; weights.max_joint().map_or(0, |joint| joint + 1)];
     let rows = mesh
@@ -231,8 +228,8 @@ impl Hash {
         place.to_array().into_iter().fold(self, Hash::float)
     }
 
-    /// With every bit depending on every other (the last steps of SplitMix64), so that sums of
-    /// hashes are as good as hashes.
+    /// Mixes all bits (the final steps of SplitMix64), so that sums of hashes are as good as
+    /// hashes.
     fn mixed(self) -> u64 {
         let hash = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -259,7 +256,7 @@ mod tests {
         }
     }
 
-    /// A surface as its corners: a place and the weights of three joints each.
+    /// A surface by its corners: a position and the weights of three joints each.
     type Corner = (Vec3, [f32; 3]);
 
     const CORNERS: [Corner; 4] = [
@@ -299,7 +296,7 @@ mod tests {
     fn it_is_the_same_for_the_same_surface_however_it_is_numbered() {
         let paper = CenterOptions::PAPER;
         let known = of(&CORNERS, &TRIANGLES);
-        // Files hold this number: it must not change by accident.
+        // Files store this number: it must not change by accident.
         assert_eq!(known, 0xd3b0_c29d_a269_2654);
         for numbering in [[2, 1, 0], [1, 0, 2], [8, 3, 5]] {
             let again = fingerprint(&CORNERS, &TRIANGLES, numbering, paper);
@@ -393,7 +390,7 @@ mod tests {
 
     #[test]
     fn that_of_a_bake_knows_the_order_of_its_rows() {
-        // Whatever else becomes usual.
+        // Independent of the defaults.
         let usual = MushOptions {
             prune: 1e-5,
             ..MushOptions::DEFAULT
@@ -402,7 +399,7 @@ mod tests {
             mush_fingerprint(corners, triangles, None, [0, 1, 2], options)
         };
         let known = of(&CORNERS, &TRIANGLES, &usual);
-        // Files hold this number: it must not change by accident.
+        // Files store this number: it must not change by accident.
         assert_eq!(known, 0x378e_d661_1126_c5bc);
         assert_eq!(of(&CORNERS, &[[2, 1, 3], [1, 2, 0]], &usual), known);
         let rounded = MushOptions {

@@ -8,58 +8,58 @@ use crate::transform::{Affine, Local};
 use glam::{DAffine3, DVec3};
 use thiserror::Error;
 
-/// A tree of nodes, parents before children, and the joints among them.
+/// Skeleton: a tree of nodes, parents before children, and the joints among them.
 ///
-/// Nodes are everything that moves: a file may animate a node above the joints, or between them.
-/// Joints are what weights name. Two joints may sit on the same node when a file binds it in two
-/// different ways.
+/// Everything that moves is a node: a file may animate a node above the joints, or between them.
+/// Weights name joints. A node may have several joints if a file binds it with different bind
+/// matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
     nodes: Vec<Node>,
     joints: Vec<Joint>,
 }
 
-/// A moving frame.
+/// Node of a skeleton: a moving frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What the file calls it; may be empty.
+    /// The name in the file; may be empty.
     pub name: String,
-    /// Index of the parent node, always lower than the node's own.
+    /// The index of the parent node, always lower than the node's own.
     pub parent: Option<usize>,
-    /// The transform relative to the parent when no clip plays.
+    /// The transform relative to the parent in the rest pose.
     pub rest: Local,
 }
 
-/// A node that holds the surface.
+/// Joint of a skeleton: a node that holds the surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
-    /// The node that it follows.
+    /// The node of the joint.
     pub node: usize,
-    /// The nearest joint above it, always lower than its own index.
+    /// The nearest joint above, always lower than the joint's own index.
     pub parent: Option<usize>,
-    /// Takes a point of the bind surface into the node's frame (glTF's inverse bind matrix).
+    /// Maps the bind surface into the node's frame (glTF's inverse bind matrix).
     pub joint_from_bind: DAffine3,
 }
 
-/// Where a joint and its bone lie in the bind pose.
+/// The bone of a joint in the bind pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BindBone {
-    /// The joint itself.
+    /// The position of the joint.
     pub head: DVec3,
-    /// Where the bone ends: the middle of the joints below; a last joint goes on in the direction
-    /// of the bone above.
+    /// The end of the bone: the mean of the child joints; the bone of a last joint continues in the
+    /// direction of the bone above.
     pub tail: DVec3,
 }
 
-/// Joints nearer than this, of a skeleton with these joints, are on the same spot: files and
-/// kinematics round.
+/// The distance below which joints of this skeleton are at the same position: files and kinematics
+/// round.
 pub(crate) fn same_place(heads: &[DVec3]) -> f64 {
     let first = heads.first().copied().unwrap_or_default();
     let size = heads.iter().map(|head| head.distance(first));
     1e-5 * size.fold(0.0, f64::max)
 }
 
-/// The words in a name, in lower case: `LowerArmTwist1.L` has lower, arm, twist and l.
+/// The words of a name, in lower case: `LowerArmTwist1.L` has lower, arm, twist and l.
 pub(crate) fn words_of_name(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
@@ -84,8 +84,8 @@ impl BindBone {
         (self.tail - self.head).try_normalize()
     }
 
-    /// Where along the bone a place is nearest to it, from 0 at the head to 1 at the tail (eq. 8 of
-    /// Jacobson and Sorkine 2011); 0 where it has no length.
+    /// The position along the bone nearest to a point, from 0 at the head to 1 at the tail (eq. 8
+    /// of Jacobson and Sorkine 2011); 0 if the bone has no length.
     pub(crate) fn share_along(&self, place: DVec3) -> f64 {
         let along = self.tail - self.head;
         let share = (place - self.head).dot(along) / along.length_squared();
@@ -96,20 +96,20 @@ impl BindBone {
         }
     }
 
-    /// The square of the distance of a place from the bone.
+    /// The squared distance of a point from the bone.
     pub fn distance_squared(&self, place: DVec3) -> f64 {
         let nearest = self.head + (self.tail - self.head) * self.share_along(place);
         place.distance_squared(nearest)
     }
 }
 
-/// Why nodes and joints do not make a [`Skeleton`].
+/// Error from nodes and joints that are not a valid [`Skeleton`].
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SkeletonError {
-    /// A node comes before its parent.
+    /// A node precedes its parent.
     #[error("node {node} has the parent {parent}, which does not come before it")]
     ParentNotFirst {
-        /// Which node.
+        /// The node.
         node: usize,
         /// Its parent.
         parent: usize,
@@ -117,11 +117,11 @@ pub enum SkeletonError {
     /// A joint names a node that does not exist, or joints are not in the order of their nodes.
     #[error("joint {joint} sits on node {node}, out of order or out of range ({nodes} nodes)")]
     JointOutOfOrder {
-        /// Which joint.
+        /// The joint.
         joint: usize,
         /// Its node.
         node: usize,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: usize,
     },
     /// A transform is NaN or infinite.
@@ -129,21 +129,21 @@ pub enum SkeletonError {
     NotFinite {
         /// Rest transform or bind matrix.
         transform: &'static str,
-        /// Node or joint.
+        /// The kind: node or joint.
         what: &'static str,
-        /// Which one.
+        /// The index.
         index: usize,
     },
 }
 
 impl Skeleton {
-    /// Checks and takes a tree. `joints` are (node, joint_from_bind), in rising order of nodes,
-    /// which puts parents first; the parents of joints are found here.
+    /// Creates a skeleton after checking it. `joints` are (node, joint_from_bind), in rising order
+    /// of nodes, which puts parents first; the parents of joints are derived.
     ///
     /// # Errors
     ///
-    /// If a node comes before its parent, a joint is out of order or on a node that does not exist,
-    /// or a transform is not finite.
+    /// Fails if a node precedes its parent, a joint is out of order or on a node that does not
+    /// exist, or a transform is not finite.
     pub fn new(
         nodes: Vec<Node>,
         joints: Vec<(usize, DAffine3)>,
@@ -163,7 +163,7 @@ impl Skeleton {
                 });
             }
         }
-        // The first joint on each node stands for it as a parent.
+        // The first joint on each node represents it as a parent.
         let mut joint_of_node: Vec<Option<usize>> = vec![None; nodes.len()];
         let mut previous = 0;
         for (index, (node, joint_from_bind)) in joints.iter().enumerate() {
@@ -200,12 +200,12 @@ impl Skeleton {
         Ok(Skeleton { nodes, joints })
     }
 
-    /// A skeleton whose bind pose is its rest pose: every node listed in `joints` is bound where it
-    /// rests.
+    /// Creates a skeleton whose bind pose is its rest pose, with a joint on every node listed in
+    /// `joints`.
     ///
     /// # Errors
     ///
-    /// As [`Skeleton::new`] does, and if a joint's node is scaled to nothing at rest.
+    /// Fails as [`Skeleton::new`] does, and if the rest scale of a joint's node is zero.
     pub fn bound_at_rest(nodes: Vec<Node>, joints: &[usize]) -> Result<Skeleton, SkeletonError> {
         let unbound = Skeleton::new(nodes, Vec::new())?;
         let world_from_node = unbound.rest_world();
@@ -235,16 +235,16 @@ impl Skeleton {
     ///
     /// # Panics
     ///
-    /// If there is no such joint, as indexing a slice does.
+    /// Panics if there is no such joint, as indexing a slice does.
     pub fn joint_name(&self, joint: usize) -> &str {
         &self.nodes[self.joints[joint].node].name
     }
 
-    /// What a message calls a joint: its name, or its number where it has none.
+    /// The name of a joint in messages: its name, or its number if it has none.
     ///
     /// # Panics
     ///
-    /// If there is no such joint, as indexing a slice does.
+    /// Panics if there is no such joint, as indexing a slice does.
     pub fn joint_label(&self, joint: usize) -> String {
         match self.joint_name(joint) {
             "" => format!("joint {joint}"),
@@ -252,17 +252,17 @@ impl Skeleton {
         }
     }
 
-    /// What is wrong with the bind matrix of a joint, if anything is.
+    /// The fault of a joint's bind matrix, if any.
     ///
     /// # Panics
     ///
-    /// If there is no such joint, as indexing a slice does.
+    /// Panics if there is no such joint, as indexing a slice does.
     pub fn bind_fault(&self, joint: usize) -> Option<BindFault> {
         BindMatrix::of(&self.joints[joint].joint_from_bind).fault()
     }
 
-    /// The joints whose bind matrix cannot be inverted, up to what files round to `f32`: it
-    /// flattens space, so that nobody knows where such a joint was bound.
+    /// The joints whose bind matrix is singular up to the rounding of `f32`, so that the bind
+    /// position of the joint is unknown.
     pub fn singular_binds(&self) -> Vec<usize> {
         let is_singular =
             |joint: &usize| self.bind_fault(*joint).is_some_and(BindFault::is_singular);
@@ -294,8 +294,8 @@ impl Skeleton {
         heads
     }
 
-    /// The bone of every joint in the bind pose. It has no length where neither a child nor the
-    /// parent lies apart from the joint, or where children lie evenly around it.
+    /// The bone of every joint in the bind pose. A bone has no length if neither a child nor the
+    /// parent is apart from the joint, or if its children lie evenly around it.
     pub fn bind_bones(&self) -> Vec<BindBone> {
         let heads = self.bind_heads();
         let same_place = same_place(&heads);
@@ -323,7 +323,7 @@ impl Skeleton {
         heads.iter().enumerate().map(bone).collect()
     }
 
-    /// The pose in which nothing is animated.
+    /// The rest pose.
     pub fn rest_pose(&self) -> Pose {
         Pose {
             locals: self.nodes.iter().map(|node| node.rest).collect(),
@@ -335,8 +335,8 @@ impl Skeleton {
     ///
     /// # Errors
     ///
-    /// If the pose has another number of nodes than the skeleton; `world_from_node` is then left
-    /// as it was.
+    /// Fails if the pose has another number of nodes than the skeleton; `world_from_node` is then
+    /// unchanged.
     pub fn forward_kinematics(
         &self,
         pose: &Pose,
@@ -347,7 +347,7 @@ impl Skeleton {
         Ok(())
     }
 
-    /// Computes the world transform of every node when nothing is animated.
+    /// Computes the world transform of every node in the rest pose.
     pub fn rest_world(&self) -> Vec<DAffine3> {
         let mut world_from_node = Vec::with_capacity(self.nodes.len());
         self.place_nodes(&self.rest_pose().locals, &mut world_from_node);

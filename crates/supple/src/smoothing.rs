@@ -1,20 +1,20 @@
-//! Smoothing channels over a surface: many steps at once, by a polynomial of the Laplacian.
+//! Smoothing of channels over a surface: many steps at once, as a polynomial of the Laplacian.
 //!
-//! `direct-delta-mush.txt`, eq. (2) with the local strengths of §3.3: one explicit step is `x ← (I
-//! − A)x`, one implicit step solves `(I + A)x' = x`, with `A = λ·D_λ·L̄ᵀ` acting on a column
-//! of values. All `p` steps together are a function of the matrix: `(1 − a)^p` or `(1 + a)^−p`. `A`
-//! is similar to a symmetric matrix, and its eigenvalues lie between 0 and twice the largest of
-//! `λ·D_λ`, so a Chebyshev series on that interval gives the function to any accuracy. Its degree
-//! grows as the *reach* of the smoothing, counted in edges: 45 products with the sparse matrix do
-//! what 20 solves with a Cholesky factor ten times as dense would, and no factor is needed at all.
+//! `direct-delta-mush.txt`, eq. (2) with the local strengths of §3.3: an explicit step is `x ← (I −
+//! A)x`, an implicit step solves `(I + A)x' = x`, with `A = λ·D_λ·L̄ᵀ` acting on a column of
+//! values. All `p` steps together are a function of the matrix: `(1 − a)^p` or `(1 + a)^−p`. `A` is
+//! similar to a symmetric matrix whose eigenvalues are between 0 and twice the largest `λ·D_λ`, so
+//! a Chebyshev series on that interval approximates the function to any accuracy. Its degree grows
+//! with the *reach* of the smoothing in edges: 45 sparse matrix products replace 20 solves with a
+//! Cholesky factor ten times as dense, and no factor is needed.
 //!
-//! The same polynomial on a part of the surface is the same smoothing of that part, with nothing
-//! passing its border. So a channel that lives in one place is smoothed there.
+//! On a part of the surface, the same polynomial smooths that part without flux through its border.
+//! So a local channel is smoothed locally.
 
 use crate::surface::Laplacian;
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f64x2, f64x4};
 
-/// How a step is taken (eq. 2).
+/// Kind of smoothing step (eq. 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Steps {
@@ -26,7 +26,7 @@ pub enum Steps {
 }
 
 impl Steps {
-    /// The name that files and commands have for it.
+    /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Steps::Implicit => "implicit",
@@ -34,14 +34,14 @@ impl Steps {
         }
     }
 
-    /// The one of this name.
+    /// The kind with a given name.
     pub fn named(name: &str) -> Option<Steps> {
         let mut all = [Steps::Implicit, Steps::Explicit].into_iter();
         all.find(|steps| steps.name() == name)
     }
 }
 
-/// Several steps of smoothing of one kind.
+/// Several smoothing steps of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Smoothing {
     pub(crate) steps: Steps,
@@ -49,7 +49,7 @@ pub(crate) struct Smoothing {
 }
 
 impl Smoothing {
-    /// What is left of an eigenvector of `A`.
+    /// The factor that the steps apply to an eigenvector of `A`.
     fn response(self, eigenvalue: f64) -> f64 {
         let count = f64::from(self.count);
         match self.steps {
@@ -66,10 +66,10 @@ impl Smoothing {
         }
     }
 
-    /// The Chebyshev series on `[0, bound]`; what it leaves out adds up to less than [`ACCURACY`].
+    /// The Chebyshev series on `[0, bound]`; the truncated terms sum to less than [`ACCURACY`].
     fn series(self, bound: f64) -> Series {
-        // Near 0 the response falls within 1/count: the node nearest to 0 must lie there, or all
-        // would see nothing but zeros.
+        // Near 0 the response decays within 1/count: the node nearest to 0 must lie within that, or
+        // all nodes would sample only zeros.
         let resolved = 2.0 * (f64::from(self.count) * bound).sqrt();
         let mut nodes = (resolved as usize)
             .clamp(32, MOST_TERMS)
@@ -78,7 +78,7 @@ impl Smoothing {
             let mut series = self.interpolate(bound, nodes);
             let tail = series[nodes * 3 / 4..].iter();
             let tail: f64 = tail.map(|coefficient| coefficient.abs()).sum();
-            // An explicit step is a polynomial already.
+            // An explicit step is already a polynomial.
             let exact = self.steps == Steps::Explicit && nodes > self.count as usize;
             if tail < ACCURACY / 4.0 || exact || nodes >= MOST_TERMS {
                 let mut left_out = 0.0;
@@ -89,7 +89,7 @@ impl Smoothing {
                     }
                     series.pop();
                 }
-                // What is constant stays so: the response to 0, where T_k = (−1)^k, is 1.
+                // Constants are preserved: the response to 0, where T_k = (−1)^k, is 1.
                 let mut series = Series(series);
                 let constant: f64 = series.alternating().sum();
                 series.0[0] += 1.0 - constant;
@@ -99,7 +99,7 @@ impl Smoothing {
         }
     }
 
-    /// The polynomial through the values at `nodes` Chebyshev nodes.
+    /// The polynomial that interpolates the response at `nodes` Chebyshev nodes.
     fn interpolate(self, bound: f64, nodes: usize) -> Vec<f64> {
         // All angles are multiples of one: cos((n + ½)kπ/N) = cosines[(2n + 1)k mod 4N].
         let cosines: Vec<f64> = (0..4 * nodes)
@@ -121,11 +121,11 @@ impl Smoothing {
     }
 }
 
-/// What the series may leave out: with it a covariance a hundredth of the squared distance to its
+/// The truncation error of the series: a covariance of a hundredth of the squared distance to its
 /// joint still has seven digits.
 const ACCURACY: f64 = 1e-9;
 
-/// Enough for all smoothing that options allow (`mush/strengths.rs`).
+/// Enough for all smoothing that the options allow (`mush/strengths.rs`).
 const MOST_TERMS: usize = 8192;
 
 /// The coefficients of a Chebyshev series, the first one halved.
@@ -133,23 +133,23 @@ const MOST_TERMS: usize = 8192;
 pub(crate) struct Series(Vec<f64>);
 
 impl Series {
-    /// The coefficients with alternating signs, the first as it is: what they count for where
-    /// nothing is to be smoothed, since `T_k(−1) = (−1)^k`.
+    /// The coefficients with alternating signs, the first one unhalved: their effect on constants,
+    /// since `T_k(−1) = (−1)^k`.
     fn alternating(&self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator + '_ {
         let sign = |term: usize| if term.is_multiple_of(2) { 1.0 } else { -1.0 };
         let terms = self.0.iter().enumerate();
         terms.map(move |(term, c)| c * sign(term))
     }
 
-    /// The series as the `f` of a recurrence that single precision can do.
+    /// The series as the coefficients `f` of a recurrence that works in single precision.
     ///
     /// Clenshaw's recurrence subtracts large numbers where values are nearly constant. Reinsch's
-    /// form of it has differences between neighbours there: with `L = 4A/bound` and
-    /// `e_k = (−1)^k c_k`, it is `δ_k = δ_{k+1} + e_k x − L β_{k+1}`, `β_k = β_{k+1} + δ_k`. Where
-    /// `L x` is zero, these are `x` times sums of the `e` and sums of those, `f_k = Σ_{j≥k} Σ_{i≥j}
-    /// e_i`; without that part, what is left of the sums is small where `x` is smooth, and so
-    /// is its rounding: `δ_k = δ_{k+1} − f_{k+1} L x − L β_{k+1}`. In the end (`k = 0`) half of
-    /// both products counts, and the result is `x + δ`.
+    /// form uses differences between neighbours instead: with `L = 4A/bound` and `e_k = (−1)^k
+    /// c_k`, it is `δ_k = δ_{k+1} + e_k x − L β_{k+1}`, `β_k = β_{k+1} + δ_k`. Where `L x` is zero,
+    /// these are `x` times sums of the `e` and sums of those, `f_k = Σ_{j≥k} Σ_{i≥j} e_i`. Without
+    /// that part, the sums are small where `x` is smooth, and so are their rounding errors: `δ_k =
+    /// δ_{k+1} − f_{k+1} L x − L β_{k+1}`. In the end (`k = 0`) both products count half, and the
+    /// result is `x + δ`.
     fn of_differences(&self) -> Vec<f32> {
         let mut left_out = 0.0;
         let terms = self.alternating().skip(1).rev().skip_while(|term| {
@@ -166,10 +166,10 @@ impl Series {
     }
 }
 
-/// What a series for single precision may leave out: half of its last digit.
+/// The truncation error of a series for single precision: half of the last digit.
 const SINGLE_PRECISION: f64 = 3e-8;
 
-/// The values of some channels at one point: one, or an even number up to twelve.
+/// The values of the channels at one point: one, or an even number up to twelve.
 pub(crate) type Values<const C: usize> = [f64; C];
 
 /// A surface, or a part of it, with the strength of smoothing at every point.
@@ -177,9 +177,9 @@ pub(crate) type Values<const C: usize> = [f64; C];
 pub(crate) struct Domain {
     starts: Vec<u32>,
     neighbours: Vec<u32>,
-    /// The entries of `2·(2A/bound − I)` beside the diagonal …
+    /// The off-diagonal entries of `2·(2A/bound − I)` …
     entries: Vec<f64>,
-    /// … and on it.
+    /// … and the diagonal ones.
     diagonal: Vec<f64>,
     bound: f64,
     level: Level,
@@ -192,8 +192,8 @@ impl Domain {
         Domain::part(laplacian, strengths, &points, Some)
     }
 
-    /// A part of the surface. `local` numbers its points in the order of `points`; neighbours
-    /// outside are as if they had the same value.
+    /// A part of the surface. `local` maps points to their index in `points`; neighbours outside
+    /// count as having the same value.
     pub(crate) fn part(
         laplacian: &Laplacian,
         strengths: &[f64],
@@ -234,20 +234,19 @@ impl Domain {
         self.diagonal.len()
     }
 
-    /// The neighbours of a point, with their shares of `4A/bound`: that takes `Σ share (x_i − x_j)`
-    /// of values.
+    /// The neighbours of a point, with their coefficients in `4A/bound`: `Σ share (x_i − x_j)`.
     pub(crate) fn row(&self, point: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let row = self.starts[point] as usize..self.starts[point + 1] as usize;
         let entries = self.neighbours[row.clone()].iter().zip(&self.entries[row]);
         entries.map(|(&neighbour, &entry)| (neighbour, -entry))
     }
 
-    /// What these steps are on this domain in single precision: series that smooth one after the
-    /// other, as [`Series::of_differences`] has them; none is empty.
+    /// These steps on this domain in single precision: series that are applied one after the other,
+    /// as in [`Series::of_differences`]; none is empty.
     ///
-    /// Sums of a series are many times as large as values, and their rounding is left on the
-    /// result, different from point to point. So a tenth of the steps comes last and by itself: its
-    /// sums are small, and it smooths what the others leave.
+    /// Sums of a series are much larger than values, and their rounding errors remain in the result
+    /// and vary from point to point. So a tenth of the steps is a separate last series: its sums
+    /// are small, and it smooths the errors of the first.
     pub(crate) fn single_precision_series(&self, smoothing: Smoothing) -> Vec<Vec<f32>> {
         let last = smoothing.count.div_ceil(10);
         let counts = [smoothing.count - last, last].into_iter();
@@ -258,17 +257,16 @@ impl Domain {
         series.filter(|series| !series.is_empty()).collect()
     }
 
-    /// What these steps are on this domain.
+    /// The series of these steps on this domain.
     pub(crate) fn series(&self, smoothing: Smoothing) -> Series {
         smoothing.series(self.bound)
     }
 
-    /// Smooths channels in place. Only the first `sources` points may have values that are not
-    /// zero.
+    /// Smooths channels in place. Only the first `sources` points may have nonzero values.
     ///
     /// Clenshaw's recurrence: `b_k = c_k x + 2(2A/bound − I) b_{k+1} − b_{k+2}` from the last term
-    /// down, then `c₀x + (2A/bound − I) b₁ − b₂`. Beside `x`, which is mostly zero where a channel
-    /// lives in one place, only two rows per point are touched: what costs time here is memory.
+    /// down, then `c₀x + (2A/bound − I) b₁ − b₂`. Except for `x`, which is mostly zero for local
+    /// channels, only two rows per point are accessed: memory is the bottleneck.
     pub(crate) fn smooth<const C: usize>(
         &self,
         Series(series): &Series,
@@ -292,7 +290,7 @@ impl Domain {
         values.copy_from_slice(newest);
     }
 
-    /// One term of the recurrence, written over the one before the last.
+    /// One term of the recurrence, which overwrites the term before the last.
     #[inline(always)]
     fn step<S: Simd, const C: usize>(
         &self,
@@ -375,11 +373,11 @@ impl Domain {
 #[derive(Clone, Copy)]
 struct Step {
     coefficient: f64,
-    /// What of the product counts: all, and in the end half of it.
+    /// The factor of the product: one, and in the end one half.
     scale: f64,
 }
 
-/// What smoothing needs beside the values: kept by the caller, so that a frame allocates nothing.
+/// Scratch buffers of smoothing, reused between frames.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch<const C: usize> {
     newest: Vec<Values<C>>,
@@ -449,8 +447,8 @@ mod tests {
                 count,
                 &mut Scratch::default(),
             );
-            // Back, step by step: from the result of implicit steps, or from the start of explicit
-            // ones.
+            // Step by step in reverse: from the result of implicit steps, or from the start of
+            // explicit steps.
             let found: Vec<f64> = values.iter().map(|value| value[0]).collect();
             let (mut from, to, sign) = match steps {
                 Steps::Explicit => (start.clone(), &found, -1.0),
@@ -470,7 +468,7 @@ mod tests {
         }
     }
 
-    /// The recurrence as `SmoothingStream::series` tells it.
+    /// The recurrence of `SmoothingStream::series`.
     fn in_single_precision(domain: &Domain, series: &[Vec<f32>], start: &[f32]) -> Vec<f32> {
         let mut values = start.to_vec();
         let product = |values: &[f32]| -> Vec<f32> {
@@ -515,7 +513,7 @@ mod tests {
                 steps,
                 count: steps_count,
             };
-            // A bend between two straight parts.
+            // A bend between two straight parts of the surface.
             let start: Vec<f32> = (0..count)
                 .map(|point| (point as f32 - 150.0).max(0.0) / 50.0)
                 .collect();

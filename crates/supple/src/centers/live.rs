@@ -1,13 +1,13 @@
-//! Centers that follow a brush, which the paper leaves open (§5).
+//! Centers of rotation that follow a paint brush, which the paper leaves open (§5).
 //!
-//! A change of weights at some vertices changes the triangles around them, and so the pairs of
-//! joints that those carried before or carry now. The old triangles are taken off those pairs and
-//! the new ones added; their fields are made anew, and the vertices that read any of them read
-//! again.
+//! A change of weights at some vertices changes the triangles around them, and thus the pairs of
+//! joints that held or hold those triangles. The old triangles are subtracted from these pairs and
+//! the new ones added; the fields of the pairs are recomputed, and all vertices with these pairs
+//! are updated.
 //!
-//! What is taken off a sum leaves some of its rounding behind. So a pair is spread anew once the
-//! area taken off it has come to a million times what it holds, which keeps that below 1e-9 of it,
-//! however many strokes there are.
+//! Subtraction leaves rounding errors in a sum. So a pair is recomputed once the area subtracted
+//! from it reaches a million times its current area, which keeps the error below 1e-9 for any
+//! number of strokes.
 
 use super::fast::grid_for;
 use super::fields::{self, JointFields, PairField};
@@ -22,20 +22,20 @@ use crate::surface::Rows;
 use crate::weights::Weights;
 use std::borrow::Cow;
 
-/// The centers of a surface whose weights are being painted.
+/// Centers of a surface whose weights are being painted.
 ///
-/// It keeps a copy of the surface, and about 23 kB for every pair of joints that share triangles.
+/// Keeps a copy of the surface, and about 23 kB for every pair of joints that share triangles.
 #[derive(Clone, Debug)]
 pub struct LiveCenters {
     surface: BoundSurface<'static>,
-    /// None where direct summation serves better than a grid: then every update is a bake.
+    /// None if direct summation is better than a grid; then every update is a full bake.
     gridded: Option<Gridded>,
     /// The triangles around each vertex.
     around: Rows<u32>,
     centers: Centers,
 }
 
-/// What is kept of the fast path.
+/// The grids of all pairs.
 #[derive(Clone, Debug)]
 struct Gridded {
     grid: WeightGrid,
@@ -50,11 +50,11 @@ struct JointPairs {
 }
 
 impl LiveCenters {
-    /// Bakes the centers and keeps what an update needs.
+    /// Bakes the centers and keeps the data for updates.
     ///
     /// # Errors
     ///
-    /// If mesh and weights differ in their number of vertices, or an option is out of its range.
+    /// Fails if mesh and weights differ in their number of vertices, or an option is out of range.
     pub fn new(
         mesh: &Mesh,
         weights: &Weights,
@@ -79,17 +79,17 @@ impl LiveCenters {
         })
     }
 
-    /// The centers as of the last update.
+    /// The centers after the last update.
     pub fn centers(&self) -> &Centers {
         &self.centers
     }
 
-    /// Follows a change of weights: takes over the rows of the vertices named in `changed`, and no
-    /// others. Gives the vertices whose centers may have changed, rising.
+    /// Updates the centers after a change of weights: reads the rows of the vertices in `changed`,
+    /// and no others. Returns the vertices whose centers may have changed, in rising order.
     ///
     /// # Errors
     ///
-    /// If the weights are of another number of vertices, or a changed vertex does not exist.
+    /// Fails if the weights have another number of vertices, or a changed vertex does not exist.
     pub fn update(
         &mut self,
         weights: &Weights,
@@ -139,8 +139,8 @@ impl Gridded {
         gridded
     }
 
-    /// Moves triangles from the pairs that they had to those that they have, and makes the fields
-    /// of these pairs anew.
+    /// Moves triangles from their old pairs to their new ones, and recomputes the fields of these
+    /// pairs.
     fn refresh(
         &mut self,
         surface: &BoundSurface<'_>,
@@ -159,9 +159,9 @@ impl Gridded {
         self.refresh_fields(surface, &touched.partners);
     }
 
-    /// Makes the fields of some pairs anew; `partners` are those of each joint as the lower one.
+    /// Recomputes the fields of some pairs; `partners` are those of each joint as the lower one.
     fn refresh_fields(&mut self, surface: &BoundSurface<'_>, partners: &[Vec<u16>]) {
-        // Pair by pair, as some joints have many.
+        // In parallel over pairs, since some joints have many.
         let joints = self.joints.iter().zip(partners).enumerate();
         let wanted = joints.flat_map(|(joint, (pairs, partners))| {
             let wanted = pairs.spreads.iter();
@@ -194,7 +194,7 @@ impl Gridded {
 }
 
 impl JointPairs {
-    /// Takes triangles off the pairs that they had and adds them to those that they have.
+    /// Subtracts triangles from their old pairs and adds them to their new ones.
     fn respread(
         &mut self,
         surface: &BoundSurface<'_>,
@@ -222,8 +222,8 @@ impl JointPairs {
         }
     }
 
-    /// Notes which sums of weights changed vertices have; of a pair that is new, which any vertex
-    /// has.
+    /// Extends the known range of sums of weights to changed vertices; for a new pair, to all
+    /// vertices.
     fn widen(&mut self, surface: &BoundSurface<'_>, joint: usize, changed: &[u32]) {
         let known = |pair: &PairSpread<PLACES>| pair.sums.start <= pair.sums.end;
         self.spreads.sort_by_key(|pair| !known(pair));
@@ -239,12 +239,12 @@ impl JointPairs {
 /// Pairs of joints, by the lower one.
 struct TouchedPairs {
     partners: Vec<Vec<u16>>,
-    /// The joints of the last row, since neighbours mostly have the same.
+    /// The joints of the last row, since neighbours mostly have the same joints.
     last: Vec<u16>,
 }
 
 impl TouchedPairs {
-    /// The pairs whose triangles changed, and those that a changed vertex reads.
+    /// The pairs whose triangles changed, and the pairs of changed vertices.
     fn of(surface: &BoundSurface<'_>, repainted: &Repainted, changed: &[u32]) -> TouchedPairs {
         let mut touched = TouchedPairs {
             partners: vec![Vec::new(); surface.joint_count],
@@ -267,7 +267,7 @@ impl TouchedPairs {
         touched
     }
 
-    /// Adds all pairs of some joints, which rise.
+    /// Adds all pairs of some joints, which are in rising order.
     fn add(&mut self, joints: impl Iterator<Item = u16> + Clone) {
         if self.last.iter().copied().eq(joints.clone()) {
             return;
@@ -284,7 +284,7 @@ impl TouchedPairs {
         }
     }
 
-    /// The vertices that have both joints of some pair, and some more; all of them rising.
+    /// The vertices with both joints of some pair, and those in `more`, in rising order.
     fn readers(&self, surface: &BoundSurface<'_>, more: &[u32]) -> Vec<u32> {
         let mut reads = vec![false; surface.mesh.vertex_count()];
         for &vertex in more {
@@ -310,7 +310,7 @@ impl TouchedPairs {
     }
 }
 
-/// For each vertex the triangles that have it as a corner.
+/// The triangles around each vertex.
 fn triangles_around(mesh: &Mesh) -> Rows<u32> {
     let corners = (0..).zip(mesh.triangles());
     let corners =
@@ -349,8 +349,8 @@ mod tests {
             }
         }
 
-        /// Adds or takes away some of a joint around a vertex, and tells which vertices that
-        /// changed.
+        /// Adds or removes some weight of a joint around a vertex, and returns the changed
+        /// vertices.
         fn stroke(
             &mut self,
             mesh: &Mesh,

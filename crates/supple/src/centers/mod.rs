@@ -1,19 +1,19 @@
-//! Optimized centers of rotation: for each vertex, the point of the rest surface's inside about
-//! which it should turn.
+//! Optimized centers of rotation: for each vertex, a point inside the rest surface about which it
+//! rotates.
 //!
-//! `centers-of-rotation.txt`. The center of a vertex is the mean of the whole surface, each place
-//! weighted by how similar its skinning weights are to the vertex's (eq. 1 and 4). It depends on
-//! the rest surface and the weights alone, so it is baked once; the method at run time is
+//! `centers-of-rotation.txt`. The center of a vertex is the mean of the whole surface, weighted by
+//! the similarity of its skinning weights to those of the vertex (eq. 1 and 4). It depends only on
+//! the rest surface and the weights, so it is baked once; the method at run time is
 //! `deform/centers_of_rotation.rs`.
 //!
-//! Two ways to the same numbers: [`exact`] sums over all triangles, [`Centers::bake`] over a grid
-//! in the space of weights, in time that grows as vertices and triangles do. [`LiveCenters`] keeps
-//! the grid, so that centers follow a brush. Parameters for which the grid would be too fine (σ
-//! below 0.05, an accuracy below 2e-6) are summed directly, which takes as long as [`exact`].
+//! There are two algorithms: [`exact`] sums over all triangles; [`Centers::bake`] uses a grid in
+//! the space of weights, in time proportional to vertices and triangles. [`LiveCenters`] keeps the
+//! grid, so that centers follow a paint brush. Parameters too fine for the grid (σ below 0.05, an
+//! accuracy below 2e-6) are summed directly, which takes as long as [`exact`].
 //!
-//! A center depends on a vertex's weights only, not on its place, and every triangle counts by
-//! itself. So seams need no welding, pieces need no connection, and open surfaces are nothing
-//! special.
+//! A center depends on a vertex's weights, not on its position, and triangles are summed
+//! independently. So seams need no welding, pieces need no connection, and open surfaces need no
+//! special treatment.
 
 mod exact;
 mod fast;
@@ -35,18 +35,18 @@ use crate::weights::Weights;
 use glam::{DMat3, DVec3, Vec3};
 use thiserror::Error;
 
-/// How centers are computed. The defaults are the paper's parameters, and an accuracy that nobody
-/// can see.
+/// Options of centers of rotation. The defaults are the paper's parameters, with an invisible
+/// error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CenterOptions {
-    /// σ of eq. (1): how alike weights must be to count as similar.
+    /// σ of eq. (1): the difference of weights that counts as similar.
     pub sigma: f64,
-    /// ε of §3.2: edges whose weights differ by this much or more are bisected.
+    /// ε of §3.2: edges whose weights differ by at least this much are bisected.
     pub epsilon: f64,
-    /// How far from [`exact`] the centers of a character may be, as a share of its extent. Most
-    /// are ten times nearer. Where weights take only a few values, some σ apart, and one of
-    /// them a hundredth of the area of another, it may come to thirty times as much.
+    /// The largest distance of centers from those of [`exact`], relative to the extent. Most are
+    /// ten times closer. If weights take only a few values, some σ apart, and one of them has a
+    /// hundredth of the area of another, the error may be thirty times as large.
     pub accuracy: f64,
 }
 
@@ -56,68 +56,68 @@ impl Default for CenterOptions {
     }
 }
 
-/// Why centers cannot be computed.
+/// Error from computing centers of rotation.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CenterError {
-    /// An option that makes no sense.
+    /// An option is out of range.
     #[error("{name} is {value}, but must be from {low} to {high}")]
     Option {
-        /// Which.
+        /// The option.
         name: &'static str,
-        /// What it was.
+        /// Its value.
         value: f64,
-        /// The least allowed.
+        /// The smallest allowed value.
         low: f64,
-        /// The most allowed.
+        /// The largest allowed value.
         high: f64,
     },
-    /// Mesh, weights or centers that do not belong together.
+    /// Mesh, weights or centers do not belong together.
     #[error("there are {what} for {found} vertices, but the mesh has {expected}")]
     VertexCount {
-        /// What did not fit.
+        /// What does not fit.
         what: &'static str,
-        /// How many there were.
+        /// The size found.
         found: usize,
-        /// How many the mesh has.
+        /// The size of the mesh.
         expected: usize,
     },
-    /// A center that is NaN or infinite.
+    /// A center is NaN or infinite.
     #[error("the center of vertex {vertex} is not finite")]
     NotFinite {
-        /// Whose.
+        /// The vertex.
         vertex: usize,
     },
-    /// Weights that name a joint which the palette does not have.
+    /// The weights name a joint that the palette does not have.
     #[error("the weights name joint {joint}, but the palette has {joints} joints")]
     NoSuchJoint {
-        /// Which.
+        /// The joint.
         joint: usize,
-        /// How many there are.
+        /// The number of joints.
         joints: usize,
     },
-    /// A vertex that does not exist.
+    /// A vertex does not exist.
     #[error("vertex {vertex} was said to have changed, but there are {vertices} vertices")]
     NoSuchVertex {
-        /// Which.
+        /// The vertex.
         vertex: usize,
-        /// How many there are.
+        /// The number of vertices.
         vertices: usize,
     },
 }
 
 impl CenterOptions {
-    /// The paper's parameters, and centers well within what can be seen.
+    /// The paper's parameters, with an invisible error.
     pub const PAPER: CenterOptions = CenterOptions {
         sigma: 0.1,
         epsilon: 0.1,
         accuracy: 3e-5,
     };
 
-    /// Refuses values that make no sense.
+    /// Checks that all options are in range.
     ///
     /// # Errors
     ///
-    /// If an option is out of its range.
+    /// Fails if an option is out of range.
     pub fn check(&self) -> Result<(), CenterError> {
         let ranges = [
             ("sigma", self.sigma, 1e-3, 1e3),
@@ -138,21 +138,21 @@ impl CenterOptions {
     }
 }
 
-/// A center of rotation for every vertex that has one.
+/// Centers of rotation, one for every vertex that has one.
 ///
-/// A vertex of one influence has none: it turns with its joint about any point. Nor has one to
-/// which no part of the surface is similar.
+/// A vertex with one influence has no center: it follows its joint for any center. A vertex without
+/// a similar part of the surface has none either.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Centers {
     points: Vec<Option<Vec3>>,
 }
 
 impl Centers {
-    /// The centers of a surface, in time that grows as vertices and triangles do.
+    /// Computes the centers of a surface, in time proportional to vertices and triangles.
     ///
     /// # Errors
     ///
-    /// If mesh and weights differ in their number of vertices, or an option is out of its range.
+    /// Fails if mesh and weights differ in their number of vertices, or an option is out of range.
     pub fn bake(
         mesh: &Mesh,
         weights: &Weights,
@@ -163,12 +163,13 @@ impl Centers {
         Ok(Centers::of_sums(&sums))
     }
 
-    /// Centers that are known already, one per vertex. Those of vertices of one influence, and
-    /// those in the very place of their vertex, turn nothing and count as none.
+    /// Builds centers from known points, one per vertex. Points of vertices with one influence, and
+    /// points at the position of their vertex, have no effect and count as none.
     ///
     /// # Errors
     ///
-    /// If points, mesh and weights differ in their number of vertices, or a point is not finite.
+    /// Fails if points, mesh and weights differ in their number of vertices, or a point is not
+    /// finite.
     pub fn from_points(
         points: &[Vec3],
         mesh: &Mesh,
@@ -195,23 +196,22 @@ impl Centers {
         }
     }
 
-    /// The center of a vertex; nothing where it has none, or where there is no such vertex.
+    /// The center of a vertex; none if it has none or does not exist.
     pub fn of(&self, vertex: usize) -> Option<Vec3> {
         self.points.get(vertex).copied().flatten()
     }
 
-    /// One entry per vertex.
+    /// The centers, one entry per vertex.
     pub fn points(&self) -> &[Option<Vec3>] {
         &self.points
     }
 
-    /// Computes where a pose carries the centers that there are, by linear blending (line 7 of
-    /// Algorithm 1).
+    /// Computes the posed positions of the centers by linear blending (line 7 of Algorithm 1).
     ///
     /// # Errors
     ///
-    /// If the weights are of another number of vertices, or the palette lacks a joint that they
-    /// name.
+    /// Fails if the weights have another number of vertices, or name a joint that the palette
+    /// lacks.
     pub fn carried(&self, weights: &Weights, palette: &Palette) -> Result<Vec<Vec3>, CenterError> {
         check_count("weights", weights.vertex_count(), self.points.len())?;
         let matrices = &palette.posed_from_bind;
@@ -229,8 +229,8 @@ impl Centers {
         Ok(carried.collect())
     }
 
-    /// One point per vertex, its own place where it has no center: about that it moves as linear
-    /// blending moves it.
+    /// One point per vertex: its center, or its own position if it has none, about which it moves
+    /// as in linear blending.
     pub fn points_or_places(&self, mesh: &Mesh) -> Vec<Vec3> {
         let places = mesh.positions().iter().enumerate();
         places
@@ -239,7 +239,7 @@ impl Centers {
     }
 }
 
-/// A center, and how the similar surface lies around it.
+/// A center, and the spread of the similar surface around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Surroundings {
     pub(crate) center: DVec3,
@@ -247,7 +247,7 @@ pub(crate) struct Surroundings {
     pub(crate) spread: DMat3,
 }
 
-/// The surroundings of every vertex that has a center.
+/// The centers and spreads of all vertices that have them.
 pub(crate) fn surroundings(
     mesh: &Mesh,
     weights: &Weights,
@@ -267,16 +267,16 @@ pub(crate) fn surroundings(
     Ok(surroundings.collect())
 }
 
-/// How many numbers are summed over the surface: its measure and its place (eq. 4) …
+/// The number of sums over the surface: its measure and its position (eq. 4) …
 const PLACES: usize = 4;
-/// … or also the squares of its place, in the order xx, xy, xz, yy, yz, zz, and two zeros that fill
-/// the last register.
+/// … and optionally the squares of its position, in the order xx, xy, xz, yy, yz, zz, and two zeros
+/// that fill the last register.
 const SPREADS: usize = 12;
 
-/// Which two coordinates are multiplied in each of those squares.
+/// The two coordinates of each of these squares.
 const SQUARES: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
 
-/// The mean place of a weighted sum; none of nothing.
+/// The mean position of a weighted sum; none if the sum is empty.
 fn mean_of<const C: usize>(sum: &[f64; C]) -> Option<DVec3> {
     let mean = DVec3::new(sum[1], sum[2], sum[3]) / sum[0];
     (sum[0] > 0.0 && mean.is_finite()).then_some(mean)
