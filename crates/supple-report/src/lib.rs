@@ -10,6 +10,7 @@
 //! let bar = build(Character::Bar, 2_000)?;
 //! let subject = Subject {
 //!     title: "A bar".to_owned(),
+//!     file: "bar.glb".to_owned(),
 //!     asset: &bar,
 //!     weights_report: WeightsReport::default(),
 //!     baked: BakedData::default(),
