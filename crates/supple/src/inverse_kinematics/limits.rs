@@ -32,23 +32,16 @@ pub enum Limit {
 /// An angle this close to its bound is at it.
 const AT_BOUND: f64 = 1e-7;
 
-/// One of three perpendicular directions that a joint can turn in, as a unit axis in the joint's
-/// frame at rest.
+/// One of three perpendicular directions that a joint can turn in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Direction {
+    /// A unit axis in the joint's frame at rest.
     pub(super) axis: DVec3,
-    pub(super) blocked: Blocked,
-    /// How fast the first direction is left through its bound by going this way, per squared turn.
-    pub(super) strays: f64,
-}
-
-/// Which way along a direction leads out of the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blocked {
-    Free,
-    Forwards,
-    Backwards,
-    Both,
+    /// How far the joint can turn to its bounds, backwards and forwards, in radians.
+    pub(super) room: [f64; 2],
+    /// The curvature of the bound of the joint's first direction along this one: at that bound,
+    /// a turn by `t` this way leaves it by `½ curvature t²`.
+    pub(super) curvature_of_bound: f64,
 }
 
 impl Limit {
@@ -126,19 +119,18 @@ impl Limit {
         }
     }
 
-    /// The directions that the joint can turn in from a rotation within the limit, and which of
-    /// them are barred there.
+    /// The directions that the joint can turn in from a rotation within the limit, and how far.
     ///
     /// With `a` the axis, `a'` where the rotation has leant it, and a small turn ω: the lean grows
     /// by `ω · (a × a')/|a × a'|`, and the twist by `ω · (a + a')/(1 + a·a')`, since turning about
     /// either of `a` and `a'` is all twist. These two and their cross product are
-    /// perpendicular, so that each bound bars one direction and no other.
+    /// perpendicular, so that each bound limits one direction and no other.
     ///
     /// Along the third one the axis runs around the cone, but straight on, and leaves it: with φ
     /// the lean, by `½ cot(φ/2)` per half of the square of the turn. To second order the twist
     /// stays.
     pub(super) fn directions(&self, from_rest: DQuat) -> [Direction; 3] {
-        let (axis, swing, twist) = match *self {
+        let (axis, swing, [least, most]) = match *self {
             Limit::Hinge { axis, range } => (axis, 0.0, range),
             Limit::Cone { axis, swing, twist } => (axis, swing, twist),
         };
@@ -154,34 +146,45 @@ impl Limit {
             .try_normalize()
             .unwrap_or_else(|| lean.any_orthonormal_vector());
         let around = lean.cross(along);
-        let (lean_blocked, around_blocked) = if swing <= AT_BOUND {
-            (Blocked::Both, Blocked::Both)
-        } else if swing < PI && angle_of(leaning) >= swing - AT_BOUND {
-            (Blocked::Forwards, Blocked::Free)
+        let leans_by = angle_of(leaning);
+        let (lean_room, around_room) = if swing <= AT_BOUND {
+            ([0.0; 2], [0.0; 2])
+        } else if swing < PI {
+            ([f64::INFINITY, room(swing - leans_by)], UNBOUNDED)
         } else {
-            (Blocked::Free, Blocked::Free)
+            (UNBOUNDED, UNBOUNDED)
         };
-        let twist_blocked = match twist {
-            [least, most] if most - least <= AT_BOUND => Blocked::Both,
-            [least, most] if most - least >= TAU - AT_BOUND => Blocked::Free,
-            [_, most] if angle >= most - AT_BOUND => Blocked::Forwards,
-            [least, _] if angle <= least + AT_BOUND => Blocked::Backwards,
-            _ => Blocked::Free,
+        let twist_room = if most - least >= TAU - AT_BOUND {
+            UNBOUNDED
+        } else {
+            // A turn by ω along the bisector of a and a' twists by ω / cos(φ/2).
+            let turn_per_twist = (0.5 * leans_by).cos();
+            [angle - least, most - angle].map(|twist| room(twist * turn_per_twist))
         };
-        let strays = match lean_blocked {
-            Blocked::Forwards => 0.5 / (0.5 * swing).tan(),
-            _ => 0.0,
+        let curvature_of_bound = match lean_room[1].is_finite() && swing > AT_BOUND {
+            true => 0.5 / (0.5 * swing).tan(),
+            false => 0.0,
         };
         [
-            (lean, lean_blocked, 0.0),
-            (along, twist_blocked, 0.0),
-            (around, around_blocked, strays),
+            (lean, lean_room, 0.0),
+            (along, twist_room, 0.0),
+            (around, around_room, curvature_of_bound),
         ]
-        .map(|(axis, blocked, strays)| Direction {
+        .map(|(axis, room, curvature_of_bound)| Direction {
             axis,
-            blocked,
-            strays,
+            room,
+            curvature_of_bound,
         })
+    }
+}
+
+const UNBOUNDED: [f64; 2] = [f64::INFINITY; 2];
+
+/// The room up to a bound that is so far away.
+fn room(distance: f64) -> f64 {
+    match distance <= AT_BOUND {
+        true => 0.0,
+        false => distance,
     }
 }
 
@@ -249,21 +252,14 @@ impl Direction {
     const fn free(axis: DVec3) -> Direction {
         Direction {
             axis,
-            blocked: Blocked::Free,
-            strays: 0.0,
+            room: UNBOUNDED,
+            curvature_of_bound: 0.0,
         }
     }
-}
 
-impl Blocked {
-    /// Whether a step along the direction is barred.
-    pub(super) fn bars(self, step: f64) -> bool {
-        match self {
-            Blocked::Free => false,
-            Blocked::Forwards => step > 0.0,
-            Blocked::Backwards => step < 0.0,
-            Blocked::Both => true,
-        }
+    /// How far the joint can turn toward where a step leads.
+    pub(super) fn room_toward(&self, step: f64) -> f64 {
+        self.room[usize::from(step > 0.0)]
     }
 }
 
@@ -412,25 +408,40 @@ mod tests {
             let around = cone.directions(from_rest)[2];
             let after = DQuat::from_axis_angle(around.axis, step) * from_rest;
             let (leaning, twist) = swing_and_twist(after, Some(DVec3::X));
-            let strays = 2.0 * (angle_of(leaning) - lean) / (step * step);
-            assert!((strays - around.strays).abs() < 1e-3, "{strays} {around:?}");
+            let curvature = 2.0 * (angle_of(leaning) - lean) / (step * step);
+            let expected = around.curvature_of_bound;
+            assert!(
+                (curvature - expected).abs() < 1e-3,
+                "{curvature} {around:?}"
+            );
             assert!((twist + 0.3).abs() < 1e-10);
         }
     }
 
     #[test]
-    fn bounds_bar_the_way_out() {
+    fn the_room_ends_at_the_bounds() {
+        let free = f64::INFINITY;
         let at_both = DQuat::from_rotation_z(0.5) * DQuat::from_rotation_x(-0.3);
-        let blocked = CONE.directions(at_both).map(|direction| direction.blocked);
-        assert_eq!(
-            blocked,
-            [Blocked::Forwards, Blocked::Backwards, Blocked::Free]
-        );
+        let [lean, along, around] = CONE.directions(at_both);
+        assert_eq!(lean.room, [free, 0.0]);
+        assert_eq!((along.room[0], around.room), (0.0, [free; 2]));
         let bent = DQuat::from_rotation_y(1.0);
-        let blocked = HINGE.directions(bent).map(|direction| direction.blocked);
-        assert_eq!(blocked, [Blocked::Both, Blocked::Free, Blocked::Both]);
-        assert!(HINGE.directions(bent)[1].axis.distance(DVec3::Y) < 1e-12);
-        assert!(Blocked::Forwards.bars(1.0) && !Blocked::Forwards.bars(-1.0));
+        let [lean, along, around] = HINGE.directions(bent);
+        assert_eq!((lean.room, around.room), ([0.0; 2], [0.0; 2]));
+        assert!((along.room_toward(-1.0) - 1.0).abs() < 1e-12);
+        assert!((along.room_toward(1.0) - 1.5).abs() < 1e-12);
+        assert!(along.axis.distance(DVec3::Y) < 1e-12);
+        // To first order, and the way to the bounds of a cone is short here.
+        let near = DQuat::from_rotation_z(0.499) * DQuat::from_rotation_x(0.199);
+        let [lean, along, _] = CONE.directions(near);
+        for (direction, expected) in [(lean, [0.5, 0.199]), (along, [0.499, 0.2])] {
+            let turned = DQuat::from_axis_angle(direction.axis, direction.room[1]) * near;
+            let (leaning, twist) = swing_and_twist(turned, Some(DVec3::X));
+            let found = [angle_of(leaning), twist];
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-6, "{direction:?}: {found}");
+            }
+        }
     }
 
     #[test]

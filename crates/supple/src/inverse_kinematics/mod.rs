@@ -716,15 +716,16 @@ impl<'a> Posing<'a> {
         let mut best = start.clone();
         let mut iterations = best.solve(effort);
         let mut error = best.missing_squared();
-        // A chain in one line with its target has nothing to begin with, and limits may lead into a
-        // corner: so it tries again, bent to one side and to the other.
-        for side in [1.0, -1.0] {
+        // A chain in one line with its target has nothing to begin with, and limits and uneven
+        // scale may lead into a corner: so it tries again, bent to each of four sides.
+        for (quarter, side) in [(false, 1.0), (false, -1.0), (true, 1.0), (true, -1.0)] {
             if error <= enough || self.is_plainly_out_of_reach(&world, chains) {
                 break;
             }
             let mut bent = start.clone();
             for (goal, nodes) in chains {
-                bent.bend(nodes, self.first_bend(&world, goal, nodes) * side);
+                let axis = self.first_bend(&world, goal, nodes, quarter);
+                bent.bend(nodes, axis * side);
             }
             iterations += bent.solve(effort);
             let then = bent.missing_squared();
@@ -788,14 +789,20 @@ impl<'a> Posing<'a> {
         (away >= span || away <= nearest) && !nodes.iter().any(bound)
     }
 
-    /// What a straight chain is bent about to get it going.
-    fn first_bend(&self, world: &[DAffine3], goal: &Goal, nodes: &[usize]) -> DVec3 {
+    /// The axis that a straight chain is bent about to get it going, or the one a quarter turn about
+    /// the chain from it.
+    fn first_bend(&self, world: &[DAffine3], goal: &Goal, nodes: &[usize], quarter: bool) -> DVec3 {
         let (first, middle) = (nodes[0], nodes[nodes.len() / 2]);
         let side = match goal.pole {
             Some(pole) => pole - world[first].translation,
             None => self.side_when_straight(world, first, middle, goal.node),
         };
-        bend_axis(&bones(world, first, middle, goal.node), side)
+        let bones = bones(world, first, middle, goal.node);
+        let axis = bend_axis(&bones, side);
+        match quarter {
+            true => axis.cross((bones.end - bones.root).normalize_or(DVec3::X)),
+            false => axis,
+        }
     }
 
     /// Turns the end of a chain as it should be in the world, as far as its limit allows.

@@ -15,9 +15,12 @@
 //! second derivatives `C`, which cost a walk over pairs of joints: `(JᵀJ − e·C + μ I) δ = Jᵀe`.
 //! That ends in tens of steps instead of hundreds, the chain stretched out at the target.
 //!
-//! Limits bar directions ([`Limit::directions`]). Those that a step would leave by are taken out of
-//! it, the step is computed anew, and what it still oversteps, to second order, is put back to the
-//! border.
+//! Limits leave directions only so much room ([`Limit::directions`]). Directions that cannot turn the
+//! way that leads nearer stay out of the step from the start, as in projected Newton methods
+//! (Bertsekas 1982): the second derivatives along them would make the system indefinite. A step that
+//! exceeds the room of a direction ends at its bound, and the other directions are solved for anew
+//! with that known. Where the joint is beyond its limit all the same, to second order, it is put
+//! back onto the border.
 //!
 //! Everything runs over matrices, not over angles: `J` is right under parents with uneven scale,
 //! too, where a turn is no rigid motion in the world.
@@ -124,7 +127,7 @@ pub(super) struct Effort {
 
 /// The rates at which the ends move.
 struct Rates {
-    /// The joint of each direction, its axis in the parent's frame, and whether it is barred.
+    /// The joint of each direction, its axis in the parent's frame, and the room for steps along it.
     directions: Vec<(usize, Direction)>,
     /// For each direction, one vector per end.
     columns: Vec<DVec3>,
@@ -354,25 +357,7 @@ impl Tree {
                 }
             }
         }
-        if with_curvature {
-            self.add_borders(&mut rates);
-        }
         rates
-    }
-
-    /// A joint that slides along the border of its cone is put back onto it: what leaning farther
-    /// would gain is lost again, by the square of the way.
-    fn add_borders(&self, rates: &mut Rates) {
-        let count = rates.directions.len();
-        for around in 2..count {
-            let (link, direction) = rates.directions[around];
-            if direction.strays > 0.0 {
-                let give = self.links[link].joint.map_or(0.0, |joint| joint.give);
-                // The lean is the first of the joint's three.
-                let gain = rates.slope(around - 2).max(0.0);
-                rates.curvature[around * count + around] += gain * give * direction.strays;
-            }
-        }
     }
 
     /// Bends a straight chain a little, all joints alike, so that it can go on bending; the first
@@ -403,15 +388,17 @@ pub(super) fn bend_axis(bones: &TwoBone, side: DVec3) -> DVec3 {
 }
 
 impl TurningJoint {
-    /// The directions that it can turn in, in its parent's axes.
+    /// The directions that it can turn in, in its parent's axes, and the room for steps along them.
     fn directions(&self) -> [Direction; 3] {
         let Some(limit) = &self.limit else {
             return Direction::FREE;
         };
         let directions = limit.directions(self.rest.conjugate() * self.rotation);
+        // A step turns the joint by its share of it only.
         directions.map(|direction| Direction {
             axis: self.rest * direction.axis,
-            ..direction
+            room: direction.room.map(|room| room / self.give),
+            curvature_of_bound: direction.curvature_of_bound * self.give,
         })
     }
 }
@@ -432,39 +419,54 @@ impl Rates {
     fn are_level(&self, error: f64) -> bool {
         let open = (0..self.directions.len())
             .map(|direction| (direction, self.slope(direction)))
-            .filter(|(direction, slope)| !self.directions[*direction].1.blocked.bars(*slope));
+            .filter(|(direction, slope)| self.room_toward(*direction, *slope) > 0.0);
         let steepest = open.map(|(_, slope)| slope.abs()).fold(0.0, f64::max);
         steepest <= LEVEL * error.sqrt()
     }
 
-    /// A damped step that no limit bars; none where the system has no solution with so little
-    /// damping.
+    /// How long a step along a direction may get, toward one side.
+    fn room_toward(&self, direction: usize, step: f64) -> f64 {
+        self.directions[direction].1.room_toward(step)
+    }
+
+    /// A damped step within the room that limits leave; none where the system has no solution with
+    /// so little damping.
     fn step(&self, damping: f64) -> Option<Vec<f64>> {
         let count = self.directions.len();
-        let bars = |direction: usize, step: f64| self.directions[direction].1.blocked.bars(step);
-        // What bars either way.
-        let mut open: Vec<usize> = (0..count)
-            .filter(|&direction| !(bars(direction, 1.0) && bars(direction, -1.0)))
-            .collect();
+        let mut step = vec![0.0; count];
+        let leads_nearer =
+            |direction: usize| self.room_toward(direction, self.slope(direction)) > 0.0;
+        let mut is_open: Vec<bool> = (0..count).map(leads_nearer).collect();
         loop {
+            let open: Vec<usize> = (0..count).filter(|&direction| is_open[direction]).collect();
             let found = match self.curvature.is_empty() {
-                true => self.least_squares(&open, damping)?,
-                false => self.second_order(&open, damping)?,
+                true => self.least_squares(&open, &step, damping)?,
+                false => self.second_order(&open, &step, damping)?,
             };
-            let before = open.len();
-            let mut step = vec![0.0; count];
-            for (&direction, by) in open.iter().zip(found) {
-                step[direction] = by;
+            if !found.iter().all(|by| by.is_finite()) {
+                return None;
             }
-            open.retain(|&direction| !bars(direction, step[direction]));
-            if open.len() == before {
-                return step.iter().all(|by| by.is_finite()).then_some(step);
+            let mut exceeds = false;
+            for (&direction, &by) in open.iter().zip(&found) {
+                let room = self.room_toward(direction, by);
+                if by.abs() > room {
+                    step[direction] = room.copysign(by);
+                    is_open[direction] = false;
+                    exceeds = true;
+                }
+            }
+            if !exceeds {
+                for (direction, by) in open.into_iter().zip(found) {
+                    step[direction] = by;
+                }
+                return Some(step);
             }
         }
     }
 
-    /// `Jᵀ (J Jᵀ + μ I)⁻¹ e` over the open directions.
-    fn least_squares(&self, open: &[usize], damping: f64) -> Option<Vec<f64>> {
+    /// `Jᵀ (J Jᵀ + μ I)⁻¹ e` over the open directions, with `e` less what the step along the others
+    /// does.
+    fn least_squares(&self, open: &[usize], known: &[f64], damping: f64) -> Option<Vec<f64>> {
         let ends = self.missing.len();
         let size = 3 * ends;
         let mut system = vec![0.0; size * size];
@@ -480,7 +482,13 @@ impl Rates {
                 }
             }
         }
-        let mut right: Vec<f64> = self.missing.iter().flat_map(DVec3::to_array).collect();
+        let mut missing = self.missing.clone();
+        for (direction, &by) in known.iter().enumerate().filter(|(_, by)| **by != 0.0) {
+            for (missing, rate) in missing.iter_mut().zip(self.column(direction)) {
+                *missing -= *rate * by;
+            }
+        }
+        let mut right: Vec<f64> = missing.iter().flat_map(DVec3::to_array).collect();
         solve_positive(&mut system, damping, &mut right)?;
         let step = |&direction: &usize| {
             let pairs = self.column(direction).iter().zip(right.as_chunks::<3>().0);
@@ -491,23 +499,47 @@ impl Rates {
         Some(open.iter().map(step).collect())
     }
 
-    /// `(JᵀJ − e·C + μ I)⁻¹ Jᵀe` over the open directions.
-    fn second_order(&self, open: &[usize], damping: f64) -> Option<Vec<f64>> {
-        let (count, size) = (self.directions.len(), open.len());
+    /// `(JᵀJ − e·C + μ I)⁻¹ Jᵀe` over the open directions, with `Jᵀe` less what the step along the
+    /// others does.
+    fn second_order(&self, open: &[usize], known: &[f64], damping: f64) -> Option<Vec<f64>> {
+        let size = open.len();
         let mut system = vec![0.0; size * size];
         for (a, &one) in open.iter().enumerate() {
             for (b, &other) in open[..=a].iter().enumerate() {
-                let pairs = self.column(one).iter().zip(self.column(other));
-                let product: f64 = pairs.map(|(one, other)| one.dot(*other)).sum();
-                system[a * size + b] = product + self.curvature[one * count + other];
+                system[a * size + b] = self.second_derivative(one, other);
             }
+            system[a * size + a] += self.loss_at_border(one, open);
         }
-        let mut right: Vec<f64> = open
-            .iter()
-            .map(|&direction| self.slope(direction))
-            .collect();
+        let known = || known.iter().enumerate().filter(|(_, by)| **by != 0.0);
+        let right = |&direction: &usize| {
+            let taken = known().map(|(other, by)| self.second_derivative(direction, other) * by);
+            self.slope(direction) - taken.sum::<f64>()
+        };
+        let mut right: Vec<f64> = open.iter().map(right).collect();
         solve_positive(&mut system, damping, &mut right)?;
         Some(right)
+    }
+
+    /// Of half the square of what is missing, along two directions: an entry of `JᵀJ − e·C`.
+    fn second_derivative(&self, one: usize, other: usize) -> f64 {
+        let pairs = self.column(one).iter().zip(self.column(other));
+        let product: f64 = pairs.map(|(one, other)| one.dot(*other)).sum();
+        product + self.curvature[one * self.directions.len() + other]
+    }
+
+    /// A joint that slides along the border of its cone is put back onto it: what leaning farther
+    /// would gain is lost again, by the square of the way.
+    fn loss_at_border(&self, around: usize, open: &[usize]) -> f64 {
+        let curvature = self.directions[around].1.curvature_of_bound;
+        if curvature == 0.0 {
+            return 0.0;
+        }
+        // The lean is the first of the joint's three.
+        let lean = around - 2;
+        match open.contains(&lean) {
+            true => 0.0,
+            false => self.slope(lean).max(0.0) * curvature,
+        }
     }
 }
 
@@ -627,10 +659,7 @@ mod tests {
         let rates = tree.rates(true);
         let count = rates.directions.len();
         assert_eq!(count, 9);
-        let open = |direction: &usize| {
-            let blocked = rates.directions[*direction].1.blocked;
-            !(blocked.bars(1.0) && blocked.bars(-1.0))
-        };
+        let open = |direction: &usize| rates.directions[*direction].1.room != [0.0; 2];
         let open: Vec<usize> = (0..count).filter(open).collect();
         assert_eq!(open.len(), 7, "a hinge has one direction");
         let step = 1e-4;
@@ -645,9 +674,7 @@ mod tests {
                 };
                 let bends = (at(1.0, 1.0) - at(1.0, -1.0) - at(-1.0, 1.0) + at(-1.0, -1.0))
                     / (4.0 * step * step);
-                let pairs = rates.column(a).iter().zip(rates.column(b));
-                let product: f64 = pairs.map(|(one, other)| one.dot(*other)).sum();
-                let found = product + rates.curvature[a * count + b];
+                let found = rates.second_derivative(a, b);
                 assert!((bends - found).abs() < 1e-5, "{a} {b}: {bends} {found}");
             }
         }
