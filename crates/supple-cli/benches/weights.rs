@@ -134,7 +134,7 @@ fn whole_edits() -> [(&'static str, Edit); 2] {
 fn brush(mesh: &Mesh, joint: usize) -> Brush {
     Brush {
         paint: Paint::Add { joint, amount: 0.2 },
-        radius: 0.02 * f64::from(mesh.bounds().map_or(1.0, |bounds| bounds.extent())),
+        radius: 0.02 * f64::from(mesh.extent()),
         falloff: Falloff::Smooth,
     }
 }

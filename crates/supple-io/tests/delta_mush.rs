@@ -76,7 +76,7 @@ impl Reach {
             holders: holders.collect(),
             at_rest: at_rest.collect(),
             bones,
-            extent: f64::from(rig.mesh().bounds().unwrap().extent()),
+            extent: f64::from(rig.mesh().extent()),
         }
     }
 

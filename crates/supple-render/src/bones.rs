@@ -39,7 +39,7 @@ pub(crate) fn skeleton_bones(skeleton: &Skeleton, world_from_node: &[DAffine3]) 
     };
     let places: Vec<_> = (0..joints.len()).map(place).collect();
     let known = places.iter().flatten().map(|place| place.as_vec3());
-    let extent = supple::Bounds::around(known).map_or(0.0, |bounds| bounds.extent());
+    let extent = supple::Bounds::around(known).unwrap_or_default().extent();
 
     let mut child_counts = vec![0; joints.len()];
     for parent in joints.iter().filter_map(|joint| joint.parent) {

@@ -179,6 +179,11 @@ impl Mesh {
         Bounds::around(self.positions.iter().copied())
     }
 
+    /// The diagonal of the box around all vertices; zero without any.
+    pub fn extent(&self) -> f32 {
+        self.bounds().unwrap_or_default().extent()
+    }
+
     /// The box around the triangles that have an area: vertices that nothing uses and triangles
     /// that are lines may be anywhere in a file, and nobody sees them. Around all vertices where no
     /// triangle has an area.
@@ -211,8 +216,8 @@ fn has_area(corners: &[Vec3; 3]) -> bool {
     (b - a).cross(c - a).length() > LINE * longest
 }
 
-/// An axis-aligned box.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// An axis-aligned box; by default the origin alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bounds {
     /// The smallest coordinates.
     pub min: Vec3,

@@ -11,7 +11,7 @@
 //! On a part of the surface, the same polynomial smooths that part without flux through its border.
 //! So a local channel is smoothed locally.
 
-use crate::surface::Laplacian;
+use crate::surface::{Laplacian, Rows};
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f64x2, f64x4};
 
 /// Kind of smoothing step (eq. 2).
@@ -175,8 +175,7 @@ pub(crate) type Values<const C: usize> = [f64; C];
 /// A surface, or a part of it, with the strength of smoothing at every point.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
-    starts: Vec<u32>,
-    neighbours: Vec<u32>,
+    neighbours: Rows<u32>,
     /// The off-diagonal entries of `2·(2A/bound − I)` …
     entries: Vec<f64>,
     /// … and the diagonal ones.
@@ -204,27 +203,26 @@ impl Domain {
         let bound = 2.0 * largest.fold(0.0, f64::max);
         let bound = if bound > 0.0 { bound } else { 1.0 };
         let mut domain = Domain {
-            starts: Vec::with_capacity(points.len() + 1),
-            neighbours: Vec::with_capacity(points.len() * 6),
+            neighbours: Rows::with_capacity(points.len(), points.len() * 6),
             entries: Vec::with_capacity(points.len() * 6),
             diagonal: Vec::with_capacity(points.len()),
             bound,
             level: Level::new(),
         };
-        domain.starts.push(0);
         for &point in points {
             let (neighbours, shares) = laplacian.row(point as usize);
             let scale = 4.0 * strengths[point as usize] / bound;
             let mut inside = 0.0;
-            for (&neighbour, share) in neighbours.iter().zip(shares) {
-                if let Some(neighbour) = local(neighbour) {
-                    domain.neighbours.push(neighbour);
+            let pairs = neighbours.iter().zip(shares);
+            domain
+                .neighbours
+                .push_row(pairs.filter_map(|(&neighbour, share)| {
+                    let neighbour = local(neighbour)?;
                     domain.entries.push(-scale * share);
                     inside += share;
-                }
-            }
+                    Some(neighbour)
+                }));
             domain.diagonal.push(scale * inside - 2.0);
-            domain.starts.push(domain.neighbours.len() as u32);
         }
         domain
     }
@@ -236,8 +234,8 @@ impl Domain {
 
     /// The neighbours of a point, with their coefficients in `4A/bound`: `Σ share (x_i − x_j)`.
     pub(crate) fn row(&self, point: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
-        let row = self.starts[point] as usize..self.starts[point + 1] as usize;
-        let entries = self.neighbours[row.clone()].iter().zip(&self.entries[row]);
+        let row = self.neighbours.range(point);
+        let entries = self.neighbours.row(point).iter().zip(&self.entries[row]);
         entries.map(|(&neighbour, &entry)| (neighbour, -entry))
     }
 
@@ -308,8 +306,8 @@ impl Domain {
             f64x2::splat(simd, step.scale),
         );
         for (point, (older, own)) in older.iter_mut().zip(newest).enumerate() {
-            let row = self.starts[point] as usize..self.starts[point + 1] as usize;
-            let entries = self.neighbours[row.clone()].iter().zip(&self.entries[row]);
+            let row = self.neighbours.range(point);
+            let entries = self.neighbours.row(point).iter().zip(&self.entries[row]);
             if C == 1 {
                 let mut product = own[0] * self.diagonal[point];
                 for (&neighbour, &entry) in entries {

@@ -257,11 +257,7 @@ fn skeleton_oddities(
         idle,
         format!("{} without vertices", many(idle, "joint")),
     );
-    let extent = asset
-        .rig
-        .mesh()
-        .bounds()
-        .map_or(0.0, |bounds| bounds.extent());
+    let extent = asset.rig.mesh().extent();
     if findings.rest_distance > 1e-4 * extent {
         let times = findings.rest_distance / extent.max(f32::MIN_POSITIVE);
         let far = match times {

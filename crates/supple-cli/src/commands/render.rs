@@ -291,7 +291,9 @@ fn add_moving(
 ) -> Result<(), Failure> {
     frames.show(0, player)?;
     let start = player.positions().to_vec();
-    let extent = Bounds::around(start.iter().copied()).map_or(0.0, |bounds| bounds.extent());
+    let extent = Bounds::around(start.iter().copied())
+        .unwrap_or_default()
+        .extent();
     let mut moves = vec![false; start.len()];
     for frame in 0..frames.count {
         frames.show(frame, player)?;

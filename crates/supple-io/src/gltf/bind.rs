@@ -120,7 +120,7 @@ impl Grouping for BindGroup {
             .map(|vertex| mesh.positions()[vertex]);
         let bounds = Bounds::around(places);
         // Rounding is relative to the size of the whole character: a tooth is small.
-        let extent = mesh.bounds().map_or(0.0, |bounds| bounds.extent());
+        let extent = mesh.extent();
         let mut common = 0;
         for &joint in &other.joints {
             let Some(&known) = on_node.get(&joints[joint].node) else {

@@ -218,7 +218,7 @@ impl Document {
         let points = centers.points_or_places(rig.mesh());
         numbers::check_vectors(CENTER, &points)?;
         let record = Record::new(options, rig);
-        let extent = rig.mesh().bounds().map_or(0.0, |bounds| bounds.extent());
+        let extent = rig.mesh().extent();
         let same = |a: &Vec<&[Vec3]>, b: &Vec<&[Vec3]>| {
             let mut pairs = a.iter().copied().flatten().zip(b.iter().copied().flatten());
             pairs.all(|(a, b)| a.distance(*b) <= SAME_CENTERS * extent)

@@ -143,7 +143,9 @@ fn largest_difference(skin: &Skin, other: &Skin, palettes: &[Palette]) -> Result
             skin.deform(palette, &mut workspace, output)?;
         }
         let [one, other] = &surfaces;
-        let extent = Bounds::around(one.iter().copied()).map_or(0.0, |bounds| bounds.extent());
+        let extent = Bounds::around(one.iter().copied())
+            .unwrap_or_default()
+            .extent();
         let distances = one
             .iter()
             .zip(other)

@@ -49,7 +49,7 @@ impl Document {
     ) -> Result<HashMap<(usize, usize), usize>, SaveError> {
         let skeleton = rig.skeleton();
         let joints = skeleton.joints();
-        let extent = rig.mesh().bounds().map_or(0.0, |bounds| bounds.extent());
+        let extent = rig.mesh().extent();
         let mut called: HashMap<(usize, usize), usize> = HashMap::new();
         for instance in &self.binding.instances {
             let listed: HashSet<usize> = instance.joint_of_skin.iter().copied().collect();

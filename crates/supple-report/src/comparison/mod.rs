@@ -159,11 +159,7 @@ impl<'a> Comparison<'a> {
 
     /// The size of the character in the world.
     pub fn extent(&self) -> f64 {
-        let bounds = self.asset.rig.mesh().bounds();
-        bounds
-            .map_or(1.0, |bounds| f64::from(bounds.extent()))
-            .max(1e-12)
-            * self.scale
+        f64::from(self.asset.rig.mesh().extent()).max(1e-12) * self.scale
     }
 
     /// Positions as if shown in the units of the bind pose.

@@ -384,7 +384,7 @@ impl Arap {
         }
         let weights = closed_over_seams(mesh, weights)?;
         let weld = weld_bound(mesh.positions(), &weights);
-        let extent = mesh.bounds().map_or(0.0, |bounds| bounds.extent());
+        let extent = mesh.extent();
         let extent = f64::from(extent);
         let surface = RigidSurface::of(mesh, &weld, extent)?;
         let active = vec![true; handles];

@@ -72,7 +72,7 @@ impl LiveCenters {
             None => exact::vertex_sums(&surface, &surface.vertices()),
         };
         Ok(LiveCenters {
-            around: triangles_around(mesh),
+            around: Rows::of_triangles(mesh.vertex_count(), mesh.triangles().iter().copied()),
             surface,
             gridded,
             centers: Centers::of_sums(&sums),
@@ -310,14 +310,6 @@ impl TouchedPairs {
     }
 }
 
-/// The triangles around each vertex.
-fn triangles_around(mesh: &Mesh) -> Rows<u32> {
-    let corners = (0..).zip(mesh.triangles());
-    let corners =
-        corners.flat_map(|(triangle, corners)| corners.map(|vertex| (vertex as usize, triangle)));
-    Rows::of(mesh.vertex_count(), corners)
-}
-
 fn sort_out(list: &mut Vec<u32>) {
     list.sort_unstable();
     list.dedup();
@@ -408,7 +400,7 @@ mod tests {
             };
             for stroke in 0..strokes {
                 let at = random(mesh.vertex_count());
-                let radius = mesh.bounds().unwrap().extent() * 0.01 * (1 + random(8)) as f32;
+                let radius = mesh.extent() * 0.01 * (1 + random(8)) as f32;
                 let by = [0.7, 0.2, -0.3, -2.0][random(4)];
                 let changed = canvas.stroke(mesh, at, radius, random(joints), by);
                 let weights = canvas.weights();
@@ -420,7 +412,7 @@ mod tests {
                 }
                 if stroke % (strokes / 20) == 0 || stroke + 1 == strokes {
                     let baked = Centers::bake(mesh, &weights, &options).unwrap();
-                    let most = 1e-6 * mesh.bounds().unwrap().extent();
+                    let most = 1e-6 * mesh.extent();
                     for vertex in 0..mesh.vertex_count() {
                         match (live.centers().of(vertex), baked.of(vertex)) {
                             (Some(live), Some(baked)) => assert!(live.distance(baked) < most),
@@ -442,7 +434,7 @@ mod tests {
         let mesh = asset.rig.mesh();
         let mut canvas = Canvas::of(asset.rig.weights(), 2);
         let mut live = LiveCenters::new(mesh, asset.rig.weights(), &options).unwrap();
-        let changed = canvas.stroke(mesh, 5, mesh.bounds().unwrap().extent() * 0.3, 1, 0.5);
+        let changed = canvas.stroke(mesh, 5, mesh.extent() * 0.3, 1, 0.5);
         live.update(&canvas.weights(), &changed).unwrap();
         let baked = Centers::bake(mesh, &canvas.weights(), &options).unwrap();
         assert_eq!(*live.centers(), baked);
@@ -455,7 +447,7 @@ mod tests {
         let mesh = asset.rig.mesh();
         let mut canvas = Canvas::of(asset.rig.weights(), 9);
         let mut live = LiveCenters::new(mesh, asset.rig.weights(), &options).unwrap();
-        let changed = canvas.stroke(mesh, 5, mesh.bounds().unwrap().extent() * 0.3, 8, 0.5);
+        let changed = canvas.stroke(mesh, 5, mesh.extent() * 0.3, 8, 0.5);
         live.update(&canvas.weights(), &changed).unwrap();
         let baked = Centers::bake(mesh, &canvas.weights(), &options).unwrap();
         assert_eq!(*live.centers(), baked);
@@ -468,7 +460,7 @@ mod tests {
         let (mesh, weights) = (asset.rig.mesh(), asset.rig.weights());
         let mut canvas = Canvas::of(weights, 2);
         let mut live = LiveCenters::new(mesh, weights, &options).unwrap();
-        let changed = canvas.stroke(mesh, 5, mesh.bounds().unwrap().extent() * 0.3, 1, 0.5);
+        let changed = canvas.stroke(mesh, 5, mesh.extent() * 0.3, 1, 0.5);
         live.update(&canvas.weights(), &[]).unwrap();
         assert_eq!(
             *live.centers(),

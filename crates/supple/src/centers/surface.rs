@@ -31,13 +31,13 @@ pub(super) struct Units {
 
 impl Units {
     fn of(mesh: &Mesh) -> Units {
-        let bounds = mesh.bounds();
+        let bounds = mesh.bounds().unwrap_or_default();
         let areas =
             (0..mesh.triangles().len()).map(|triangle| TriangleCorners::of(mesh, triangle).area);
         let or_one = |size: f64| if size > 0.0 { size } else { 1.0 };
         Units {
-            middle: bounds.map_or(DVec3::ZERO, |bounds| bounds.center().as_dvec3()),
-            extent: or_one(bounds.map_or(0.0, |bounds| f64::from(bounds.extent()))),
+            middle: bounds.center().as_dvec3(),
+            extent: or_one(f64::from(bounds.extent())),
             area: or_one(areas.sum()),
         }
     }

@@ -72,10 +72,10 @@ pub(super) struct BakedFrame {
 
 impl BakedFrame {
     pub(super) fn of(rig: &Rig) -> BakedFrame {
-        let bounds = rig.mesh().bounds();
-        let extent = bounds.map_or(0.0, |bounds| bounds.extent());
+        let bounds = rig.mesh().bounds().unwrap_or_default();
+        let extent = bounds.extent();
         BakedFrame {
-            middle: bounds.map_or(Vec3::ZERO, |bounds| bounds.center()),
+            middle: bounds.center(),
             extent: if extent > 0.0 { extent } else { 1.0 },
         }
     }

@@ -46,10 +46,9 @@ pub(super) struct IntrinsicSkin {
 
 impl IntrinsicSkin {
     pub(super) fn bake(rig: &Rig, options: &DualQuaternionIntrinsic) -> IntrinsicSkin {
-        let bounds = rig.mesh().bounds();
         IntrinsicSkin {
             options: *options,
-            extent: bounds.map_or(0.0, |bounds| f64::from(bounds.extent())),
+            extent: f64::from(rig.mesh().extent()),
         }
     }
 }

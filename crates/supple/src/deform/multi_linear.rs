@@ -11,40 +11,17 @@ use super::direct::{BakedStreams, Direct, FieldKey, Fields, OneByOne, OutsideVal
 use super::error::DeformError;
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
+use crate::surface::Rows;
 use crate::transform::{Affine, linear_blend};
 use glam::{Vec3, Vec4};
-use std::ops::Range;
 
 /// `N` numbers for every influence of every vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MultiWeights<const N: usize> {
-    rows: Rows,
+    /// The joints of each vertex.
+    joints: Rows<u16>,
+    /// Parallel to the joints.
     values: Vec<[f32; N]>,
-}
-
-/// The joints of each vertex.
-#[derive(Clone, Debug, PartialEq)]
-struct Rows {
-    /// The start of each vertex's influences, and the end of the last.
-    starts: Vec<u32>,
-    joints: Vec<u16>,
-}
-
-impl Rows {
-    fn of(&self, vertex: usize) -> Range<usize> {
-        self.starts[vertex] as usize..self.starts[vertex + 1] as usize
-    }
-
-    fn joints(&self, vertex: usize) -> &[u16] {
-        &self.joints[self.of(vertex)]
-    }
-
-    /// The vertex that an influence belongs to.
-    fn vertex_of(&self, influence: usize) -> usize {
-        self.starts
-            .partition_point(|&start| start as usize <= influence)
-            - 1
-    }
 }
 
 /// Weights of animation space: the vertex `y_j` of each joint, with its share as the fourth number.
@@ -58,10 +35,7 @@ pub type MatrixWeights = MultiWeights<12>;
 impl<const N: usize> Default for MultiWeights<N> {
     fn default() -> MultiWeights<N> {
         MultiWeights {
-            rows: Rows {
-                starts: vec![0],
-                joints: Vec::new(),
-            },
+            joints: Rows::default(),
             values: Vec::new(),
         }
     }
@@ -71,16 +45,17 @@ impl<const N: usize> MultiWeights<N> {
     /// Adds the next vertex: its joints, and the numbers of each. A vertex without joints stays at
     /// the origin.
     pub fn push(&mut self, influences: impl IntoIterator<Item = (u16, [f32; N])>) {
-        for (joint, values) in influences {
-            self.rows.joints.push(joint);
-            self.values.push(values);
-        }
-        self.rows.starts.push(self.rows.joints.len() as u32);
+        let values = &mut self.values;
+        self.joints
+            .push_row(influences.into_iter().map(|(joint, own)| {
+                values.push(own);
+                joint
+            }));
     }
 
     /// The number of vertices.
     pub fn vertex_count(&self) -> usize {
-        self.rows.starts.len() - 1
+        self.joints.len()
     }
 
     /// The influences of a vertex.
@@ -89,8 +64,8 @@ impl<const N: usize> MultiWeights<N> {
     ///
     /// If there is no such vertex, as indexing a slice does.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = (u16, [f32; N])> + '_ {
-        let joints = self.rows.joints(vertex).iter().copied();
-        joints.zip(self.values[self.rows.of(vertex)].iter().copied())
+        let joints = self.joints.row(vertex).iter().copied();
+        joints.zip(self.values[self.joints.range(vertex)].iter().copied())
     }
 
     /// Computes the numbers of every influence of a rig from its vertex and weight.
@@ -116,8 +91,8 @@ impl<const N: usize> MultiWeights<N> {
         }
         let joints = rig.skeleton().joints().len();
         if let Some(&joint) = self
-            .rows
             .joints
+            .values()
             .iter()
             .max()
             .filter(|&&joint| usize::from(joint) >= joints)
@@ -136,7 +111,7 @@ impl<const N: usize> MultiWeights<N> {
             None => Ok(()),
             Some(influence) => Err(DeformError::NotFinite {
                 what: "weights",
-                vertex: self.rows.vertex_of(influence),
+                vertex: self.joints.row_of(influence),
             }),
         }
     }
@@ -160,7 +135,7 @@ impl MatrixWeights {
 /// position.
 #[derive(Clone, Debug)]
 pub(super) struct AnimationSpaceSkin {
-    rows: Rows,
+    joints: Rows<u16>,
     /// The fourth numbers of each influence.
     shares: Vec<f32>,
     /// `y_j − y_j4 v`, three numbers per influence: the offset of the joint's own rest position
@@ -184,7 +159,7 @@ impl AnimationSpaceSkin {
         Ok(AnimationSpaceSkin {
             shares: weights.values.iter().map(|values| values[3]).collect(),
             offsets,
-            rows: weights.rows.clone(),
+            joints: weights.joints.clone(),
         })
     }
 }
@@ -204,7 +179,7 @@ impl Direct for AnimationSpaceSkin {
     }
 
     fn fields(&self, vertex: usize) -> Fields<'_> {
-        let row = self.rows.of(vertex);
+        let row = self.joints.range(vertex);
         Fields {
             weights: &self.shares[row.clone()],
             extras: &self.offsets[row.start * 3..row.end * 3],
@@ -220,7 +195,7 @@ impl Direct for AnimationSpaceSkin {
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        let joints = self.rows.joints(vertex);
+        let joints = self.joints.row(vertex);
         let key = |kind, &joint: &u16| FieldKey {
             kind,
             owner: u32::from(joint),
@@ -234,7 +209,7 @@ impl Direct for AnimationSpaceSkin {
     }
 
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
-        let joints = self.rows.joints(vertex);
+        let joints = self.joints.row(vertex);
         let mut frame = linear_blend(joints, fields.weights, posed);
         for (&joint, offset) in joints.iter().zip(fields.extras.chunks_exact(3)) {
             let offset = posed[usize::from(joint)].transform_vector(Vec3::from_slice(offset));
@@ -249,7 +224,7 @@ impl Direct for AnimationSpaceSkin {
 impl BakedStreams for AnimationSpaceSkin {
     fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         let Fields { weights, extras } = self.fields(vertex);
-        stream.push_row((self.rows.joints(vertex), weights));
+        stream.push_row((self.joints.row(vertex), weights));
         stream.influence_numbers.extend(extras);
     }
 }
@@ -300,7 +275,7 @@ impl Direct for MultiWeightSkin {
     fn fields(&self, vertex: usize) -> Fields<'_> {
         Fields {
             weights: &[],
-            extras: self.weights.values[self.weights.rows.of(vertex)].as_flattened(),
+            extras: self.weights.values[self.weights.joints.range(vertex)].as_flattened(),
         }
     }
 
@@ -309,7 +284,7 @@ impl Direct for MultiWeightSkin {
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        let joints = self.weights.rows.joints(vertex);
+        let joints = self.weights.joints.row(vertex);
         keys.extend(joints.iter().flat_map(|&joint| {
             (0..12).map(move |kind| FieldKey {
                 kind,
@@ -320,7 +295,7 @@ impl Direct for MultiWeightSkin {
     }
 
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
-        let joints = self.weights.rows.joints(vertex);
+        let joints = self.weights.joints.row(vertex);
         let mut frame = Affine::ZERO;
         for (&joint, weights) in joints.iter().zip(fields.extras.chunks_exact(12)) {
             let map = &posed[usize::from(joint)];

@@ -7,16 +7,16 @@
 //! surface, which gradient normals need.
 
 use super::direct::{FieldKey, OutsideValue};
+use crate::surface::Rows;
 use crate::transform::Affine;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::iter::once;
 
 /// The hat functions at each point: its own and those of its neighbours.
 #[derive(Debug)]
 pub(super) struct NeighbourBlend {
-    /// Where the functions of each point start, and where those of the last point end.
-    starts: Vec<u32>,
     /// The point of each function: the point itself first, then its neighbours.
-    owners: Vec<u32>,
+    owners: Rows<u32>,
     values: Vec<f32>,
 }
 
@@ -25,35 +25,25 @@ const HAT: u16 = 1;
 
 impl NeighbourBlend {
     pub(super) fn of<'a>(points: usize, neighbours: impl Fn(usize) -> &'a [u32]) -> NeighbourBlend {
-        let (mut owners, mut values, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+        let (mut owners, mut values) = (Rows::default(), Vec::new());
         for point in 0..points {
-            owners.push(point as u32);
+            let others = neighbours(point).iter().copied();
+            owners.push_row(once(point as u32).chain(others));
             values.push(1.0);
-            owners.extend_from_slice(neighbours(point));
-            values.resize(owners.len(), 0.0);
-            starts.push(owners.len() as u32);
+            values.resize(owners.values().len(), 0.0);
         }
-        NeighbourBlend {
-            starts,
-            owners,
-            values,
-        }
-    }
-
-    #[inline]
-    fn range(&self, point: usize) -> std::ops::Range<usize> {
-        self.starts[point] as usize..self.starts[point + 1] as usize
+        NeighbourBlend { owners, values }
     }
 
     /// The values of the hat functions at a point.
     #[inline]
     pub(super) fn values(&self, point: usize) -> &[f32] {
-        &self.values[self.range(point)]
+        &self.values[self.owners.range(point)]
     }
 
     /// The keys of the hat functions at a point.
     pub(super) fn keys(&self, point: usize, keys: &mut Vec<FieldKey>) {
-        let owners = self.owners[self.range(point)].iter();
+        let owners = self.owners.row(point).iter();
         keys.extend(owners.map(|&owner| FieldKey {
             kind: HAT,
             owner,
@@ -68,7 +58,7 @@ impl NeighbourBlend {
             return frames[point];
         };
         let mut frame = Affine::ZERO.add_scaled(&frames[point], *first);
-        let neighbours = &self.owners[self.range(point)][1..];
+        let neighbours = &self.owners.row(point)[1..];
         for (&neighbour, &share) in neighbours.iter().zip(others) {
             if share != 0.0 {
                 frame = frame.add_scaled(&frames[neighbour as usize], share);

@@ -3,10 +3,10 @@
 use super::direct::{Direct, FieldKey, OutsideValue};
 use super::output::Output;
 use crate::exec;
-use crate::mesh::Mesh;
+use crate::mesh::{Bounds, Mesh};
 use crate::normals::SmoothGroups;
 use crate::rig::Rig;
-use crate::surface::Weld;
+use crate::surface::{Rows, Weld};
 use crate::transform::Affine;
 use crate::weights::weld_bound;
 use glam::{DVec3, Vec3};
@@ -115,12 +115,10 @@ pub(super) fn recompute_normals(
 /// The gradients of all fields of every vertex over the rest surface.
 #[derive(Clone, Debug)]
 pub(super) struct FieldGradients {
-    row_starts: Vec<u32>,
-    gradients: Vec<Vec3>,
+    gradients: Rows<Vec3>,
     heaviest: Vec<u16>,
-    /// The middle of the rest surface, and its size.
-    middle: Vec3,
-    extent: f32,
+    /// The box around the rest surface.
+    bounds: Bounds,
 }
 
 /// A surface farther from the origin than this many times its size is moved near the origin before
@@ -130,7 +128,7 @@ const FAR: f32 = 8.0;
 impl FieldGradients {
     #[inline]
     pub(super) fn of_vertex(&self, vertex: usize) -> &[Vec3] {
-        &self.gradients[self.row_starts[vertex] as usize..self.row_starts[vertex + 1] as usize]
+        self.gradients.row(vertex)
     }
 
     #[inline]
@@ -145,8 +143,8 @@ impl FieldGradients {
         let Some(map) = joint.and_then(|joint| palette.get(joint)) else {
             return Vec3::ZERO;
         };
-        let place = map.transform_point(self.middle);
-        if place.is_finite() && place.abs().max_element() > FAR * self.extent {
+        let place = map.transform_point(self.bounds.center());
+        if place.is_finite() && place.abs().max_element() > FAR * self.bounds.extent() {
             place
         } else {
             Vec3::ZERO
@@ -164,7 +162,7 @@ impl FieldGradients {
         let surface = WeldedFields {
             method,
             mesh,
-            around: triangles_around(mesh, &weld),
+            around: Rows::of_triangles(weld.point_count(), weld.triangles(mesh.triangles())),
             slopes: hat_slopes_of(mesh),
             weld: &weld,
         };
@@ -185,22 +183,17 @@ impl FieldGradients {
             vertices.map(row).collect::<Vec<_>>()
         });
         let rows: Vec<Vec<DVec3>> = chunks.into_iter().flatten().collect();
-        let mut row_starts = vec![0];
-        let mut gradients = Vec::new();
+        let mut gradients = Rows::default();
         for &vertex in &original {
-            gradients.extend(rows[vertex].iter().map(|gradient| gradient.as_vec3()));
-            row_starts.push(gradients.len() as u32);
+            gradients.push_row(rows[vertex].iter().map(|gradient| gradient.as_vec3()));
         }
         let weights = rig.weights();
-        let bounds = mesh.bounds();
         FieldGradients {
-            row_starts,
             gradients,
             heaviest: (0..mesh.vertex_count())
                 .map(|vertex| weights.row(vertex).0[0])
                 .collect(),
-            middle: bounds.map_or(Vec3::ZERO, |bounds| bounds.center()),
-            extent: bounds.map_or(0.0, |bounds| bounds.extent()),
+            bounds: mesh.bounds().unwrap_or_default(),
         }
     }
 }
@@ -211,7 +204,7 @@ struct WeldedFields<'a, M> {
     mesh: &'a Mesh,
     weld: &'a Weld,
     /// The triangles around each point.
-    around: Vec<Vec<u32>>,
+    around: Rows<u32>,
     /// The gradients of each triangle's hat functions.
     slopes: Vec<[DVec3; 3]>,
 }
@@ -234,7 +227,7 @@ impl<M: Direct> WeldedFields<'_, M> {
         let mut area = 0.0;
         let mut keys = Vec::new();
         let mut there = Vec::new();
-        for &triangle in &self.around[point] {
+        for &triangle in self.around.row(point) {
             let triangle = triangle as usize;
             let slopes = &self.slopes[triangle];
             // Twice the area, since the slope of a hat function is one over its height.
@@ -285,16 +278,6 @@ impl<M: Direct> WeldedFields<'_, M> {
         }
         sums
     }
-}
-
-fn triangles_around(mesh: &Mesh, weld: &Weld) -> Vec<Vec<u32>> {
-    let mut around: Vec<Vec<u32>> = vec![Vec::new(); weld.point_count()];
-    for (triangle, corners) in mesh.triangles().iter().enumerate() {
-        for &corner in corners {
-            around[weld.point_of(corner as usize)].push(triangle as u32);
-        }
-    }
-    around
 }
 
 fn values(method: &impl Direct, vertex: usize) -> Vec<f64> {

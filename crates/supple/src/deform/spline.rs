@@ -23,6 +23,7 @@ use crate::exec;
 use crate::rig::Rig;
 use crate::rotation::swing_and_twist;
 use crate::skeleton::{BindBone, same_place};
+use crate::surface::Rows;
 use crate::transform::Affine;
 use crate::weights::Weights;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -38,11 +39,9 @@ pub(super) struct SplineSkin {
     chain_of_joint: Vec<u32>,
     /// The index of each joint in its chain.
     place_in_chain: Vec<u32>,
-    /// The start of each vertex's bindings, and the end of the last.
-    starts: Vec<u32>,
-    /// The chain of each binding.
-    bound_to: Vec<u32>,
-    /// The parameter on that chain.
+    /// The chains that each vertex is bound to.
+    bound_to: Rows<u32>,
+    /// The parameters on these chains.
     places: Vec<f32>,
 }
 
@@ -154,8 +153,7 @@ impl SplineSkin {
             chains,
             chain_of_joint,
             place_in_chain,
-            starts: vec![0],
-            bound_to: Vec::new(),
+            bound_to: Rows::default(),
             places: Vec::new(),
         };
         let positions = rig.mesh().positions();
@@ -164,11 +162,10 @@ impl SplineSkin {
             vertices.map(bind).collect::<Vec<_>>()
         });
         for binding in bindings.into_iter().flatten() {
-            for (chain, place) in binding {
-                skin.bound_to.push(chain);
-                skin.places.push(place as f32);
-            }
-            skin.starts.push(skin.bound_to.len() as u32);
+            skin.places
+                .extend(binding.iter().map(|&(_, place)| place as f32));
+            skin.bound_to
+                .push_row(binding.into_iter().map(|(chain, _)| chain));
         }
         skin
     }
@@ -196,10 +193,6 @@ impl SplineSkin {
             (index, place)
         };
         chains.into_iter().map(place_on).collect()
-    }
-
-    fn row(&self, vertex: usize) -> std::ops::Range<usize> {
-        self.starts[vertex] as usize..self.starts[vertex + 1] as usize
     }
 }
 
@@ -484,21 +477,17 @@ impl Direct for SplineSkin {
     fn fields(&self, vertex: usize) -> Fields<'_> {
         Fields {
             weights: self.weights.row(vertex).1,
-            extras: &self.places[self.row(vertex)],
+            extras: &self.places[self.bound_to.range(vertex)],
         }
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
         FieldKey::of_weights(&self.weights, vertex, keys);
-        keys.extend(
-            self.bound_to[self.row(vertex)]
-                .iter()
-                .map(|&chain| FieldKey {
-                    kind: PLACE,
-                    owner: chain,
-                    outside: OutsideValue::Unknown,
-                }),
-        );
+        keys.extend(self.bound_to.row(vertex).iter().map(|&chain| FieldKey {
+            kind: PLACE,
+            owner: chain,
+            outside: OutsideValue::Unknown,
+        }));
     }
 
     fn lanes(&self) -> Option<&OneByOne> {
@@ -515,7 +504,7 @@ impl Direct for SplineSkin {
             }),
         };
         let mut blend = Affine::ZERO;
-        for (&chain, &place) in self.bound_to[self.row(vertex)].iter().zip(fields.extras) {
+        for (&chain, &place) in self.bound_to.row(vertex).iter().zip(fields.extras) {
             let on_chain = |joint: &u16| self.chain_of_joint[usize::from(*joint)] == chain;
             let weight: f32 = influences()
                 .filter(|(joint, _)| on_chain(joint))

@@ -20,6 +20,7 @@ use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
 use crate::rotation::{rotation_about, swing_and_twist};
 use crate::skeleton::same_place;
+use crate::surface::Rows;
 use crate::transform::Affine;
 use glam::{DQuat, DVec3, Vec3};
 
@@ -27,9 +28,9 @@ use glam::{DQuat, DVec3, Vec3};
 #[derive(Clone, Debug)]
 pub(super) struct StretchTwistSkin {
     bones: Vec<Bone>,
-    joints: Vec<u16>,
-    /// The start of each vertex's endpoint weights, and the end of the last.
-    starts: Vec<u32>,
+    /// The joints of each vertex.
+    joints: Rows<u16>,
+    /// Parallel to the joints.
     endpoint_weights: Vec<f32>,
 }
 
@@ -79,21 +80,19 @@ impl StretchTwistSkin {
             }
         }
         let (weights, positions) = (rig.weights(), rig.mesh().positions());
-        let mut starts = vec![0];
-        let (mut joints, mut projected) = (Vec::new(), Vec::new());
+        let (mut joints, mut projected) = (Rows::default(), Vec::new());
         for (vertex, position) in positions.iter().enumerate() {
-            for &joint in weights.row(vertex).0 {
-                joints.push(joint);
-                projected.push(bones[usize::from(joint)].projection(position.as_dvec3()));
-            }
-            starts.push(joints.len() as u32);
+            let row = weights.row(vertex).0.iter().copied();
+            let bones = row.clone().map(|joint| &bones[usize::from(joint)]);
+            projected.extend(bones.map(|bone| bone.projection(position.as_dvec3())));
+            joints.push_row(row);
         }
         let endpoint_weights = stored.map_or(projected, <[f32]>::to_vec);
-        if endpoint_weights.len() != joints.len() {
+        if endpoint_weights.len() != joints.values().len() {
             return Err(DeformError::SizeMismatch {
                 what: "endpoint weights",
                 found: endpoint_weights.len(),
-                expected: joints.len(),
+                expected: joints.values().len(),
             });
         }
         if let Some(bad) = endpoint_weights
@@ -102,19 +101,14 @@ impl StretchTwistSkin {
         {
             return Err(DeformError::NotFinite {
                 what: "endpoint weight",
-                vertex: starts.partition_point(|&start| start as usize <= bad) - 1,
+                vertex: joints.row_of(bad),
             });
         }
         Ok(StretchTwistSkin {
             bones,
             joints,
-            starts,
             endpoint_weights,
         })
-    }
-
-    fn row(&self, vertex: usize) -> std::ops::Range<usize> {
-        self.starts[vertex] as usize..self.starts[vertex + 1] as usize
     }
 }
 
@@ -203,11 +197,11 @@ impl BlendsMotions for StretchTwistSkin {
     }
 
     fn extras(&self, vertex: usize) -> &[f32] {
-        &self.endpoint_weights[self.row(vertex)]
+        &self.endpoint_weights[self.joints.range(vertex)]
     }
 
     fn extra_keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        keys.extend(self.joints[self.row(vertex)].iter().map(|&joint| FieldKey {
+        keys.extend(self.joints.row(vertex).iter().map(|&joint| FieldKey {
             kind: ENDPOINT,
             owner: u32::from(joint),
             outside: OutsideValue::Unknown,

@@ -84,8 +84,7 @@ impl Editor {
         let Some(symmetry) = self.symmetry(mirror)? else {
             return self.change(weights, []);
         };
-        let bounds = self.mesh.bounds();
-        let extent = bounds.map_or(0.0, |bounds| f64::from(bounds.extent()));
+        let extent = f64::from(self.mesh.extent());
         let looks = Looks {
             source: mirror.source,
             spans: self.pieces_over(&symmetry),

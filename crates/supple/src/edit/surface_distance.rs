@@ -46,12 +46,8 @@ impl Fans {
     pub(super) fn of(mesh: &Mesh, weld: &Weld) -> Fans {
         let places = weld.places(mesh.positions());
         let triangles: Vec<[u32; 3]> = weld.triangles(mesh.triangles()).collect();
-        let corners = (0..).zip(&triangles);
-        let corners =
-            corners.flat_map(|(triangle, corners)| corners.map(|point| (point as usize, triangle)));
-        let around = Rows::of(places.len(), corners);
         Fans {
-            around,
+            around: Rows::of_triangles(places.len(), triangles.iter().copied()),
             places,
             triangles,
         }

@@ -52,7 +52,7 @@ impl TimeSmoothness {
     pub fn add(&mut self, positions: &[Vec3]) {
         if self.frames == 0 {
             let bounds = Bounds::around(positions.iter().copied());
-            self.extent = bounds.map_or(0.0, |bounds| f64::from(bounds.extent()));
+            self.extent = f64::from(bounds.unwrap_or_default().extent());
         }
         let mut frame = if self.recent.len() == 4 {
             self.recent.pop_front().unwrap_or_default()

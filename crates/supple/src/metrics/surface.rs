@@ -50,7 +50,7 @@ impl MeasuredSurface {
             areas,
             edges: edges.iter().map(|edge| edge.ends.map(to_index)).collect(),
             edge_weights: edges.iter().map(|edge| edge.weight).collect(),
-            extent: mesh.bounds().map_or(0.0, |box_| f64::from(box_.extent())),
+            extent: f64::from(mesh.extent()),
         }
     }
 

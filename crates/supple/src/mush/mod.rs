@@ -293,7 +293,6 @@ impl Mush {
                 problem,
             })
         };
-        let starts = weights.row_starts();
         if parts.len() != weights.influence_count() {
             return wrong("parts", vertices, "are not as many as its joints");
         }
@@ -302,7 +301,7 @@ impl Mush {
             if !center.is_finite() {
                 return wrong("center", vertex, "is not finite");
             }
-            let row = &mut parts[starts[vertex] as usize..starts[vertex + 1] as usize];
+            let row = &mut parts[weights.range(vertex)];
             for part in &*row {
                 let numbers = [part.rotation_weight].into_iter();
                 let mut numbers = numbers.chain(part.lever.to_array()).chain(part.moments);
@@ -345,8 +344,7 @@ impl Mush {
     /// Panics if there is no such vertex, as indexing a slice does.
     #[inline]
     pub fn parts(&self, vertex: usize) -> &[PatchPart] {
-        let starts = self.weights.row_starts();
-        &self.parts[starts[vertex] as usize..starts[vertex + 1] as usize]
+        &self.parts[self.weights.range(vertex)]
     }
 }
 
@@ -414,7 +412,7 @@ impl MushSurface {
         );
         let connections = pieces::connect(&mut edges, heaviest);
         let laplacian = edges.into_laplacian();
-        let extent = mesh.bounds().map_or(0.0, |bounds| bounds.extent());
+        let extent = mesh.extent();
         let mut surface = MushSurface {
             weld,
             laplacian,

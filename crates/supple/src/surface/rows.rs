@@ -52,7 +52,50 @@ impl<T: Copy + Default> Rows<T> {
     }
 }
 
+impl Rows<u32> {
+    /// Lists for each point the triangles around it, in rising order; a triangle with several
+    /// corners there comes as often.
+    pub(crate) fn of_triangles(
+        count: usize,
+        triangles: impl Iterator<Item = [u32; 3]> + Clone,
+    ) -> Rows<u32> {
+        let numbered = (0..).zip(triangles);
+        let corners =
+            numbered.flat_map(|(triangle, corners)| corners.map(|at| (at as usize, triangle)));
+        Rows::of(count, corners)
+    }
+}
+
 impl<T> Rows<T> {
+    /// No rows, with room for some.
+    pub(crate) fn with_capacity(rows: usize, values: usize) -> Rows<T> {
+        let mut starts = Vec::with_capacity(rows + 1);
+        starts.push(0);
+        Rows {
+            starts,
+            values: Vec::with_capacity(values),
+        }
+    }
+
+    /// Appends a row.
+    pub(crate) fn push_row(&mut self, row: impl IntoIterator<Item = T>) {
+        self.values.extend(row);
+        self.starts.push(self.values.len() as u32);
+    }
+
+    /// Appends some rows of another list.
+    pub(crate) fn append_rows(&mut self, from: &Rows<T>, rows: Range<usize>)
+    where
+        T: Copy,
+    {
+        let values = from.range_of(rows.clone());
+        let shift = (self.values.len() as u32).wrapping_sub(values.start as u32);
+        let ends = &from.starts[rows.start + 1..=rows.end];
+        self.starts
+            .extend(ends.iter().map(|end| end.wrapping_add(shift)));
+        self.values.extend_from_slice(&from.values[values]);
+    }
+
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
@@ -62,6 +105,18 @@ impl<T> Rows<T> {
     #[inline]
     pub(crate) fn range(&self, row: usize) -> Range<usize> {
         self.starts[row] as usize..self.starts[row + 1] as usize
+    }
+
+    /// The indices of the values of several rows.
+    pub(crate) fn range_of(&self, rows: Range<usize>) -> Range<usize> {
+        self.starts[rows.start] as usize..self.starts[rows.end] as usize
+    }
+
+    /// The row of the value with this index among all values.
+    pub(crate) fn row_of(&self, value: usize) -> usize {
+        self.starts
+            .partition_point(|&start| start as usize <= value)
+            - 1
     }
 
     /// The values of a row.
@@ -107,6 +162,21 @@ mod tests {
         assert!(rows.iter().eq(expected));
         assert_eq!(rows.range(2), 1..4);
         assert_eq!(Rows::<char>::default().len(), 0);
+    }
+
+    #[test]
+    fn rows_are_appended_one_by_one_and_from_others() {
+        let mut rows = Rows::with_capacity(3, 4);
+        rows.push_row([1, 2]);
+        rows.push_row([]);
+        rows.push_row([3]);
+        let mut picked = Rows::default();
+        picked.push_row([7]);
+        picked.append_rows(&rows, 1..3);
+        picked.append_rows(&rows, 0..1);
+        let expected: [&[i32]; 4] = [&[7], &[], &[3], &[1, 2]];
+        assert!(picked.iter().eq(expected));
+        assert_eq!([0, 1, 2, 3].map(|value| picked.row_of(value)), [0, 2, 3, 3]);
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Places {
         let weld = weld_positions(mesh.positions());
         let points = weld.places(mesh.positions());
         let bounds = mesh.surface_bounds();
-        let extent = bounds.map_or(0.0, |bounds| f64::from(bounds.extent()));
+        let extent = f64::from(bounds.unwrap_or_default().extent());
         let heads: Vec<DVec3> = bones.iter().map(|bone| bone.head).collect();
         let named = names::partners(names);
         Places {

@@ -7,6 +7,7 @@ pub(crate) use seams::weld_seams;
 pub(crate) use seams::{closed_over_seams, weld_bound};
 
 use crate::merging::merge_by_key;
+use crate::surface::Rows;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -22,23 +23,11 @@ const GRID: f64 = (1u32 << 24) as f64;
 ///
 /// Influences of a vertex are sorted by falling weight, ties by joint index. Every weight is
 /// positive, their sum is exactly one, and every vertex has at least one influence.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Weights {
-    /// The start of each vertex's row, and the end of the last.
-    row_starts: Vec<u32>,
-    joints: Vec<u16>,
+    joints: Rows<u16>,
+    /// Parallel to the joints.
     values: Vec<f32>,
-}
-
-impl Default for Weights {
-    /// Weights of no vertices.
-    fn default() -> Weights {
-        Weights {
-            row_starts: vec![0],
-            joints: Vec::new(),
-            values: Vec::new(),
-        }
-    }
 }
 
 /// A joint with its weight on a vertex.
@@ -129,11 +118,7 @@ impl WeightsBuilder {
             return Err(WeightsError::TooManyJoints(joint_count));
         }
         Ok(WeightsBuilder {
-            weights: Weights {
-                row_starts: vec![0],
-                joints: Vec::new(),
-                values: Vec::new(),
-            },
+            weights: Weights::default(),
             report: WeightsReport::default(),
             joint_count,
             row: Vec::new(),
@@ -246,13 +231,13 @@ impl WeightsBuilder {
         let mut steps = in_steps(&self.row, shared);
         steps.extend(kept);
         steps.sort_by_key(|&(joint, step)| (-step, joint));
-        for (joint, step) in steps.into_iter().filter(|&(_, step)| step > 0) {
-            self.weights.joints.push(joint);
-            self.weights.values.push((step as f64 / GRID) as f32);
+        steps.retain(|&(_, step)| step > 0);
+        let count = self.weights.values.len() + steps.len();
+        if u32::try_from(count).is_err() {
+            return Err(WeightsError::TooManyInfluences(count));
         }
-        let end = self.weights.joints.len();
-        let end = u32::try_from(end).map_err(|_| WeightsError::TooManyInfluences(end))?;
-        self.weights.row_starts.push(end);
+        self.weights
+            .push_row(&steps, |step| (step as f64 / GRID) as f32);
         Ok(())
     }
 
@@ -292,30 +277,37 @@ impl Weights {
     /// be dropped.
     #[must_use]
     pub fn in_16_bits(&self) -> Weights {
-        let mut short = Weights {
-            row_starts: vec![0],
-            joints: Vec::with_capacity(self.joints.len()),
-            values: Vec::with_capacity(self.values.len()),
-        };
+        let mut short = self.none_of_as_many();
         let mut row = Vec::new();
         for vertex in 0..self.vertex_count() {
             let (joints, values) = self.row(vertex);
             let weights = values.iter().map(|&weight| f64::from(weight));
             row.clear();
             row.extend(joints.iter().copied().zip(weights));
-            let steps = in_steps(&row, 1 << 15);
-            for (joint, step) in steps.into_iter().filter(|&(_, step)| step > 0) {
-                short.joints.push(joint);
-                short.values.push(step as f32 * Weights::SHORT_STEP);
-            }
-            short.row_starts.push(short.joints.len() as u32);
+            let mut steps = in_steps(&row, 1 << 15);
+            steps.retain(|&(_, step)| step > 0);
+            short.push_row(&steps, |step| step as f32 * Weights::SHORT_STEP);
         }
         short
     }
 
+    fn push_row(&mut self, steps: &[(u16, i64)], weight: impl Fn(i64) -> f32) {
+        self.joints.push_row(steps.iter().map(|&(joint, _)| joint));
+        self.values
+            .extend(steps.iter().map(|&(_, step)| weight(step)));
+    }
+
+    /// Weights of no vertices, with room for as many as here.
+    fn none_of_as_many(&self) -> Weights {
+        Weights {
+            joints: Rows::with_capacity(self.vertex_count(), self.values.len()),
+            values: Vec::with_capacity(self.values.len()),
+        }
+    }
+
     /// The number of vertices.
     pub fn vertex_count(&self) -> usize {
-        self.row_starts.len() - 1
+        self.joints.len()
     }
 
     /// The influences of a vertex, heaviest first.
@@ -353,8 +345,13 @@ impl Weights {
     /// If there is no such vertex, as indexing a slice does.
     #[inline]
     pub fn row(&self, vertex: usize) -> (&[u16], &[f32]) {
-        let row = self.row_starts[vertex] as usize..self.row_starts[vertex + 1] as usize;
-        (&self.joints[row.clone()], &self.values[row])
+        (self.joints.row(vertex), &self.values[self.range(vertex)])
+    }
+
+    /// The indices of a vertex's influences among all, for arrays parallel to them.
+    #[inline]
+    pub(crate) fn range(&self, vertex: usize) -> Range<usize> {
+        self.joints.range(vertex)
     }
 
     /// These weights with some rows replaced by those of other weights; the vertices are in rising
@@ -371,11 +368,7 @@ impl Weights {
         others: &Weights,
         rows: impl IntoIterator<Item = (u32, usize)>,
     ) -> Weights {
-        let mut weights = Weights {
-            row_starts: Vec::with_capacity(self.row_starts.len()),
-            joints: Vec::with_capacity(self.joints.len()),
-            values: Vec::with_capacity(self.values.len()),
-        };
+        let mut weights = self.none_of_as_many();
         let mut next = 0;
         for (vertex, row) in rows {
             weights.append_rows(self, next..vertex as usize);
@@ -383,30 +376,24 @@ impl Weights {
             next = vertex as usize + 1;
         }
         weights.append_rows(self, next..self.vertex_count());
-        weights.row_starts.push(weights.joints.len() as u32);
         weights
     }
 
-    /// Appends a range of rows; the start of the row after it is not appended.
     fn append_rows(&mut self, from: &Weights, vertices: Range<usize>) {
-        let starts = &from.row_starts[vertices.start..=vertices.end];
-        let (first, last) = (starts[0], starts[starts.len() - 1]);
-        let shift = (self.joints.len() as u32).wrapping_sub(first);
-        let rows = starts[..starts.len() - 1].iter();
-        self.row_starts
-            .extend(rows.map(|start| start.wrapping_add(shift)));
-        self.joints
-            .extend_from_slice(&from.joints[first as usize..last as usize]);
-        self.values
-            .extend_from_slice(&from.values[first as usize..last as usize]);
+        let values = from.joints.range_of(vertices.clone());
+        self.joints.append_rows(&from.joints, vertices);
+        self.values.extend_from_slice(&from.values[values]);
     }
 
     /// Binds each vertex to its heaviest joint alone.
     pub fn heaviest_only(&self) -> Weights {
         let vertices = self.vertex_count();
+        let mut joints = Rows::with_capacity(vertices, vertices);
+        for row in self.joints.iter() {
+            joints.push_row([row[0]]);
+        }
         Weights {
-            row_starts: (0..=vertices as u32).collect(),
-            joints: (0..vertices).map(|vertex| self.row(vertex).0[0]).collect(),
+            joints,
             values: vec![1.0; vertices],
         }
     }
@@ -415,11 +402,7 @@ impl Weights {
     /// zero as it approaches the heaviest dropped one, so that no crease appears.
     pub fn limited(&self, most: usize) -> Weights {
         let mut limited = WeightsBuilder {
-            weights: Weights {
-                row_starts: vec![0],
-                joints: Vec::new(),
-                values: Vec::new(),
-            },
+            weights: Weights::default(),
             report: WeightsReport::default(),
             joint_count: 1 << 16,
             row: Vec::new(),
@@ -437,38 +420,27 @@ impl Weights {
 
     /// Some of these rows.
     pub(crate) fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Weights {
-        let mut weights = Weights {
-            row_starts: Vec::new(),
-            joints: Vec::new(),
-            values: Vec::new(),
-        };
+        let mut weights = Weights::default();
         for row in rows {
             weights.append_rows(self, row..row + 1);
         }
-        weights.row_starts.push(weights.joints.len() as u32);
         weights
-    }
-
-    /// The start of each vertex's influences among all, and the end of the last.
-    pub(crate) fn row_starts(&self) -> &[u32] {
-        &self.row_starts
     }
 
     /// The largest number of influences at any vertex.
     pub fn max_influences(&self) -> usize {
-        let starts = &self.row_starts;
-        let counts = starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-        counts.max().unwrap_or(0)
+        self.joints.iter().map(<[u16]>::len).max().unwrap_or(0)
     }
 
     /// The total number of influences.
     pub fn influence_count(&self) -> usize {
-        self.joints.len()
+        self.values.len()
     }
 
     /// The highest joint index in use.
     pub fn max_joint(&self) -> Option<usize> {
-        self.joints.iter().max().map(|&joint| usize::from(joint))
+        let highest = self.joints.values().iter().max();
+        highest.map(|&joint| usize::from(joint))
     }
 }
 

@@ -371,7 +371,7 @@ pub fn baked(rig: &Rig, options: &MushOptions) -> Arc<Mush> {
 }
 
 pub fn extent(rig: &Rig) -> f64 {
-    f64::from(rig.mesh().bounds().unwrap().extent())
+    f64::from(rig.mesh().extent())
 }
 
 /// How far two surfaces are apart at most.

@@ -49,7 +49,7 @@ fn time_exact(
     baked: &Centers,
 ) -> Result<(Duration, f64), Failure> {
     let (exact, time) = clocked(|| exact(rig.mesh(), rig.weights(), options))?;
-    let extent = rig.mesh().bounds().map_or(1.0, |bounds| bounds.extent());
+    let extent = rig.mesh().extent();
     let both = baked.points().iter().zip(&exact);
     let errors = both.filter_map(|pair| match pair {
         (Some(baked), Some(exact)) => Some(baked.as_dvec3().distance(*exact) / f64::from(extent)),

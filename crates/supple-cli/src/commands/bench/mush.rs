@@ -86,6 +86,6 @@ fn time_unpruned(
         let pairs = surfaces[0].iter().zip(&surfaces[1]);
         largest = pairs.map(|(a, b)| a.distance(*b)).fold(largest, f32::max);
     }
-    let extent = rig.mesh().bounds().map_or(1.0, |bounds| bounds.extent());
+    let extent = rig.mesh().extent();
     Ok((time, f64::from(largest / extent)))
 }

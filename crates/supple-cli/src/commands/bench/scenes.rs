@@ -26,7 +26,7 @@ const CROWD: usize = 11;
 /// that they are continuous.
 pub fn crowded_weights(rig: &Rig) -> Result<Weights, WeightsError> {
     let bones = rig.skeleton().bind_bones();
-    let extent = f64::from(rig.mesh().bounds().map_or(1.0, |bounds| bounds.extent()));
+    let extent = f64::from(rig.mesh().extent());
     let mut builder = WeightsBuilder::new(bones.len())?;
     for place in rig.mesh().positions() {
         let near = bones.iter().enumerate().map(|(joint, bone)| {

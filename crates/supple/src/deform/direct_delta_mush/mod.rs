@@ -184,11 +184,9 @@ fn symmetric([xx, xy, xz, yy, yz, zz]: [f64; 6]) -> DMat3 {
 /// A character baked for a variant.
 #[derive(Clone, Debug)]
 pub(super) struct MushSkin<V> {
-    /// The start of each vertex's joints, and the end of the last.
-    starts: Vec<u32>,
     /// The numbers of each vertex, followed by those of its joints.
     numbers: Vec<f32>,
-    /// The joints of every vertex, for the keys of fields.
+    /// The joints of every vertex.
     weights: Weights,
     frame: BakedFrame,
     signs: Signs,
@@ -231,7 +229,6 @@ impl<V: Variant> MushSkin<V> {
             }
         }
         let mut skin = MushSkin {
-            starts: mush.weights().row_starts().to_vec(),
             numbers,
             weights: mush.weights().clone(),
             frame,
@@ -246,9 +243,10 @@ impl<V: Variant> MushSkin<V> {
     /// The packed numbers of a vertex.
     #[inline]
     fn numbers_of(&self, vertex: usize) -> &[f32] {
-        let start =
-            |vertex: usize| vertex * V::PER_VERTEX + self.starts[vertex] as usize * V::PER_JOINT;
-        &self.numbers[start(vertex)..start(vertex + 1)]
+        let joints = self.weights.range(vertex);
+        let start = vertex * V::PER_VERTEX + joints.start * V::PER_JOINT;
+        let end = (vertex + 1) * V::PER_VERTEX + joints.end * V::PER_JOINT;
+        &self.numbers[start..end]
     }
 
     fn patch<'a>(

@@ -1,6 +1,7 @@
 //! Groups of vertices, and their weights in the order of the loop.
 
 use super::{LANES, Lane};
+use crate::surface::Rows;
 use crate::weights::Weights;
 use fearless_simd::{Simd, SimdBase, f32x8};
 use std::collections::HashMap;
@@ -35,10 +36,8 @@ pub(in crate::deform) struct Packing {
     /// The start of the slots of every group, and the end of the last.
     slot_starts: Vec<u32>,
     slots: Slots,
-    /// The start of the joints of every set, and the end of the last.
-    set_starts: Vec<u32>,
-    /// The joints of all sets, in rising order.
-    set_joints: Vec<u16>,
+    /// The joints of every set, in rising order.
+    sets: Rows<u16>,
 }
 
 /// A weight of each vertex of a group, joint by joint.
@@ -106,8 +105,7 @@ impl Packing {
             set_of_group: Vec::new(),
             slot_starts: vec![0],
             slots: Slots::Full(Vec::new()),
-            set_starts: vec![0],
-            set_joints: Vec::new(),
+            sets: Rows::default(),
             weights,
         };
         let mut slots = Vec::new();
@@ -139,8 +137,7 @@ impl Packing {
             set_of_group: Vec::new(),
             slot_starts: Vec::new(),
             slots: Slots::Full(Vec::new()),
-            set_starts: vec![0],
-            set_joints: Vec::new(),
+            sets: Rows::default(),
         };
         for first_vertex in (0..vertex_count).step_by(BLOCK) {
             packing.blocks.push(Block {
@@ -206,9 +203,8 @@ impl Packing {
         }
         let set = alike.then(|| {
             *sets.entry(joints).or_insert_with_key(|joints| {
-                self.set_joints.extend_from_slice(joints);
-                self.set_starts.push(self.set_joints.len() as u32);
-                self.set_starts.len() as u32 - 2
+                self.sets.push_row(joints.iter().copied());
+                self.sets.len() as u32 - 1
             })
         });
         self.locals.push(locals);
@@ -237,8 +233,7 @@ impl Packing {
     /// The indices of a vertex's influences in its row, by rising joint.
     #[inline]
     pub(super) fn rising(&self, vertex: usize) -> &[u16] {
-        let starts = self.weights.row_starts();
-        &self.rising[starts[vertex] as usize..starts[vertex + 1] as usize]
+        &self.rising[self.weights.range(vertex)]
     }
 
     /// The weights that were packed.
@@ -294,18 +289,18 @@ impl Packing {
     }
 
     pub(super) fn set_count(&self) -> usize {
-        self.set_starts.len() - 1
+        self.sets.len()
     }
 
     /// The range of a set's joints among the joints of all sets.
     #[inline]
     pub(super) fn set_range(&self, set: usize) -> Range<usize> {
-        self.set_starts[set] as usize..self.set_starts[set + 1] as usize
+        self.sets.range(set)
     }
 
     /// The joints of all sets.
     pub(super) fn set_joints(&self) -> &[u16] {
-        &self.set_joints
+        self.sets.values()
     }
 
     /// The bytes per frame that the loop reads for weights and joints of all vertices.
@@ -325,7 +320,7 @@ impl Packing {
             + size_of_val(&self.locals[..])
             + size_of_val(&self.set_of_group[..])
             + size_of_val(&self.slot_starts[..])
-            + size_of_val(&self.set_joints[..])
+            + size_of_val(self.sets.values())
     }
 }
 
@@ -352,7 +347,7 @@ impl<'a> Group<'a> {
     #[inline]
     pub(in crate::deform) fn joints(&self) -> Option<&'a [u16]> {
         let set = self.set()?;
-        Some(&self.packing.set_joints[self.packing.set_range(set)])
+        Some(self.packing.sets.row(set))
     }
 
     /// The range of its slots among those of all groups.
