@@ -110,7 +110,8 @@ fn survives_kills(arguments: &[&str], output: &str, replaced: &[&str]) {
         let status = child.wait().expect("it ran");
         let left = content(folder.path());
         let case = format!(
-            "{arguments:?}, {signal:?} after {delay:?} of {duration:?}, replaces: {replaces}, left: {:?}",
+            "{arguments:?}, {signal:?} after {delay:?} of {duration:?}, replaces: {replaces}, \
+             left: {:?}",
             left.keys()
         );
         check_status(status, signal, &case);

@@ -67,8 +67,8 @@ fn contents(kernel: Kernel) -> Contents {
             ..plain
         },
         Kernel::MushMatrices => Contents {
-            vertex: "the middle of its patch (3), the delta from there to the vertex (3), the \
-                     length that it is measured in (1)",
+            vertex: "the middle of its patch (3), the delta from there to the vertex (3), its \
+                     unit of length (1)",
             influence: LEVER_AND_SHARE,
             joint: TURN,
             ..plain
@@ -96,7 +96,7 @@ fn contents(kernel: Kernel) -> Contents {
             ..plain
         },
         Kernel::StretchTwist => Contents {
-            influence: "the place along the bone, from 0 to 1 (1)",
+            influence: "the position along the bone, from 0 to 1 (1)",
             joint: "the rows of its bone, relative to its head; axis and twist; stretch; head",
             ..plain
         },
@@ -104,7 +104,7 @@ fn contents(kernel: Kernel) -> Contents {
     }
 }
 
-const NOTHING: &str = "nothing: any buffer will do";
+const NOTHING: &str = "nothing: any buffer can be bound";
 
 /// The first bindings of group 0, which all shaders of a kernel read.
 fn skin_inputs(layout: &StreamLayout, format: Format) -> String {
@@ -166,7 +166,7 @@ fn skin_inputs(layout: &StreamLayout, format: Format) -> String {
    2  storage  two u32 for every slice of {LANES} vertices: the start of its further influences, \
        in pairs of words, and the largest number of influences of one of its vertices
    3  storage  pairs of words of 32 bits; pair by pair, the {LANES} vertices of a slice side by \
-       side. First, slice after slice, what every vertex has, in {first_words} words:
+       side. First, slice after slice, the data of every vertex, in {first_words} words:
                  numbers of the vertex, in whole pairs: {vertex}
                  {first_influences} of its influences
                then the further influences of every slice. For every influence, heaviest first, in \

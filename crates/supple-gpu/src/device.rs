@@ -49,7 +49,7 @@ pub enum GpuError {
     /// The method needs more buffers in one shader than the GPU has.
     #[error(
         "the method needs {needed} storage buffers in a shader, but the device on '{adapter}' \
-         gives {most}"
+         supports {most}"
     )]
     StorageBuffers {
         /// The number of buffers that the method needs.
@@ -60,7 +60,7 @@ pub enum GpuError {
         adapter: String,
     },
     /// The GPU refused to make a buffer, a texture or a pipeline.
-    #[error("the GPU '{adapter}' refused: {why}")]
+    #[error("the GPU '{adapter}' reported an error: {why}")]
     Refused {
         /// The name of the GPU.
         adapter: String,
@@ -96,7 +96,7 @@ pub enum GpuError {
         adapter: String,
     },
     /// A result could not be read back.
-    #[error("the GPU did not give back the surface: {0}")]
+    #[error("the surface could not be read back from the GPU: {0}")]
     Lost(String),
     /// The pose or the shape does not fit the skin.
     #[error(transparent)]

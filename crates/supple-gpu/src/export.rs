@@ -40,7 +40,7 @@ impl Language {
 
 /// Why a shader could not be translated.
 #[derive(Debug, Error)]
-#[error("the shader cannot be had in .{}: {why}", .language.ending())]
+#[error("the shader cannot be written as .{}: {why}", .language.ending())]
 pub struct ExportError {
     language: Language,
     why: String,

@@ -10,8 +10,8 @@ use supple::deform::Normals;
 use supple::twist::{self, TwistOptions};
 use supple::{Asset, Method, Player};
 
-/// Errors closer than this look alike: a limb that loses 5 % of its thickness can hardly be told from
-/// one that loses none, even side by side.
+/// Errors closer than this look alike: a limb that loses 5 % of its thickness can hardly be told
+/// from one that loses none, even side by side.
 const VISIBLE: f64 = 0.05;
 
 /// Mean errors over all joints closer than this are alike: then the simpler method is recommended.

@@ -1,18 +1,18 @@
-//! Bind matrices that flatten space, or nearly do: what is wrong with them, and where the joints
-//! that they bind are taken to be.
+//! Bind matrices that flatten space, or nearly do: the kinds of faults, and estimated positions of
+//! joints that are bound by them.
 //!
-//! A joint was bound at the point `p` that its bind matrix takes to the origin, `A p + t = 0`.
-//! Along directions that `A` makes much shorter than other joints do, the solution is undetermined
-//! or absurdly far away, while the surface that the joint moves is not: its matrix flattens those
-//! directions. So the joint is never taken to be much farther away along them than the skeleton is
-//! large. Everything that blends about joints stays bounded then, and changes continuously as an
-//! axis is scaled to zero.
+//! A joint was bound at the point `p` that its bind matrix maps to the origin, `A p + t = 0`. Along
+//! directions that `A` shortens much more than other joints do, the solution is undetermined or
+//! absurdly far away, although the surface that the joint moves is not: its matrix flattens those
+//! directions. So the joint is limited to a distance along them that is proportional to the size of
+//! the skeleton. Then all methods that blend about joints stay bounded, and change continuously as
+//! an axis is scaled to zero.
 
 use crate::polar::symmetric_eigen;
 use glam::{DAffine3, DMat3, DVec3};
 use std::fmt;
 
-/// Why a bind matrix does not tell where its joint was bound.
+/// The reason why a bind matrix does not determine where its joint was bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BindFault {
     /// All columns are zero.
@@ -21,7 +21,7 @@ pub enum BindFault {
     Line,
     /// The columns lie in a plane.
     Plane,
-    /// The columns are so short that `f32` does not hold all their digits.
+    /// The columns are so short that `f32` loses digits (subnormal numbers).
     Subnormal,
 }
 
@@ -46,17 +46,17 @@ impl fmt::Display for BindFault {
     }
 }
 
-/// A direction shorter than this share of the longest is lost: what entries of `f32` round to, and
-/// a little more.
+/// A direction shorter than this share of the longest is lost: the rounding of `f32` entries, with
+/// a margin.
 const LOST: f64 = 1e-6;
 
-/// What the bind matrices of a skeleton usually are like.
+/// Typical bind matrices of a skeleton.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualBinds {
-    /// How long the longest direction becomes: the median over joints.
+    /// The length of the longest direction after mapping: the median over joints.
     length: f64,
-    /// Directions that become at least this share of the longest tell where a joint is, however
-    /// far away that may be.
+    /// Directions that are mapped to at least this share of the longest determine the position of a
+    /// joint, however far away it may be.
     trusted: f64,
 }
 
@@ -73,26 +73,26 @@ impl UsualBinds {
         };
         UsualBinds {
             length: median(&|bind| bind.lengths[0]),
-            // Where positions are stored in a flat box, all matrices are as uneven as that.
+            // If positions are stored in a flat box, all matrices are equally uneven.
             trusted: (0.1 * median(&share)).clamp(1e-4, 1e-2),
         }
     }
 
-    /// How many times the size of the skeleton a joint may be away along a direction that becomes
-    /// this share of the longest. Grows without bound towards the shares that are trusted.
+    /// The largest distance of a joint, in sizes of the skeleton, along a direction that is mapped
+    /// to this share of the longest. Grows without bound towards trusted shares.
     fn reach(&self, share: f64) -> f64 {
         let trust = share / self.trusted;
-        // Of a lost direction, rounding decides which way it goes.
+        // The sign of a lost direction is decided by rounding.
         4.0 * (share / LOST).min(1.0) + 10.0 * trust / (1.0 - trust)
     }
 }
 
-/// The linear part of a bind matrix, along the directions that it stretches most, less and least.
+/// The linear part of a bind matrix, along the directions of its singular values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BindMatrix {
     map: DAffine3,
     directions: [DVec3; 3],
-    /// What becomes of those directions, and how long that is; falling.
+    /// The images of these directions, with falling lengths.
     images: [DVec3; 3],
     lengths: [f64; 3],
 }
@@ -103,7 +103,7 @@ impl BindMatrix {
         let columns = [linear.x_axis, linear.y_axis, linear.z_axis];
         let largest = columns.map(|column| column.abs().max_element());
         let size = largest.into_iter().fold(0.0, f64::max);
-        // Squares of unit size, whatever the unit of the file is.
+        // Scaled to unit size, whatever the unit of the file is.
         let unit = match size > 0.0 {
             true => DMat3::from_cols_array(&linear.to_cols_array().map(|entry| entry / size)),
             false => DMat3::ZERO,
@@ -142,12 +142,12 @@ impl BindMatrix {
         (is_determined && head.is_finite()).then_some(head)
     }
 
-    /// The point that is taken to the origin, as far as the matrix tells it from a place in a
+    /// The point mapped to the origin, as far as the matrix distinguishes it from a position in a
     /// skeleton of this size.
     pub(crate) fn head_near(&self, place: DVec3, skeleton_size: f64, usual: &UsualBinds) -> DVec3 {
         let longest = self.lengths[0].max(usual.length);
         let seen = self.map.transform_point3(place);
-        // The joint is at least so far from the place.
+        // The joint is at least this far from the position.
         let size = skeleton_size.max(seen.length() / longest);
         let steps = (0..3).map(|at| {
             let length = self.lengths[at];
@@ -206,7 +206,7 @@ mod tests {
         for least in [1.0, 1e-2, 1e-4, 1e-6] {
             let matrix = BindMatrix::of(&turned(DVec3::new(1.0, least, 3.0), head));
             let found = matrix.head_near(DVec3::new(1.0, 1.0, 1.0), 2.0, &USUAL);
-            // Directions come from squares, which have twice as few digits.
+            // Directions come from squares, which have half the digits.
             let tolerance = 1e-9 + 1e-15 / (least * least);
             assert!(found.distance(head) < tolerance, "{least}: {found}");
         }
@@ -221,7 +221,7 @@ mod tests {
             map.translation = DVec3::new(0.3, 0.4, 0.5);
             let found = BindMatrix::of(&map).head_near(DVec3::ZERO, 1.0, &USUAL);
             assert!(least > 1e-3 || found.length() < 6.0, "{least}: {found}");
-            // Continuously, up to where the matrix is trusted.
+            // Changes continuously, up to where the matrix is trusted.
             if let Some(before) = before.filter(|_| least < 5e-3) {
                 assert!(before.distance(found) < 0.5, "{least}: {before} {found}");
             }

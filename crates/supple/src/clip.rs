@@ -9,22 +9,22 @@ use thiserror::Error;
 /// A named animation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {
-    /// What the file calls it.
+    /// The name in the file.
     pub name: String,
-    /// What moves.
+    /// Curves of node transforms and morph weights.
     pub tracks: Vec<Track>,
 }
 
-/// One curve and what it drives.
+/// A curve and its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
-    /// What the curve drives.
+    /// The quantity that the curve animates.
     pub channel: Channel,
     /// The values over time.
     pub curve: Curve,
 }
 
-/// What a curve drives.
+/// The quantity that a curve animates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Three numbers.
@@ -46,13 +46,13 @@ pub enum Channel {
     MorphWeights {
         /// The first weight.
         first: usize,
-        /// How many.
+        /// The number of weights.
         count: usize,
     },
 }
 
 impl Channel {
-    /// How many numbers a key holds.
+    /// The number of values per key.
     pub fn width(&self) -> usize {
         match self {
             Channel::Translation { .. } | Channel::Scale { .. } => 3,
@@ -62,14 +62,14 @@ impl Channel {
     }
 }
 
-/// How a curve runs between its keys.
+/// Interpolation between keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     /// Each value holds until the next key.
     Step,
-    /// Straight lines; rotations along the shorter great arc (slerp).
+    /// Linear; rotations by spherical linear interpolation (slerp) along the shorter arc.
     Linear,
-    /// Cubic Hermite with tangents given at every key as (in-tangent, value, out-tangent), glTF's
+    /// Cubic Hermite with explicit tangents, (in-tangent, value, out-tangent) per key: glTF's
     /// CUBICSPLINE.
     CubicHermite,
     /// Cubic Hermite with tangents from the neighbouring keys: `(q[i+1] − q[i−1]) / (t[i+1] −
@@ -77,8 +77,8 @@ pub enum Interpolation {
     CatmullRom,
 }
 
-/// Keys at unevenly spaced times that never fall. Keys at the same time make a jump: the last one
-/// of them counts.
+/// An animation curve: keys at non-decreasing times. Of several keys at the same time, the last one
+/// counts, so such keys make a jump.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     times: Vec<f32>,
@@ -87,48 +87,48 @@ pub struct Curve {
     interpolation: Interpolation,
 }
 
-/// Why numbers do not make a [`Curve`].
+/// Error from building a [`Curve`].
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CurveError {
-    /// No key at all.
+    /// There are no keys.
     #[error("a curve without keys")]
     Empty,
-    /// A time is before the one that precedes it, or not a number.
+    /// A time is before the previous one, or NaN.
     #[error("key {key} is at {time} s, after a key at {before} s")]
     TimesFall {
-        /// Which key.
+        /// The key.
         key: usize,
         /// Its time.
         time: f32,
         /// The time before it.
         before: f32,
     },
-    /// Values do not fit the keys.
+    /// The number of values does not fit the number of keys.
     #[error("{values} numbers for {keys} keys, expected {expected}")]
     WrongLength {
-        /// Numbers found.
+        /// The number of values.
         values: usize,
-        /// Keys found.
+        /// The number of keys.
         keys: usize,
-        /// Numbers expected.
+        /// The expected number of values.
         expected: usize,
     },
     /// A value is NaN or infinite.
     #[error("the value of key {key} is not finite")]
     NotFinite {
-        /// Which key.
+        /// The key.
         key: usize,
     },
 }
 
 impl Curve {
-    /// Checks and takes keys of `width` numbers each (three times as many for
+    /// Builds a curve from keys of `width` numbers each (three times as many for
     /// [`Interpolation::CubicHermite`]).
     ///
     /// # Errors
     ///
-    /// If there are no keys, times fall, there are not `width` values per key, or a number is not
-    /// finite.
+    /// Fails if there are no keys, times decrease, there are not `width` values per key, or a
+    /// number is not finite.
     pub fn new(
         times: Vec<f32>,
         values: Vec<f32>,
@@ -177,20 +177,20 @@ impl Curve {
         &self.times
     }
 
-    /// The numbers of all keys, as given.
+    /// The values of all keys, as given.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// How the curve runs between keys.
+    /// The interpolation between keys.
     pub fn interpolation(&self) -> Interpolation {
         self.interpolation
     }
 
-    /// Evaluates component `c` for every c of the curve, handing each result to `put`.
+    /// Evaluates every component `c` of the curve, and passes each result to `put`.
     ///
-    /// Before the first key and after the last the curve stays where it is. `sign` turns the values
-    /// of a key around (for quaternions, whose two signs mean the same rotation).
+    /// Before the first and after the last key the curve is constant. `sign` changes the sign of a
+    /// key's values (for quaternions, whose two signs are the same rotation).
     fn sample(&self, time: f64, sign: impl Fn(usize) -> f64, mut put: impl FnMut(usize, f64)) {
         let (from, fraction) = self.locate(time);
         let value = |key: usize, c: usize| sign(key) * self.value(key, c);
@@ -240,9 +240,9 @@ impl Curve {
         }
     }
 
-    /// The same curve with its tangents written out, for formats that know no Catmull-Rom.
+    /// Converts to explicit tangents, for formats without Catmull-Rom interpolation.
     ///
-    /// Quaternions (curves of width four) are turned to the side of the key before them.
+    /// The signs of quaternions (curves of width four) are changed to the side of the key before.
     #[must_use]
     pub fn to_hermite(&self) -> Curve {
         if self.interpolation != Interpolation::CatmullRom {
@@ -274,7 +274,7 @@ impl Curve {
         }
     }
 
-    /// The key at or before a time, and the fraction of the way to the next one.
+    /// The key at or before a time, and the fraction of the span to the next key.
     fn locate(&self, time: f64) -> (usize, f64) {
         let after = self.times.partition_point(|&key| f64::from(key) <= time);
         if after == 0 {
@@ -314,7 +314,7 @@ impl Curve {
         DQuat::from_array([0, 1, 2, 3].map(|c| self.value(key, c)))
     }
 
-    /// Rotations: slerp for linear curves, the component-wise cubic normalised for the others.
+    /// A rotation: slerp for linear curves, the component-wise cubic, normalised, for the others.
     fn sample_rotation(&self, time: f64) -> DQuat {
         let normalized = |q: DQuat| {
             if q.length_squared() > 0.0 {
@@ -328,9 +328,8 @@ impl Curve {
             let start = normalized(self.key_quaternion(from));
             return slerp(start, normalized(self.key_quaternion(from + 1)), fraction);
         }
-        // Catmull-Rom keys may come with either sign: turn each one to its neighbour's side,
-        // starting from the segment's first key. (CUBICSPLINE tangents belong to the signs
-        // as stored.)
+        // Catmull-Rom keys may have either sign: each is changed to its neighbour's side, from the
+        // first key of the segment on. (CUBICSPLINE tangents belong to the signs as stored.)
         let sign = |key: usize| {
             if self.interpolation != Interpolation::CatmullRom {
                 return 1.0;
@@ -366,10 +365,10 @@ fn hermite(s: f64, ends: [f64; 2], tangents: [f64; 2]) -> f64 {
 
 /// Spherical linear interpolation along the shorter arc, in full double precision at every angle.
 ///
-/// (glam's falls back to a normalised blend for close quaternions, which is off by about 1e-8.)
+/// glam uses a normalised blend for close quaternions, with an error of about 1e-8.
 fn slerp(from: DQuat, to: DQuat, fraction: f64) -> DQuat {
     let to = if from.dot(to) < 0.0 { -to } else { to };
-    // The angle between them from chord and sum: accurate for small and large angles alike.
+    // The angle from chord and sum is accurate for small and large angles.
     let angle = 2.0 * (to - from).length().atan2((to + from).length());
     if angle < 1e-12 {
         return from;
@@ -381,13 +380,13 @@ fn slerp(from: DQuat, to: DQuat, fraction: f64) -> DQuat {
 }
 
 impl Clip {
-    /// A clip of one key: what a pose has otherwise than the one that the clip is played over. A
-    /// node whose pose is a matrix with shear loses the shear, which no clip can hold. Nodes that
-    /// only one of the poses has are left out.
+    /// Makes a clip of one key from the differences between a pose and the pose it is played over.
+    /// Shear is lost, since clips cannot store it. Nodes that only one of the poses has are
+    /// skipped.
     ///
     /// # Errors
     ///
-    /// If a transform that differs, or a morph weight, is not finite in `f32`.
+    /// Fails if a transform that differs, or a morph weight, is not finite in `f32`.
     pub fn of_pose(name: &str, pose: &Pose, over: &Pose) -> Result<Clip, CurveError> {
         let mut tracks = Vec::new();
         let mut add = |channel: Channel, values: Vec<f32>| {
@@ -424,7 +423,7 @@ impl Clip {
         ends.fold(0.0, |duration: f64, &end| duration.max(f64::from(end)))
     }
 
-    /// The time of the first key of all tracks, in seconds: before it, nothing moves.
+    /// The time of the first key of all tracks, in seconds; nothing moves before it.
     pub fn start(&self) -> f64 {
         let starts = self
             .tracks
@@ -435,12 +434,12 @@ impl Clip {
             .min(self.duration())
     }
 
-    /// Writes what the clip moves into `pose`, which should start as the rest pose; allocates
-    /// nothing.
+    /// Writes the animated transforms and weights into `pose`, which should start as the rest pose.
+    /// Allocates nothing.
     ///
-    /// Times outside of the clip hold the first or last key. Nodes or weights that the pose does
-    /// not have are left out, and so are tracks whose curve has not as many numbers per key as
-    /// their channel takes.
+    /// Times outside of the clip use the first or last key. Skips nodes and weights that the pose
+    /// does not have, and tracks whose curve has the wrong number of values per key for its
+    /// channel.
     pub fn sample(&self, time: f64, pose: &mut Pose) {
         let fits = |track: &&Track| track.curve.width == track.channel.width();
         for track in self.tracks.iter().filter(fits) {

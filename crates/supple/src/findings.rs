@@ -1,4 +1,4 @@
-//! What is worth knowing about a rig before one trusts it: its surface, its joints, its rest pose.
+//! Problems of a rig's surface, joints and rest pose that are worth checking before it is used.
 
 use crate::deform::{Method, Normals, Output, Skin, Workspace};
 use crate::mesh::Part;
@@ -9,8 +9,7 @@ use crate::surface::Topology;
 use crate::weights::weld_bound;
 use std::ops::Range;
 
-/// How far lengths or angles of a transform's axes may differ before it counts as more than
-/// rounding.
+/// Lengths or angles of a transform's axes that differ by less than this differ by rounding only.
 const TOLERANCE: f64 = 1e-3;
 
 /// The findings about a rig.
@@ -19,41 +18,41 @@ const TOLERANCE: f64 = 1e-3;
 pub struct Findings {
     /// The surface, welded.
     pub topology: Topology,
-    /// How well the normals fit the triangles.
+    /// The agreement of the normals with the triangles.
     pub normal_fit: NormalFit,
-    /// Joints that no vertex names.
+    /// The number of joints that influence no vertex.
     pub joints_without_weights: usize,
-    /// Joints without a joint above them.
+    /// The number of joints without a parent joint.
     pub root_joints: usize,
-    /// Joints whose bind matrix cannot be inverted: see [`Skeleton::singular_binds`].
+    /// Joints with a bind matrix that cannot be inverted: see [`Skeleton::singular_binds`].
     pub singular_binds: Vec<usize>,
-    /// How many vertices have 1, 2, 3, … influences.
+    /// The number of vertices with 1, 2, 3, … influences.
     pub influence_counts: Vec<usize>,
-    /// Joints, and nodes above them, that scale or shear when nothing is animated.
+    /// Joints, and nodes above them, that scale or shear in the rest pose.
     pub rest_scale: RestScale,
-    /// The largest distance between a vertex in the rest pose, by linear blending, and where it
-    /// would be if the joint that holds most of its part carried it; in the unit of the bind pose.
-    /// A part that is carried as a whole, wherever and in whatever unit, is as it was bound.
+    /// The largest distance, in units of the bind pose, between a vertex in the rest pose (by
+    /// linear blending) and its position if the joint that holds most of its part moved the whole
+    /// part. Zero if parts rest as they were bound, wherever they are placed and in whatever unit.
     pub rest_distance: f32,
 }
 
-/// Nodes (indices into the skeleton's nodes) whose rest transform is more than a rotation and an
-/// even scale.
+/// Nodes (as indices into the skeleton's nodes) whose rest transform is more than a rotation and a
+/// uniform scale.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RestScale {
-    /// Different along its axes.
+    /// Nodes with different scales along their axes.
     pub non_uniform: Vec<usize>,
-    /// Mirrored.
+    /// Mirrored nodes.
     pub negative: Vec<usize>,
-    /// With axes that are not at right angles.
+    /// Sheared nodes.
     pub sheared: Vec<usize>,
-    /// With an axis of no length.
+    /// Nodes with an axis of no length.
     pub collapsed: Vec<usize>,
 }
 
 impl Findings {
-    /// Looks at a rig, and at the parts of its surface; without any, at all of it as one.
+    /// Examines a rig and the parts of its surface; without parts, the whole surface as one.
     pub fn of(rig: &Rig, parts: &[Part]) -> Findings {
         let (mesh, skeleton, weights) = (rig.mesh(), rig.skeleton(), rig.weights());
         let mut used = vec![false; skeleton.joints().len()];
@@ -137,7 +136,7 @@ fn rest_distance(rig: &Rig, parts: &[Part]) -> f32 {
         normals: None,
         tangents: None,
     };
-    // Sizes are the rig's own, so this cannot fail; a skin that did would have moved nothing.
+    // Sizes are those of the rig, so this cannot fail; on failure the distance is zero.
     let posed = Skin::bake(rig, &Method::Linear, Normals::Transported)
         .and_then(|skin| skin.deform(&palette, &mut Workspace::default(), output));
     if posed.is_err() {
@@ -153,7 +152,7 @@ fn rest_distance(rig: &Rig, parts: &[Part]) -> f32 {
             return 0.0;
         };
         let scale = carried.scale_factor().abs() as f32;
-        // Joints that crush what they hold tell nothing of a unit.
+        // Joints that collapse their vertices have no unit.
         let scale = if scale > f32::EPSILON { scale } else { 1.0 };
         let apart = vertices.map(|vertex| {
             let stored = rig.mesh().positions()[vertex];
@@ -162,7 +161,7 @@ fn rest_distance(rig: &Rig, parts: &[Part]) -> f32 {
         apart.fold(0.0, f32::max)
     };
     let vertices = positions.len();
-    // Parts are looser than rigs: one may name vertices that are not there.
+    // Parts are not validated: one may name vertices that do not exist.
     let of_part = |part: &Part| bent(part.vertices.start..part.vertices.end.min(vertices));
     match parts.is_empty() {
         true => bent(0..vertices),
@@ -219,7 +218,7 @@ mod tests {
         assert_eq!(findings.rest_distance, 0.0, "carried as one");
     }
 
-    /// Two joints with a vertex each: carried and scaled alike, and then one of them apart.
+    /// Two joints with a vertex each: first moved and scaled alike, then one of them differently.
     #[test]
     fn what_is_carried_as_a_whole_is_as_it_was_bound() {
         let bent = |second: Local| {

@@ -18,17 +18,17 @@ pub struct Mesh {
     painted: BTreeMap<String, Vec<Option<f32>>>,
 }
 
-/// Why numbers do not make a [`Mesh`].
+/// Error from building a [`Mesh`].
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MeshError {
     /// A triangle names a vertex that does not exist.
     #[error("triangle {triangle} names vertex {vertex}, but there are {vertices} vertices")]
     IndexOutOfRange {
-        /// Which triangle.
+        /// The triangle.
         triangle: usize,
         /// The index found.
         vertex: u32,
-        /// How many vertices there are.
+        /// The number of vertices.
         vertices: usize,
     },
     /// A coordinate is NaN or infinite.
@@ -36,7 +36,7 @@ pub enum MeshError {
     NotFinite {
         /// Position, normal or tangent.
         attribute: &'static str,
-        /// Which vertex.
+        /// The vertex.
         vertex: usize,
     },
     /// An attribute has the wrong length.
@@ -55,13 +55,13 @@ pub enum MeshError {
 }
 
 impl Mesh {
-    /// Checks and takes a surface. Without `normals`, smooth ones are computed (see
+    /// Checks and takes a surface. If `normals` are missing, smooth ones are computed (see
     /// [`vertex_normals`](crate::normals::vertex_normals)).
     ///
     /// # Errors
     ///
-    /// If a triangle names a vertex that does not exist, a number is not finite, or attributes and
-    /// positions differ in number.
+    /// Fails if a triangle names a vertex that does not exist, a number is not finite, or the
+    /// number of normals or tangents is not the number of positions.
     pub fn new(
         positions: Vec<Vec3>,
         normals: Option<Vec<Vec3>>,
@@ -109,12 +109,12 @@ impl Mesh {
         })
     }
 
-    /// Adds numbers that were painted on the surface, one per vertex, `None` where nothing was. The
-    /// name is that of a file's vertex attribute.
+    /// Adds painted values, one per vertex; `None` for vertices that are not painted. The name is
+    /// that of the vertex attribute in a file.
     ///
     /// # Errors
     ///
-    /// If there is not one value per vertex, or one is not finite.
+    /// Fails unless there is one finite value per vertex.
     pub fn with_painted(mut self, name: &str, values: Vec<Option<f32>>) -> Result<Mesh, MeshError> {
         if values.len() != self.positions.len() {
             return Err(MeshError::WrongLength {
@@ -134,7 +134,7 @@ impl Mesh {
         Ok(self)
     }
 
-    /// What was painted under a name.
+    /// The values painted under a name.
     pub fn painted(&self, name: &str) -> Option<&[Option<f32>]> {
         self.painted.get(name).map(Vec::as_slice)
     }
@@ -144,18 +144,18 @@ impl Mesh {
         &self.positions
     }
 
-    /// Rest normals, one per vertex. A file's own normals are kept as they are, also where not of
-    /// unit length.
+    /// Rest normals, one per vertex. A file's own normals are kept as they are, even if they are
+    /// not of unit length.
     pub fn normals(&self) -> &[Vec3] {
         &self.normals
     }
 
-    /// Rest tangents (`w` is the handedness ±1, as in glTF), where the file has them.
+    /// Rest tangents (`w` is the handedness ±1, as in glTF), if the file has them.
     pub fn tangents(&self) -> Option<&[Vec4]> {
         self.tangents.as_deref()
     }
 
-    /// The surface as it rests.
+    /// The rest shape.
     pub fn shape(&self) -> Shape<'_> {
         Shape {
             positions: &self.positions,
@@ -164,7 +164,7 @@ impl Mesh {
         }
     }
 
-    /// Corner indices, counter-clockwise seen from outside.
+    /// Vertex indices of the triangles, counter-clockwise seen from outside.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
@@ -174,19 +174,19 @@ impl Mesh {
         self.positions.len()
     }
 
-    /// The axis-aligned box around all vertices; `None` for a mesh without any.
+    /// The axis-aligned box around all vertices; `None` for a mesh without vertices.
     pub fn bounds(&self) -> Option<Bounds> {
         Bounds::around(self.positions.iter().copied())
     }
 
-    /// The diagonal of the box around all vertices; zero without any.
+    /// The diagonal of the box around all vertices; zero without vertices.
     pub fn extent(&self) -> f32 {
         self.bounds().unwrap_or_default().extent()
     }
 
-    /// The box around the triangles that have an area: vertices that nothing uses and triangles
-    /// that are lines may be anywhere in a file, and nobody sees them. Around all vertices where no
-    /// triangle has an area.
+    /// The box around the triangles that have an area. Files may have unused vertices and
+    /// degenerate triangles anywhere, and nobody sees them. If no triangle has an area, the box
+    /// around all vertices.
     pub fn surface_bounds(&self) -> Option<Bounds> {
         let corners = |corners: &[u32; 3]| corners.map(|corner| self.positions[corner as usize]);
         let triangles = self.triangles.iter().map(corners);
@@ -204,11 +204,11 @@ impl Mesh {
     }
 }
 
-/// A triangle whose height is no more than this share of its longest side is a line: single
-/// precision has no more digits.
+/// A triangle whose height is at most this share of its longest side is a line, in single
+/// precision.
 const LINE: f64 = 1e-6;
 
-/// Whether a triangle is more than a line or a point, as single precision has it.
+/// True if a triangle is more than a line or a point in single precision.
 fn has_area(corners: &[Vec3; 3]) -> bool {
     let [a, b, c] = corners.map(|corner| corner.as_dvec3());
     let sides = [b - a, c - b, a - c].map(|side| side.length_squared());
@@ -240,7 +240,7 @@ impl Bounds {
         })
     }
 
-    /// The length of the diagonal: the *extent* by which tolerances are measured.
+    /// The length of the diagonal: the *extent*, to which tolerances are relative.
     pub fn extent(&self) -> f32 {
         // In double precision, as the square of a far coordinate may be more than `f32` holds.
         (self.max.as_dvec3() - self.min.as_dvec3()).length() as f32
@@ -252,25 +252,25 @@ impl Bounds {
     }
 }
 
-/// A run of vertices and triangles that came from one place (a primitive of a file).
+/// A range of vertices and triangles from one primitive of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What the file calls it.
+    /// The name in the file.
     pub name: String,
     /// Its vertices.
     pub vertices: Range<usize>,
     /// Its triangles.
     pub triangles: Range<usize>,
-    /// Linear base colour, for pictures; `None` where the file has none but a texture or white.
+    /// Linear base colour, for pictures; `None` if the file has none, only a texture, or white.
     pub color: Option<Vec3>,
 }
 
-/// Shapes that are added to the rest surface before skinning.
+/// Morph targets (blend shapes), added to the rest surface before skinning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Morph {
     /// The first vertex that the targets move.
     pub first_vertex: usize,
-    /// Where this morph's weights start in [`crate::Pose::morph_weights`].
+    /// The index of this morph's first weight in [`crate::Pose::morph_weights`].
     pub first_weight: usize,
     /// The shapes, each with one weight.
     pub targets: Vec<MorphTarget>,
@@ -287,19 +287,18 @@ pub struct MorphTarget {
     pub tangents: Vec<Vec3>,
 }
 
-/// A surface before skinning: the mesh's own attributes, or those after [`Morph`]s.
+/// A surface before skinning: the mesh's own attributes, or those with [`Morph`]s applied.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
-    /// One per vertex.
+    /// Positions, one per vertex.
     pub positions: &'a [Vec3],
-    /// One per vertex.
+    /// Normals, one per vertex.
     pub normals: &'a [Vec3],
-    /// One per vertex, or none at all.
+    /// Tangents, one per vertex, if any.
     pub tangents: Option<&'a [Vec4]>,
 }
 
-/// Buffers for a surface with its morphs applied; made once, refilled every frame without
-/// allocation.
+/// Buffers for a surface with morphs applied; allocated once and refilled every frame.
 #[derive(Clone, Debug)]
 pub struct MorphedShape {
     positions: Vec<Vec3>,
@@ -308,7 +307,7 @@ pub struct MorphedShape {
 }
 
 impl MorphedShape {
-    /// Buffers of the mesh's size, holding its rest shape.
+    /// Allocates buffers that contain the rest shape of a mesh.
     pub fn new(mesh: &Mesh) -> MorphedShape {
         MorphedShape {
             positions: mesh.positions.clone(),
@@ -317,15 +316,14 @@ impl MorphedShape {
         }
     }
 
-    /// Rest shape plus Σ weight × target, in the order of targets.
+    /// Computes rest shape plus Σ weight × target, in the order of targets.
     ///
-    /// Weights beyond the end of `weights` count as zero, and offsets beyond the last vertex are
-    /// left out.
+    /// Missing weights count as zero; offsets beyond the last vertex are ignored.
     ///
     /// # Errors
     ///
-    /// If the mesh has another number of vertices than the one that the shape was made for; the
-    /// shape stays as it was.
+    /// Fails if the mesh has another number of vertices than the buffers; the shape stays
+    /// unchanged.
     pub fn apply(
         &mut self,
         mesh: &Mesh,

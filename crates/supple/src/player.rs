@@ -1,4 +1,5 @@
-//! From a pose to a surface in one call, for a whole asset: morphs, kinematics, skinning, props.
+//! Plays an asset: from a pose to deformed surfaces in one call, with morphs, kinematics, skinning
+//! and props.
 
 #[cfg(feature = "arap")]
 use crate::arap::ArapReport;
@@ -13,13 +14,13 @@ use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A vertex loop that runs elsewhere than [`Skin::deform`], such as on a GPU.
+/// A vertex loop that replaces [`Skin::deform`], such as one on a GPU.
 pub trait VertexLoop: Debug + Send {
     /// Deforms a shape of the surface that it was made for.
     ///
     /// # Errors
     ///
-    /// If shape, palette or output do not fit the character, or what runs the loop fails.
+    /// Fails if shape, palette or output do not fit the character, or the backend fails.
     fn deform(
         &mut self,
         shape: Shape<'_>,
@@ -92,9 +93,9 @@ impl From<Asset> for AssetRef<'_> {
 pub struct Player<'a> {
     asset: AssetRef<'a>,
     skin: Skin,
-    /// What deforms the surface in place of the skin.
+    /// Replaces the vertex loop of the skin.
     vertex_loop: Option<Box<dyn VertexLoop>>,
-    /// Only where there are morphs; the skin has the rest shape itself.
+    /// The morphed shape; none without morphs, since the skin stores the rest shape.
     morphed: Option<MorphedShape>,
     world_from_node: Vec<DAffine3>,
     palette: Palette,
@@ -102,7 +103,7 @@ pub struct Player<'a> {
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
     tangents: Option<Vec<Vec4>>,
-    /// One per prop of the asset.
+    /// The buffers of the props, in the order of the asset.
     props: Vec<PropBuffers>,
 }
 
@@ -113,7 +114,7 @@ struct PropBuffers {
     normals: Vec<Vec3>,
 }
 
-/// A prop where the pose puts it.
+/// A prop, moved to its node.
 #[derive(Clone, Copy, Debug)]
 pub struct PosedProp<'p> {
     /// The prop itself.
@@ -129,7 +130,7 @@ impl<'a> Player<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Skin::bake`] does.
+    /// Fails if [`Skin::bake`] does.
     pub fn new(
         asset: impl Into<AssetRef<'a>>,
         method: &Method,
@@ -140,11 +141,11 @@ impl<'a> Player<'a> {
         Player::with_skin(asset, skin)
     }
 
-    /// Takes a skin of the asset's rig, such as one of [`Skin::bake_with`].
+    /// Uses a skin of the asset's rig, such as one from [`Skin::bake_with`].
     ///
     /// # Errors
     ///
-    /// If the skin belongs to another character.
+    /// Fails if the skin belongs to another character.
     pub fn with_skin(
         asset: impl Into<AssetRef<'a>>,
         skin: Skin,
@@ -172,13 +173,13 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// The same, with another vertex loop for the same skin, which deforms from the next pose on.
+    /// Replaces the vertex loop of the skin, from the next pose on.
     pub fn on(mut self, vertex_loop: Box<dyn VertexLoop>) -> Player<'a> {
         self.vertex_loop = Some(vertex_loop);
         self
     }
 
-    /// What was baked.
+    /// The baked skin.
     pub fn skin(&self) -> &Skin {
         &self.skin
     }
@@ -188,12 +189,13 @@ impl<'a> Player<'a> {
         shape_of(&self.skin, self.morphed.as_ref())
     }
 
-    /// Moves everything into a pose of the asset's skeleton. If the method cannot do it, the
-    /// surface stays as it was, but the joints and props have moved.
+    /// Deforms everything to a pose of the asset's skeleton. If the method fails, the surface stays
+    /// unchanged, but joints and props have moved.
     ///
     /// # Errors
     ///
-    /// If the pose has another number of nodes than the skeleton, or the method cannot do it.
+    /// Fails if the pose has another number of nodes than the skeleton, or the method cannot deform
+    /// to the pose.
     pub fn pose(&mut self, pose: &Pose) -> Result<(), DeformError> {
         self.move_nodes_and_props(pose)?;
         let skeleton = self.asset.rig.skeleton();
@@ -201,13 +203,13 @@ impl<'a> Player<'a> {
         self.deform()
     }
 
-    /// Moves nodes, morphs and props into a pose, and the surface by a palette from elsewhere in
-    /// place of the pose's own.
+    /// Moves nodes, morphs and props to a pose, and deforms the surface by another palette than the
+    /// pose's own.
     ///
     /// # Errors
     ///
-    /// As [`pose`](Player::pose) does, and if the palette has another number of joints, before
-    /// anything moves.
+    /// Fails as [`pose`](Player::pose) does; or if the palette has another number of joints, in
+    /// which case nothing moves.
     pub fn pose_with_palette(&mut self, pose: &Pose, palette: &Palette) -> Result<(), DeformError> {
         let (found, expected) = (
             palette.posed_from_bind.len(),
@@ -256,13 +258,13 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Forgets the pose before, for methods that start from it (`arap:follow`): to be called before
-    /// a pose that does not follow the last one, such as a still or the first of a clip.
+    /// Forgets the last pose, for methods that continue from it (`arap:follow`). Call this before a
+    /// pose that does not follow the last one, such as a single picture or the start of a clip.
     pub fn start_afresh(&mut self) {
         self.workspace.start_afresh();
     }
 
-    /// Which joints hold what of the surface: see [`Skin::arap_report`].
+    /// The joints that hold the surface: see [`Skin::arap_report`].
     #[cfg(feature = "arap")]
     pub fn arap_report(&self) -> Option<&ArapReport> {
         self.skin.arap_report()
@@ -287,32 +289,32 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The asset that plays.
+    /// The asset.
     pub fn asset(&self) -> &Asset {
         &self.asset
     }
 
-    /// The transforms of the joints in this pose.
+    /// The palette of the current pose.
     pub fn palette(&self) -> &Palette {
         &self.palette
     }
 
-    /// World positions of the character.
+    /// World positions of the vertices.
     pub fn positions(&self) -> &[Vec3] {
         &self.positions
     }
 
-    /// World normals of the character.
+    /// World normals of the vertices.
     pub fn normals(&self) -> &[Vec3] {
         &self.normals
     }
 
-    /// World tangents of the character, where it has any.
+    /// World tangents of the vertices, if the character has any.
     pub fn tangents(&self) -> Option<&[Vec4]> {
         self.tangents.as_deref()
     }
 
-    /// The triangles as they face in this pose: turned around where the pose mirrors the surface.
+    /// The triangles, with reversed orientation where the pose mirrors the surface.
     pub fn triangles(&self) -> Cow<'_, [[u32; 3]]> {
         let rig = &self.asset.rig;
         let mirrors: Vec<bool> = self
@@ -325,7 +327,7 @@ impl<'a> Player<'a> {
         if !mirrors.contains(&true) {
             return Cow::Borrowed(triangles);
         }
-        // A triangle goes with the heaviest joint of its first corner.
+        // A triangle belongs to the heaviest joint of its first corner.
         let turned = triangles.iter().map(|&[a, b, c]| {
             let joint = rig.weights().row(a as usize).0[0];
             if mirrors[usize::from(joint)] {
@@ -337,24 +339,24 @@ impl<'a> Player<'a> {
         Cow::Owned(turned.collect())
     }
 
-    /// The first vertex that is not a finite number, if joints that scale without bound have made
-    /// one.
+    /// The first vertex with a position that is not finite, if any; joints with an extreme scale
+    /// can cause this.
     pub fn first_not_finite(&self) -> Option<usize> {
         self.positions
             .iter()
             .position(|position| !position.is_finite())
     }
 
-    /// Which vertices the method turns inside out in this pose: see [`Skin::inverted`].
+    /// The vertices that the method turns inside out in this pose: see [`Skin::inverted`].
     ///
     /// # Errors
     ///
-    /// If the method cannot do the pose.
+    /// Fails if the method cannot deform to the pose.
     pub fn inverted(&mut self) -> Result<Vec<usize>, DeformError> {
         self.skin.inverted(&self.palette, &mut self.workspace)
     }
 
-    /// The props where the pose puts them, in the order of the asset.
+    /// The props, moved to their nodes, in the order of the asset.
     pub fn props(&self) -> impl Iterator<Item = PosedProp<'_>> {
         let props = self.asset.props.iter().zip(&self.props);
         props.map(|(prop, posed)| PosedProp {
@@ -370,7 +372,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// A skin's surface at rest, with morphs where there are any.
+/// A skin's rest shape, with morphs if there are any.
 fn shape_of<'a>(skin: &'a Skin, morphed: Option<&'a MorphedShape>) -> Shape<'a> {
     match morphed {
         Some(morphed) => morphed.shape(),
@@ -456,7 +458,7 @@ mod tests {
         assert_eq!(prop.positions, [Vec3::new(2.0, 3.0, 0.0)]);
     }
 
-    /// Counts deformations, and leaves the surface alone.
+    /// Counts deformations, and leaves the surface unchanged.
     #[derive(Debug, Default)]
     struct Counting(Arc<AtomicUsize>);
 
@@ -467,7 +469,7 @@ mod tests {
         }
     }
 
-    /// An asset whose rest pose is not the pose that its surface was bound in.
+    /// An asset whose rest pose differs from its bind pose.
     fn moved_at_rest() -> Asset {
         let mut asset = crate::characters::build(crate::characters::Character::Bar, 2_000).unwrap();
         let skeleton = asset.rig.skeleton();

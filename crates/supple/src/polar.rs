@@ -5,38 +5,41 @@ use glam::{DMat3, DQuat, DVec3};
 
 /// `A = rotation · stretch`, exactly (the stretch is `rotationᵀ · A`).
 ///
-/// The rotation is proper, whatever `A` is:
-/// - `A` with a positive determinant: the usual polar decomposition, the stretch symmetric and
-///   positive.
-/// - A mirror (negative determinant): the stretch holds it, as a negative factor along the
-///   direction that is stretched least. This is how a scale that runs from 1 through 0 to −1 stays
-///   continuous. Where several directions are stretched alike, the one is taken that leaves the
-///   rotation nearest to the identity.
-/// - A lost dimension: the rotation of what is left. Of a line the shortest arc, of a point the
-///   identity.
+/// The rotation is proper for any `A`:
+///
+/// - `A` with a positive determinant: the usual polar decomposition, with a symmetric positive
+///   stretch.
+///
+/// - Mirroring (negative determinant): contained in the stretch, as a negative factor along the
+///   direction that is stretched least. So a scale that runs from 1 through 0 to −1 stays
+///   continuous. Of several directions that are stretched alike, the one that leaves the rotation
+///   nearest to the identity is used.
+///
+/// - A lost dimension: the rotation of the remaining dimensions. For a line the shortest arc, for a
+///   point the identity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polar {
     /// A proper rotation, of unit length.
     pub rotation: DQuat,
-    /// What is done before the rotation.
+    /// The stretch, applied before the rotation.
     pub stretch: DMat3,
 }
 
-/// A matrix whose columns are unit and perpendicular up to this is taken as a rotation: the noise
-/// of `f32` entries is a tenth of it.
+/// A matrix whose columns are orthonormal up to this is a rotation: the noise of `f32` entries is a
+/// tenth of it.
 const ROTATION_NOISE: f64 = 2e-6;
 
 /// Singular values that differ by less than this share count as equal when a mirror must choose its
 /// direction.
 const ALIKE: f64 = 1e-4;
 
-/// A singular value below this share of the largest is a lost dimension: what `f32` entries round
-/// to, and a little more.
+/// A singular value below this share of the largest is a lost dimension: the rounding of `f32`
+/// entries, with a margin.
 const LOST: f64 = 1e-6;
 
 impl Polar {
-    /// Decomposes any matrix; one with entries that are not finite becomes the identity after
-    /// itself.
+    /// Decomposes any matrix. For non-finite input, the rotation is the identity and the stretch is
+    /// the input.
     pub fn of(matrix: DMat3) -> Polar {
         let size = largest_entry(&matrix);
         if size == 0.0 || !size.is_finite() {
@@ -65,13 +68,13 @@ impl Polar {
 /// The rotation `R` for which `tr(RᵀM)` is greatest, by the eigenvectors of `MᵀM`.
 struct Fitted {
     rotation: DMat3,
-    /// Falling; zero along lost dimensions.
+    /// The singular values, falling; zero along lost dimensions.
     singular: DVec3,
     axes: DMat3,
 }
 
 impl Fitted {
-    /// To a matrix whose largest entry is 1.
+    /// For a matrix whose largest entry is 1.
     fn to(matrix: &DMat3) -> Fitted {
         let (squares, axes) = symmetric_eigen(&(matrix.transpose() * *matrix));
         let singular = squares.max(DVec3::ZERO).map(f64::sqrt);
@@ -131,8 +134,8 @@ fn proper_rotation(matrix: &DMat3) -> DMat3 {
 /// smallest singular value passes through zero.
 ///
 /// The largest root `λ` of the characteristic polynomial of Davenport's 4×4 matrix is the sum of
-/// the singular values, the last one with the sign of the determinant. With it the rotation has a
-/// closed form. Where that is near 0/0 the rotation is hardly determined, and eigenvectors tell it.
+/// the singular values, the last one with the sign of the determinant. It gives the rotation in
+/// closed form. If that is near 0/0, the rotation is barely determined and eigenvectors are used.
 #[inline]
 pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
     let norm = frobenius_squared(matrix).sqrt();
@@ -150,8 +153,8 @@ pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
             (square - 2.0) * square - 8.0 * determinant * lambda + 1.0 - 4.0 * cofactor_squares;
         let slope = 4.0 * (square - 1.0) * lambda - 8.0 * determinant;
         let step = value / slope;
-        // Upwards there is nothing but rounding, which a slope of nearly zero makes anything of:
-        // the root of a line is a double one.
+        // An upward step is rounding only, which becomes arbitrarily large for a slope of nearly
+        // zero: the root of a line is a double one.
         if step > 0.0 {
             lambda -= step;
         }
@@ -174,11 +177,11 @@ pub(crate) fn nearest_rotation(matrix: &DMat3) -> DMat3 {
     rotation * gap.recip()
 }
 
-/// Where the closed form of a rotation has no more digits than `f32`: the root that it starts from
-/// is nearly a double one, so they are lost twice as fast as the gap closes.
+/// A gap below which the closed form of a rotation has no more digits than `f32`: its root is
+/// nearly a double one, so digits are lost twice as fast as the gap closes.
 const UNDETERMINED: f64 = 1e-4;
 
-/// True if a rotation is hardly determined, or is not of finite numbers.
+/// True if a rotation is barely determined, or its numbers are not finite.
 #[inline(always)]
 fn is_doubtful(gap: f64) -> bool {
     gap <= UNDETERMINED || gap.is_nan()
@@ -200,7 +203,7 @@ pub(crate) fn cofactors(matrix: &DMat3) -> DMat3 {
 /// Rotations side by side, row by row.
 pub(crate) struct RotationLanes<S: Simd> {
     pub(crate) rotation: [f64x8<S>; 9],
-    /// Where the closed form does not hold, and [`nearest_rotation`] is to be asked.
+    /// The lanes in which the closed form does not hold; use [`nearest_rotation`] instead.
     pub(crate) doubtful: [bool; 8],
 }
 
@@ -221,8 +224,8 @@ pub(crate) fn cofactor_lanes<S: Simd, V: SimdFloat<S>>(m: &[V; 9]) -> [V; 9] {
     ]
 }
 
-/// Matrices side by side, in either precision, and what the closed form of [`nearest_rotation`]
-/// wants of them.
+/// Matrices side by side, in either precision, with the values that the closed form of
+/// [`nearest_rotation`] needs.
 struct Matrices<V> {
     matrix: [V; 9],
     cofactors: [V; 9],
@@ -252,7 +255,7 @@ impl<V> Matrices<V> {
         }
     }
 
-    /// Each divided by its norm.
+    /// The matrices, each divided by its norm.
     #[inline(always)]
     fn of_unit_norm<S: Simd>(simd: S, matrix: &[V; 9]) -> Matrices<V>
     where
@@ -267,7 +270,7 @@ impl<V> Matrices<V> {
         Matrices::of(&unit)
     }
 
-    /// The rotations that belong to roots, and the gaps `(σ₁ + σ₂)(σ₂ + σ₃)(σ₃ + σ₁)`.
+    /// The rotations for the roots, and the gaps `(σ₁ + σ₂)(σ₂ + σ₃)(σ₃ + σ₁)`.
     #[inline(always)]
     fn rotations<S: Simd>(&self, simd: S, lambda: V) -> ([V; 9], V)
     where
@@ -295,7 +298,8 @@ impl<V> Matrices<V> {
     }
 }
 
-/// Of the entries of matrices; in three sums, so that none waits long for another.
+/// The sum of squares of the entries of matrices; in three sums, to shorten the chain of
+/// dependencies.
 #[inline(always)]
 fn sum_of_squares<S: Simd, V: SimdFloat<S>>(m: &[V; 9]) -> V {
     let row = |at: usize| m[at].mul_add(m[at], m[at + 1].mul_add(m[at + 1], m[at + 2] * m[at + 2]));
@@ -323,11 +327,11 @@ impl<V> Quartics<V> {
         }
     }
 
-    /// A place above all roots, and near the largest.
+    /// A bound above all roots, and near the largest.
     ///
     /// With `s = σ₁σ₂ + σ₂σ₃ + σ₃σ₁`, `λ² = ‖M‖² + 2s` and `s² = ‖cof M‖² + 2λ det`. On the right,
-    /// `λ` is at most `√3 ‖M‖`, and at least `‖M‖`: so this is exact for a ball, and for all that
-    /// is flat.
+    /// `λ` is at most `√3 ‖M‖`, and at least `‖M‖`: so this is exact for a ball, and for any flat
+    /// matrix.
     #[inline(always)]
     fn above_roots<S: Simd>(&self, simd: S) -> V
     where
@@ -342,8 +346,8 @@ impl<V> Quartics<V> {
         square.sqrt().mul_add(splat(2.0), self.squares).sqrt()
     }
 
-    /// How far the next place of Halley's method is. Each one has three times the digits of the one
-    /// before, for a single division.
+    /// The next step of Halley's method. Each one triples the number of digits, for a single
+    /// division.
     #[inline(always)]
     fn step<S: Simd>(&self, simd: S, lambda: V) -> V
     where
@@ -358,7 +362,7 @@ impl<V> Quartics<V> {
         let square = lambda * lambda;
         let linear = constant - eight * self.determinant * lambda;
         let value = (square - two * self.squares).mul_add(square, linear);
-        // A quarter of the slope, and half of what the slope changes by.
+        // A quarter of the slope, and half of the change of the slope.
         let slope = (square - self.squares).mul_sub(lambda, two * self.determinant);
         let bend = three.mul_sub(square, self.squares);
         let denominator = (eight * slope).mul_sub(slope, value * bend);
@@ -366,8 +370,8 @@ impl<V> Quartics<V> {
     }
 }
 
-/// How many of Halley's steps single precision has use for: after two from
-/// [`Quartics::above_roots`] the root is off by rounding alone where the gap is wide.
+/// The number of Halley's steps in single precision: after two from [`Quartics::above_roots`], the
+/// root differs by rounding only, if the gap is wide.
 const SINGLE_STEPS: usize = 2;
 
 /// The largest roots up to the rounding of `f32`.
@@ -395,7 +399,7 @@ pub(crate) fn widened<S: Simd>(simd: S, single: f32x8<S>) -> f64x8<S> {
     f64x8::from_slice(simd, &wide)
 }
 
-/// And back, rounded.
+/// The same numbers in single precision.
 #[inline(always)]
 pub(crate) fn narrowed<S: Simd>(simd: S, wide: f64x8<S>) -> f32x8<S> {
     let mut numbers = [0.0; 8];
@@ -422,8 +426,8 @@ pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> Rot
     for _ in 0..40 {
         let step = quartics.step(simd, lambda);
         lambda -= step;
-        // From either side, since the start is rounded. A step that is not a number is not far: the
-        // gap will tell.
+        // From either side, since the start is rounded. A NaN does not count as far: the gap
+        // catches it.
         let far = step.simd_gt(splat(CLOSE_ENOUGH)) | step.simd_lt(splat(-CLOSE_ENOUGH));
         if !far.any_true() {
             break;
@@ -442,8 +446,8 @@ pub(crate) fn nearest_rotations<S: Simd>(simd: S, matrix: &[f64x8<S>; 9]) -> Rot
 /// [`single_rotations`] answers: its error grows with the reciprocal of the gap.
 const WIDE_GAP: f32 = 0.2;
 
-/// The range of squared norms that single precision has room for: intermediate results go up to
-/// the seventh power of the norm.
+/// The range of squared norms for single precision: intermediate results go up to the seventh power
+/// of the norm.
 const USUAL_SQUARES: [f32; 2] = [1e-4, 1e4];
 
 /// The largest `|tr(RᵀR) − 3|` with which the closed form counts as converged. A root that is off
@@ -451,8 +455,8 @@ const USUAL_SQUARES: [f32; 2] = [1e-4, 1e4];
 /// so the trace shows it.
 const LARGEST_DEFECT: f32 = 1e-3;
 
-/// Finds the nearest rotations in single precision, and the lanes in which that doesn't do, as
-/// bits. Matrices should have about unit norm.
+/// Finds the nearest rotations in single precision, and the lanes in which its precision does not
+/// suffice, as bits. Matrices should have about unit norm.
 ///
 /// # Error
 ///

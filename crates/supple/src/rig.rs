@@ -1,4 +1,4 @@
-//! A rig: mesh, skeleton and weights that fit each other; and the asset around it.
+//! Rigs (mesh, skeleton and weights that fit each other), and assets around them.
 
 use crate::clip::Clip;
 use crate::mesh::{Mesh, Morph, Part};
@@ -7,7 +7,7 @@ use crate::skeleton::Skeleton;
 use crate::weights::Weights;
 use thiserror::Error;
 
-/// A mesh bound to a skeleton: validated once, trusted afterwards.
+/// A mesh bound to a skeleton by weights, which are checked to fit each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rig {
     mesh: Mesh,
@@ -15,7 +15,7 @@ pub struct Rig {
     weights: Weights,
 }
 
-/// Why three things do not make a [`Rig`].
+/// Error from building a [`Rig`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RigError {
     /// Weights and mesh differ in size.
@@ -37,12 +37,12 @@ pub enum RigError {
 }
 
 impl Rig {
-    /// Checks that the three fit together.
+    /// Checks that mesh, skeleton and weights fit together.
     ///
     /// # Errors
     ///
-    /// If mesh and weights differ in their number of vertices, or the weights name a joint that the
-    /// skeleton does not have.
+    /// Fails if mesh and weights differ in their number of vertices, or the weights name a joint
+    /// that the skeleton does not have.
     pub fn new(mesh: Mesh, skeleton: Skeleton, weights: Weights) -> Result<Rig, RigError> {
         if weights.vertex_count() != mesh.vertex_count() {
             return Err(RigError::VertexCount {
@@ -77,43 +77,43 @@ impl Rig {
     }
 }
 
-/// A character with all that came with it.
+/// A character: a rig with its clips, morph targets and props.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asset {
-    /// What the file or the built-in is called.
+    /// The name of the file or of the built-in character.
     pub name: String,
     /// The bound surface.
     pub rig: Rig,
-    /// Where the runs of vertices and triangles came from, in order, covering the mesh.
+    /// The parts of the mesh, such as primitives of a file, in order; together they cover the mesh.
     pub parts: Vec<Part>,
-    /// Shapes added to the mesh before skinning.
+    /// Morph targets, added to the mesh before skinning.
     pub morphs: Vec<Morph>,
-    /// The weights of all morph targets, props' included, when no clip plays.
+    /// The weights of all morph targets, including those of props, without a clip.
     pub rest_morph_weights: Vec<f32>,
     /// Animations.
     pub clips: Vec<Clip>,
-    /// Meshes that hang rigidly on nodes: hats, swords, the shell of a robot. Not part of the
-    /// bound surface.
+    /// Meshes attached rigidly to nodes: hats, swords, the shell of a robot. They are not part of
+    /// the bound surface.
     pub props: Vec<Prop>,
 }
 
-/// A mesh that follows one node.
+/// A mesh attached rigidly to a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prop {
-    /// What the file calls it.
+    /// The name in the file.
     pub name: String,
-    /// The node that it follows, an index into the skeleton's nodes.
+    /// The node that it follows, as an index into the skeleton's nodes.
     pub node: usize,
     /// The surface in the node's frame.
     pub mesh: Mesh,
-    /// Shapes added before it is moved.
+    /// Morph targets, added before it is moved.
     pub morphs: Vec<Morph>,
-    /// Linear base colour, for pictures; `None` where the file has none but a texture or white.
+    /// Linear base colour, for pictures; `None` if the file has none, only a texture, or white.
     pub color: Option<glam::Vec3>,
 }
 
 impl Asset {
-    /// The pose in which no clip plays, with the morph weights that the file starts with.
+    /// The rest pose, with the default morph weights of the file.
     pub fn rest_pose(&self) -> Pose {
         Pose {
             morph_weights: self.rest_morph_weights.clone(),

@@ -24,8 +24,8 @@ the surface and its weights, and say so when they are stale.
 SUPPLE_direct_delta_mush, about 24 bytes per influence. The ordinary skin is replaced by that of
 ddm-v5 with at most 4 influences per vertex (--max-influences), so that other programs show an
 approximation. Start from any skin, even a rigid one, and keep the original file: its weights are
-replaced. -m ddm-v5 --as-skin stores the skin only. --check also measures, in poses of the clips, the
-error of the stored data and of the ordinary skin.
+replaced. -m ddm-v5 --as-skin stores the skin only. --check also measures, in poses of the clips,
+the error of the stored data and of the ordinary skin.
 
 Examples:
   supple bake hero.glb -m cor -o hero-cor.glb

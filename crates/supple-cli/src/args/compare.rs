@@ -20,7 +20,8 @@ Examples:
   supple compare @figure --reach hand.L=0.2,1.2,0.4 -o reach-report
   supple compare @figure -o figure-report")]
 #[command(mut_arg("methods", |methods| methods.help(
-    "The methods to compare, separated by commas [default: linear, ddm-v5, dual-quaternion, cor and \
+    "The methods to compare, separated by commas [default: linear, ddm-v5, dual-quaternion, cor \
+     and \
      ddm]"
 )))]
 pub(crate) struct CompareArguments {

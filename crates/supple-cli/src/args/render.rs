@@ -36,8 +36,8 @@ pub(crate) struct RenderArguments {
         allow_hyphen_values = true
     )]
     pub(crate) view: View,
-    /// What the picture is framed on: all, moving (the part that the clip moves), or a joint, by name
-    /// or by number in the order of the file
+    /// What the picture is framed on: all, moving (the part that the clip moves), or a joint, by
+    /// name or by number in the order of the file
     #[arg(long, value_name = "all|moving|JOINT", default_value = "all", value_parser = parse_focus)]
     pub(crate) focus: Focus,
     /// The file to write: .png for one pose, .gif for a clip

@@ -69,7 +69,7 @@ pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     if !source.asset.props.is_empty() {
         let props = many(source.asset.props.len(), "mesh");
         console::eprint(&format!(
-            "note: {props} without a skin left out; .glb keeps them"
+            "note: {props} without a skin skipped; .glb keeps them"
         ));
     }
     Ok(())

@@ -243,8 +243,8 @@ fn add_vertices(part: &mut Silhouette, player: &Player<'_>, vertices: &[u32]) {
     part.add_points(&points.collect::<Vec<_>>());
 }
 
-/// The vertices of the skin around a joint: where it blends with its parent, or if nothing does, all
-/// that it influences.
+/// The vertices of the skin around a joint: where it blends with its parent, or if nothing does,
+/// all that it influences.
 fn skin_around(source: &Source, joint: &str) -> Result<Vec<u32>, Failure> {
     let node = find_node(source, joint)?;
     let rig = &source.asset.rig;

@@ -32,7 +32,8 @@ fn baked_centers_are_used_as_long_as_they_fit() {
     let (said, wide) = deform("wide.glb", "cor");
     assert_eq!(
         said,
-        "note: using the centers of rotation in the file (sigma 0.3, epsilon 0.1, accuracy 0.00003)\n"
+        "note: using the centers of rotation in the file (sigma 0.3, epsilon 0.1, accuracy \
+         0.00003)\n"
     );
     assert_ne!(wide, expected);
     let (said, _) = deform("moved.gltf", "cor");
@@ -232,7 +233,8 @@ fn what_cannot_be_baked_is_explained() {
         (
             2,
             &["@bar", "-m", "linear", "-o", "o.glb"],
-            "'linear' has nothing to bake; methods that do: cor, ddm, ddm-v1, ddm-v2, ddm-v3, ddm-v4, ddm-v5",
+            "'linear' has nothing to bake; methods that do: cor, ddm, ddm-v1, ddm-v2, ddm-v3, \
+             ddm-v4, ddm-v5",
         ),
         (
             2,
@@ -368,7 +370,8 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     );
     let stale = |done: &str| {
         format!(
-            "note: the bake of direct delta mush in the file is stale (the surface or the weights have changed since they were computed); {done}; 'supple bake -m ddm' stores a new one\n"
+            "note: the bake of direct delta mush in the file is stale (the surface or the weights \
+             have changed since they were computed); {done}; 'supple bake -m ddm' stores a new one\n"
         )
     };
     let (notes, _) = deform("moved.gltf", &["-m", "ddm-v2"], "b.npy");
@@ -400,7 +403,8 @@ fn the_skin_alone_is_baked_where_it_is_asked_for() {
     let notes = told(&[&bake[..], &["-o", "skin.glb"]].concat(), folder.path());
     assert_eq!(
         notes,
-        "note: the skin is now that of 'ddm-v5' with at most 2 joints per vertex; nothing else is stored\n"
+        "note: the skin is now that of 'ddm-v5' with at most 2 joints per vertex; nothing else is \
+         stored\n"
     );
     let moment = ["--clip", "bend-120", "--time", "1.0", "-o"];
     for (file, method, out) in [

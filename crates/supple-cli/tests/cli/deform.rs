@@ -123,7 +123,8 @@ fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
     for (method, phrase) in [
         (
             "arap:l=1",
-            "the method 'arap' cannot be had with 'l=1': the threshold l is 1, but must be at least 0 and below 1",
+            "the method 'arap' does not accept 'l=1': the threshold l is 1, but must be at least \
+             0 and below 1",
         ),
         (
             "arap:99999",
@@ -142,7 +143,7 @@ fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
             "arap:plain:unsmoothed",
             "'plain' and 'unsmoothed' exclude each other",
         ),
-        ("arap:strict:strict", "'strict' is said twice"),
+        ("arap:strict:strict", "'strict' is given twice"),
     ] {
         let arguments = ["deform", "@bar:2000", "-m", method, "-o", "no.npy"];
         let (status, error) = fails(&arguments, folder.path());

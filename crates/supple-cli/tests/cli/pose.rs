@@ -225,7 +225,8 @@ fn wishes_about_joints_that_nothing_turns_are_told() {
     };
     let idle = |option: &str, joint: &str| {
         format!(
-            "note: {option} of '{joint}' has no effect: no reaching joint turns it; --chain makes more joints turn\n"
+            "note: {option} of '{joint}' has no effect: no reaching joint turns it; --chain makes \
+             more joints turn\n"
         )
     };
     let far = ["--limit", "spine1=cone:20", "--stiff", "pelvis=0.5"];
@@ -268,7 +269,7 @@ fn wishes_that_fit_nothing_are_explained() {
         "--limit",
         "first=hinge:0..400@1,0,0",
     ];
-    assert!(refused(&limit).contains("the limit of 'first' makes no sense"));
+    assert!(refused(&limit).contains("the limit of 'first' is not valid"));
     let limit = ["--reach", "second=0,1,0", "--limit", "first=hinge:0..40"];
     assert!(refused(&limit).contains("give an axis"));
 }

@@ -12,7 +12,8 @@ fn a_twisted_arm_keeps_its_hand_where_it_was() {
     let note = twist(&["--joint", "forearm.L", "--joint", "thigh.R"]);
     let expected = [
         "'forearm.L_twist' splits the bone from 'forearm.L' to 'forearm_twist.L'",
-        "half of the twist of 'forearm_twist.L', up to 75.0° in the clip 'forearm-twist-150' at 1.00 s",
+        "half of the twist of 'forearm_twist.L', up to 75.0° in the clip 'forearm-twist-150' at \
+         1.00 s",
         "'thigh.R_twist' splits",
     ];
     for words in expected {

@@ -45,7 +45,8 @@ const SHOWING: [&[&str]; 7] = [
 #[test]
 fn no_command_shows_characters_that_steer_a_terminal() {
     let folder = folder();
-    let steering = "\u{9b}31m\u{202e}\nerror: x\u{1b}]0;x\u{7}\u{7f}\u{61c}\u{200e}\u{200f}\u{202a}\u{2028}\u{2066}\u{2069}";
+    let steering = "\u{9b}31m\u{202e}\nerror: \
+                    x\u{1b}]0;x\u{7}\u{7f}\u{61c}\u{200e}\u{200f}\u{202a}\u{2028}\u{2066}\u{2069}";
     renamed_bar(folder.path(), steering);
     let is_plain = |character: char| character.is_ascii_graphic() || " \n".contains(character);
     let is_steering = |character: char| steering.contains(character) && !is_plain(character);

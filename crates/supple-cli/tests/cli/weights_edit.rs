@@ -146,7 +146,7 @@ fn weights_are_taken_from_another_character() {
     let (status, error) = fails(&stranger, folder.path());
     assert_eq!(status, 1);
     assert!(
-        error.contains("has a name that the target knows"),
+        error.contains("has the name of a joint of the target"),
         "{error}"
     );
 }

@@ -135,7 +135,8 @@ impl<'a> Accessors<'a> {
     ) -> Result<(), Fault> {
         let left = self.budget.get().checked_sub(numbers).ok_or_else(|| {
             let problem = format!(
-                "{}; with all that came before, this is out of proportion to the file's {} bytes",
+                "{}; together with the accessors before, this is out of proportion to the file's \
+                 {} bytes",
                 what(),
                 self.byte_count
             );

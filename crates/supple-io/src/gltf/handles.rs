@@ -256,7 +256,7 @@ impl Document {
         for (handle, place) in places.iter().enumerate() {
             let name = free(format!("handle_{handle}"));
             let place = place.as_vec3().as_dvec3().to_array();
-            let place = json_numbers(place, || format!("the place of handle {handle}"))?;
+            let place = json_numbers(place, || format!("the position of handle {handle}"))?;
             let node = json!({ "name": name, "translation": place });
             joints.push(self.push("nodes", node));
         }

@@ -47,12 +47,11 @@ pub enum SaveError {
         node: usize,
     },
     /// No mesh of the file has a skin.
-    #[error("no mesh of the file has a skin: nothing follows joints")]
+    #[error("no mesh of the file has a skin")]
     NoSkin,
     /// The extras of a mesh are not an object, so nothing can be stored in them.
     #[error(
-        "meshes[{mesh}].extras is not an object, so there is no place to say what its centers \
-         were computed from"
+        "meshes[{mesh}].extras is not an object, so it cannot store how its centers were computed"
     )]
     ExtrasNotAnObject {
         /// The file's mesh.

@@ -71,7 +71,7 @@ impl<'a> SurfaceReader<'a> {
         let mesh = &self.file.meshes[node.mesh];
         let name = self.file.node_name(node);
         // Nodes and primitives take memory even if they have no vertex.
-        let again = || format!("node {} shows it once more", node.node);
+        let again = || format!("node {} uses it, too", node.node);
         let place = format!("meshes[{}]", node.mesh);
         self.file
             .accessors

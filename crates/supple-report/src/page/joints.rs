@@ -16,8 +16,8 @@ use maud::{Markup, html};
 use supple::exec;
 use supple_render::{Image, Settings};
 
-/// Close-ups are larger than other pictures by this factor, and frames of a loop smaller; the latter
-/// have at most so many rows.
+/// Close-ups are larger than other pictures by this factor, and frames of a loop smaller; the
+/// latter have at most so many rows.
 const CLOSE_UP: f64 = 1.6;
 const LOOP: f64 = 0.8;
 const LOOP_ROWS: f64 = 400.0;
@@ -129,8 +129,8 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// Linear blending and what to compare it with at a joint: the recommended method, or if that is
-    /// linear blending itself, the one that does best there.
+    /// Linear blending and what to compare it with at a joint: the recommended method, or if that
+    /// is linear blending itself, the one that does best there.
     fn pair(&self, joint: &JointFinding) -> Option<[usize; 2]> {
         let recommendation = self.recommendation.as_ref()?;
         let current = recommendation.current?;

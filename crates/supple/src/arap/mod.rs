@@ -1,14 +1,14 @@
-//! Surfaces that stay as rigid as their handles let them.
+//! As-rigid-as-possible (ARAP) deformation of a surface by handles.
 //!
-//! `arap-point-handles.txt`, §3.1: linear blending says where the points near each handle go (those
-//! whose largest weight is above a threshold `l`) and gives a first guess of all others, which then
-//! move to where the surface is stretched and bent the least: the minimum of eq. (1), found by
-//! fitting rotations and solving for positions in turn. At last the points near handles, which were
-//! given, are smoothed into their surroundings by eq. (2).
+//! `arap-point-handles.txt`, §3.1. Linear blending places the points near each handle (those whose
+//! largest weight is above a threshold `l`) and gives a first guess for all other points. These
+//! then move to where the surface is stretched and bent least: the minimum of eq. (1), found by
+//! alternately fitting rotations and solving for positions. Finally the points near handles are
+//! smoothed into their surroundings by eq. (2).
 //!
-//! The sparse matrix is ordered once per surface and factored once per choice of handles; frames
-//! and iterations reuse it. Handles are switched on and off by [`Arap::set_active`], which factors
-//! the numbers anew in the order that is known.
+//! The sparse matrix is ordered once per surface and factored once per set of active handles;
+//! frames and iterations reuse it. [`Arap::set_active`] switches handles on and off, and factors
+//! the matrix again in the same order.
 
 mod surface;
 #[cfg(test)]
@@ -29,33 +29,34 @@ use std::sync::Arc;
 use surface::RigidSurface;
 use thiserror::Error;
 
-/// How a surface is kept rigid.
+/// Options of as-rigid-as-possible deformation.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArapOptions {
-    /// Rounds of rotations and positions, at most; the paper's experiments have three. With a
-    /// tolerance, [`ArapOptions::MOST_BY_TOLERANCE`] lets it decide.
+    /// The largest number of rounds, each of which updates rotations and positions; the paper's
+    /// experiments use three. With a tolerance, [`ArapOptions::MOST_BY_TOLERANCE`] is a sensible
+    /// limit.
     pub iterations: usize,
-    /// `l`: a point is held by its heaviest handle if its weight is above this. The paper has 0.95
-    /// for a body and 0.98 for a hand.
+    /// `l`: a point is held by its heaviest handle if its weight is above this threshold. The paper
+    /// uses 0.95 for a body and 0.98 for a hand.
     pub threshold: f64,
-    /// Whether a handle that has no weight above the threshold anywhere holds the points where it
-    /// has its most, of those where it is the heaviest. The paper's rule alone leaves it out. One
-    /// that is nowhere the heaviest holds nothing either way, and only counts in the first
-    /// guess.
+    /// If true, a handle without a weight above the threshold holds the points where its weight is
+    /// largest, among those where it is the heaviest handle; the paper's rule alone ignores such a
+    /// handle. A handle that is the heaviest at no point holds nothing either way, and only
+    /// contributes to the first guess.
     pub every_handle: bool,
-    /// Ends the rounds early: once no point moves farther than this share of the surface's extent.
-    /// Zero does all of them.
+    /// Stops early, once no point moves farther than this share of the surface's extent. Zero
+    /// always does all rounds.
     pub tolerance: f64,
-    /// What is done to points near handles in the end.
+    /// Smoothing of points near handles at the end of a frame.
     pub smoothing: HandleSmoothing,
-    /// Starts from what the frame before came to, not from linear blending alone: fewer rounds do
-    /// as much where motion is slow.
+    /// If true, starts from the result of the last frame instead of linear blending alone: fewer
+    /// rounds suffice where motion is slow.
     pub follow: bool,
 }
 
 impl ArapOptions {
-    /// The paper's.
+    /// The options of the paper.
     pub const DEFAULT: ArapOptions = ArapOptions {
         iterations: 3,
         threshold: 0.95,
@@ -65,11 +66,11 @@ impl ArapOptions {
         follow: false,
     };
 
-    /// As many rounds as a tolerance alone has on the command line, at most: a fifth of a second at
-    /// 10,000 vertices. Who wants more gives a number.
+    /// The limit of rounds for a tolerance without a number of rounds on the command line: a fifth
+    /// of a second at 10,000 vertices.
     pub const MOST_BY_TOLERANCE: usize = 100;
 
-    /// Whether the numbers make sense.
+    /// Checks the ranges of all options.
     pub(crate) fn check(&self) -> Result<(), ArapError> {
         let bad = |option, value, allowed| ArapError::BadOption {
             option,
@@ -91,14 +92,14 @@ impl ArapOptions {
     }
 }
 
-/// On the command line: words after colons, `arap:10:l=0.9:follow`.
+/// On the command line: words after colons, such as `arap:10:l=0.9:follow`.
 impl ArapOptions {
     pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, \
                                           strict, unsmoothed, plain, follow, with colons between \
                                           them";
 
-    /// The paper's options with what some words say, sensible or not. A tolerance without a number
-    /// of rounds has as many as it takes, up to [`ArapOptions::MOST_BY_TOLERANCE`].
+    /// Parses words into changes of the paper's options, without checking ranges. A tolerance
+    /// without a number of rounds allows [`ArapOptions::MOST_BY_TOLERANCE`] rounds.
     pub(crate) fn from_words(words: &str) -> Result<ArapOptions, WordFault<'_>> {
         let mut options = ArapOptions::DEFAULT;
         let mut said: Vec<(About, &str)> = Vec::new();
@@ -116,7 +117,7 @@ impl ArapOptions {
         Ok(options)
     }
 
-    /// Does as a word says, and tells what it is about.
+    /// Applies a word, and returns the option that it sets.
     fn take_word(&mut self, word: &str) -> Option<About> {
         let about = match word.split_once('=') {
             Some(("l", number)) => {
@@ -154,7 +155,7 @@ impl ArapOptions {
         Some(about)
     }
 
-    /// The words that tell these options from the paper's; `None` if they are the paper's.
+    /// The words for options that differ from the paper's; `None` if none do.
     pub(crate) fn words(&self) -> Option<String> {
         let usual = ArapOptions::DEFAULT;
         let mut words = Vec::new();
@@ -186,7 +187,7 @@ impl ArapOptions {
     }
 }
 
-/// What a word is about: each thing may be said once.
+/// The option that a word sets; each may be set only once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum About {
     Rounds,
@@ -197,12 +198,12 @@ enum About {
     Following,
 }
 
-/// Why words make no options.
+/// The reason why words are not valid options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordFault<'w> {
-    /// One of them is none that is known.
+    /// An unknown word.
     Unknown,
-    /// Two say the same thing, or contradict each other.
+    /// Two words that set the same option, or contradict each other.
     Both(&'w str, &'w str),
 }
 
@@ -214,57 +215,57 @@ impl Default for ArapOptions {
 
 const MOST_ITERATIONS: usize = 10_000;
 
-/// What happens to the points near handles, which were given, so that the surface may have a crease
-/// around them.
+/// Smoothing of the points near handles. Their positions are prescribed, so without it the surface
+/// may have a crease around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum HandleSmoothing {
-    /// Nothing.
+    /// No smoothing.
     None,
-    /// Eq. (2) as it stands: each goes to the mean of its neighbours. Details near handles are
+    /// Eq. (2) as written: each point moves to the mean of its neighbours. Details near handles are
     /// flattened even at rest.
     Plain,
-    /// Eq. (2) for what the pose adds: each goes to where its neighbours would have it, with the
-    /// details of the rest surface turned along. A surface at rest stays at rest.
+    /// Eq. (2) applied to the change from the rest pose: details of the rest surface are kept and
+    /// rotate along. A surface at rest stays at rest.
     #[default]
     Detailed,
 }
 
-/// Why a surface could not be prepared.
+/// Error from preparing or deforming a surface.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ArapError {
-    /// An option that makes no sense.
+    /// An option is out of range.
     #[error("{option} is {value}, but must be {allowed}")]
     BadOption {
-        /// Which one.
+        /// The option.
         option: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
-        /// What it may be.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// A handle that is not there.
+    /// A handle that does not exist.
     #[error("there is no handle {handle}: there are {handles}")]
     NoHandle {
-        /// Which one.
+        /// The handle.
         handle: usize,
-        /// How many there are.
+        /// The number of handles.
         handles: usize,
     },
-    /// Sizes that do not fit.
+    /// A size that does not fit the surface.
     #[error("{what}: {found}, but the surface has {expected}")]
     SizeMismatch {
-        /// What was of the wrong size.
+        /// The array of the wrong size.
         what: &'static str,
         /// Its size.
         found: usize,
-        /// The size that fits.
+        /// The expected size.
         expected: usize,
     },
     /// The equations could not be solved.
-    #[error("the surface could not be made rigid: {0}")]
+    #[error("the equations of the rigid surface could not be solved: {0}")]
     Unsolvable(String),
-    /// Weights that cannot be averaged over seams.
+    /// The weights cannot be averaged over seams.
     #[error(transparent)]
     Weights(#[from] WeightsError),
 }
@@ -275,96 +276,96 @@ impl From<SparseError> for ArapError {
     }
 }
 
-/// A surface, its handles, and which of them are on.
+/// A surface prepared for as-rigid-as-possible deformation, with its active handles.
 #[derive(Clone, Debug)]
 pub struct Arap {
     surface: Arc<RigidSurface>,
     weld: Arc<Weld>,
-    /// Of vertices; those of one point have the same.
+    /// The weights of vertices; vertices at one point have the same.
     weights: Arc<Weights>,
-    /// A vertex of each point.
+    /// One vertex of each point.
     vertex_of: Arc<Vec<u32>>,
     handles: usize,
     active: Vec<bool>,
-    /// The handle that says where a point goes, if one does.
+    /// The handle that holds a point, if any.
     holder: Vec<Option<u16>>,
-    /// Points that linear blending moves: those with a holder, and all of pieces that have none.
+    /// Points placed by linear blending: those with a holder, and all points of pieces without any.
     held: Vec<bool>,
     factor: Arc<Cholesky>,
     options: ArapOptions,
     extent: f64,
 }
 
-/// What a frame needs, and what the frame before left. Any surface may use any state.
+/// Scratch buffers, and the rotations of the last frame. Any surface can use any state.
 #[derive(Clone, Debug, Default)]
 pub struct ArapState {
-    /// Where linear blending takes every point.
+    /// Every point, placed by linear blending.
     pub(crate) blended: Vec<DVec3>,
-    /// What each handle does.
+    /// The map of each handle.
     maps: Vec<DAffine3>,
-    /// How each handle turns.
+    /// The rotation of each handle.
     pub(crate) handle_turns: Vec<DMat3>,
-    /// Where the energy takes it.
+    /// The positions that minimise the energy.
     places: Vec<DVec3>,
     solved: Vec<DVec3>,
     pub(crate) rotations: Vec<DMat3>,
-    /// How linear blending turns points.
+    /// The rotation of each point under linear blending.
     of_blended: Vec<DMat3>,
-    /// How rounds turned them further in the last frame, seen from the rest surface.
+    /// The rotation of each point beyond linear blending in the last frame, in the rest frame.
     further: Vec<DMat3>,
-    /// Where points end up, smoothed.
+    /// The final positions, after smoothing.
     pub(crate) smoothed: Vec<DVec3>,
     scratch: Vec<[f64; 4]>,
 }
 
 impl ArapState {
-    /// Forgets how the frame before turned points: the next one does not follow it.
+    /// Forgets the rotations of the last frame: the next frame does not continue it.
     pub fn start_afresh(&mut self) {
         self.further.clear();
     }
 }
 
-/// A piece of the surface that no handle holds.
+/// A connected piece of the surface that no handle holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LoosePiece {
-    /// A vertex of it.
+    /// One of its vertices.
     pub vertex: usize,
-    /// How many points it has.
+    /// The number of its points.
     pub points: usize,
 }
 
-/// What is worth knowing about the handles of a surface.
+/// Report on which points each handle holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ArapReport {
-    /// How many points each handle holds.
+    /// The number of points that each handle holds.
     pub held: Vec<usize>,
-    /// Handles that are on, have some weight and hold no point: nowhere is theirs the largest
-    /// weight, or none above the threshold where that is all that counts. Joints without any
-    /// weight, as most skeletons have, move nothing by any method.
+    /// Active handles that have some weight but hold no point, because their weight is the largest
+    /// at no point, or never above the threshold. Joints without any weight, which most skeletons
+    /// have, are not listed.
     pub idle: Vec<usize>,
-    /// Pieces that no handle holds: they move by linear blending alone.
+    /// Pieces that no handle holds; they move by linear blending alone.
     pub loose: Vec<LoosePiece>,
 }
 
 impl Arap {
-    /// Prepares a character whose joints serve as handles, all of them on.
+    /// Prepares a character whose joints serve as handles. All handles are active.
     ///
     /// # Errors
     ///
-    /// If an option is out of its range, or the equations cannot be solved.
+    /// Fails if an option is out of range, or the equations cannot be solved.
     pub fn new(rig: &Rig, options: &ArapOptions) -> Result<Arap, ArapError> {
         let joints = rig.skeleton().joints().len();
         Arap::of(rig.mesh(), rig.weights(), joints, options)
     }
 
-    /// Prepares a mesh with weights of so many handles.
+    /// Prepares a mesh with weights for a number of handles. All handles are active.
     ///
     /// # Errors
     ///
-    /// If mesh and weights differ in their number of vertices, the weights name more handles, an
-    /// option is out of its range, or the equations cannot be solved.
+    /// Fails if mesh and weights differ in their number of vertices, the weights name more handles,
+    /// an option is out of range, or the equations cannot be solved.
     pub fn of(
         mesh: &Mesh,
         weights: &Weights,
@@ -406,21 +407,22 @@ impl Arap {
         })
     }
 
-    /// Switches a handle on or off: whether it says where the points near it go. Its weights stay
-    /// in the first guess.
+    /// Activates or deactivates a handle. An inactive handle holds no points; its weights still
+    /// contribute to the first guess.
     ///
     /// # Errors
     ///
-    /// If there is no such handle, or the equations cannot be solved.
+    /// Fails if there is no such handle, or the equations cannot be solved.
     pub fn set_active(&mut self, handle: usize, active: bool) -> Result<(), ArapError> {
         self.set_active_many([(handle, active)])
     }
 
-    /// Switches several handles, factoring once for all of them; on an error all stay as they were.
+    /// Activates or deactivates several handles with a single factorisation. If it fails, nothing
+    /// changes.
     ///
     /// # Errors
     ///
-    /// If there is no such handle, or the equations cannot be solved.
+    /// Fails if there is no such handle, or the equations cannot be solved.
     pub fn set_active_many(
         &mut self,
         switches: impl IntoIterator<Item = (usize, bool)>,
@@ -445,7 +447,7 @@ impl Arap {
         Ok(())
     }
 
-    /// Whether a handle is on.
+    /// True if a handle is active.
     pub fn is_active(&self, handle: usize) -> bool {
         self.active.get(handle).copied().unwrap_or(false)
     }
@@ -455,7 +457,7 @@ impl Arap {
         self.weld.points().len()
     }
 
-    /// Which handles hold what.
+    /// Reports which points each handle holds.
     pub fn report(&self) -> ArapReport {
         let mut report = ArapReport {
             held: vec![0; self.handles],
@@ -495,11 +497,13 @@ impl Arap {
         report
     }
 
-    /// Where the vertices go for a map of each handle. The state is for the next frame.
+    /// Computes the deformed vertices for a map of each handle. `state` is reused by the next
+    /// frame.
     ///
     /// # Errors
     ///
-    /// If there is not one map per handle and one position per vertex, or a map is not finite.
+    /// Fails unless there is one map per handle and one position per vertex, and all maps are
+    /// finite.
     pub fn deform(
         &self,
         palette: &Palette,
@@ -514,11 +518,12 @@ impl Arap {
         Ok(())
     }
 
-    /// The energy of eq. (1) for a map of each handle: of the first guess, and after each round.
+    /// Computes the energy of eq. (1) for a map of each handle: of the first guess, and after each
+    /// round.
     ///
     /// # Errors
     ///
-    /// If there is not one map per handle, or a map is not finite.
+    /// Fails unless there is one map per handle, and all maps are finite.
     pub fn energies(
         &self,
         palette: &Palette,
@@ -581,7 +586,7 @@ impl Arap {
         Ok(())
     }
 
-    /// Whether a surface that moves as a whole keeps its shape.
+    /// True if rigid motions of the whole surface are reproduced exactly.
     pub(crate) fn keeps_what_is_rigid(&self) -> bool {
         self.options.smoothing != HandleSmoothing::Plain
     }
@@ -594,7 +599,7 @@ impl Arap {
         &self.weights
     }
 
-    /// The places of all points at rest.
+    /// The rest positions of all points.
     pub(crate) fn rest(&self) -> &[DVec3] {
         &self.surface.rest
     }
@@ -608,7 +613,7 @@ impl Arap {
         self.weights.row(self.vertex_of[point] as usize)
     }
 
-    /// From `state.blended` and a rest surface to rotations and smoothed places.
+    /// Solves for rotations and smoothed positions, given `state.blended` and a rest surface.
     pub(crate) fn solve(&self, rest: &[DVec3], state: &mut ArapState) {
         self.start(rest, state);
         for _ in 0..self.options.iterations {
@@ -627,7 +632,7 @@ impl Arap {
         self.smooth_held(rest, state);
     }
 
-    /// The first guess: linear blending, turned further as far as the last frame was.
+    /// Computes the first guess: linear blending with the additional rotations of the last frame.
     fn start(&self, rest: &[DVec3], state: &mut ArapState) {
         let points = self.surface.point_count();
         state.places.clone_from(&state.blended);
@@ -643,8 +648,8 @@ impl Arap {
         }
     }
 
-    /// New places for the rotations, and new rotations for the places. How far a point moved at
-    /// most.
+    /// Updates positions for the rotations, and rotations for the positions. Returns the largest
+    /// movement of a point.
     fn round(&self, rest: &[DVec3], state: &mut ArapState) -> f64 {
         let points = self.surface.point_count();
         state.solved.resize(points, DVec3::ZERO);
@@ -665,7 +670,7 @@ impl Arap {
         moved
     }
 
-    /// New rotations for the places. A patch that tells none turns as its heaviest handle does.
+    /// Updates rotations for the positions. A degenerate patch rotates like its heaviest handle.
     fn fit(&self, rest: &[DVec3], state: &mut ArapState) {
         let ArapState {
             places,
@@ -678,7 +683,7 @@ impl Arap {
             .fit_rotations(rest, places, of_heaviest, rotations);
     }
 
-    /// Eq. (2), for the points that were given.
+    /// Applies eq. (2) to the held points.
     fn smooth_held(&self, rest: &[DVec3], state: &mut ArapState) {
         state.smoothed.clone_from(&state.places);
         let detailed = match self.options.smoothing {
@@ -708,8 +713,8 @@ impl Arap {
     }
 }
 
-/// Beside its greatest weight, a handle that holds nothing by the threshold holds where it has at
-/// least this share of it.
+/// A handle that holds nothing by the threshold holds the points where its weight is at least this
+/// share of its largest one.
 const NEARLY_MOST: f32 = 0.97;
 
 /// The handle of every point whose largest weight is above the threshold, if that handle is on.
@@ -739,8 +744,8 @@ fn holders(
     vertex_of.iter().map(holder).collect()
 }
 
-/// Points that are given: those with a holder, and all of pieces that have none, since nothing else
-/// says where these are.
+/// The points placed by linear blending: those with a holder, and all points of pieces without any,
+/// since nothing else determines these.
 fn held(surface: &RigidSurface, holder: &[Option<u16>]) -> Vec<bool> {
     let mut reached = vec![false; surface.pieces];
     for (point, holder) in holder.iter().enumerate() {

@@ -91,13 +91,13 @@ impl RigidSurface {
         self.neighbours.row(point)
     }
 
-    /// Factors the system in which some points are given. The pattern of its entries doesn't depend
-    /// on which; only their values are computed here.
+    /// Factors the system with some points held. The pattern of its entries does not depend on
+    /// which; only their values are computed here.
     pub(super) fn factor(&self, held: &[bool]) -> Result<Cholesky, ArapError> {
         let mut diagonal: Vec<f64> = held.iter().map(|&held| f64::from(held)).collect();
         let entries = self.edges.iter().map(|&([a, b], omega)| {
             let (a, b) = (a as usize, b as usize);
-            // A point that is given has the equation `v' = v'`.
+            // A held point has the equation `v' = v'`.
             for point in [a, b] {
                 if !held[point] {
                     diagonal[point] += omega;
@@ -109,9 +109,9 @@ impl RigidSurface {
         Ok(self.pattern.factor(&diagonal, &entries)?)
     }
 
-    /// The best rotation of every point for posed places, `R_i = argmin Σ_j ω_ij |e'_ij − R_i
-    /// e_ij|²`. As far as a patch is a line or a single point, which tells no rotation, it turns by
-    /// `else_by`.
+    /// Computes the best rotation of every point for posed positions, `R_i = argmin Σ_j ω_ij |e'_ij
+    /// − R_i e_ij|²`. A patch that is a line or a single point does not determine its rotation,
+    /// which `else_by` then supplies.
     pub(super) fn fit_rotations(
         &self,
         rest: &[DVec3],
@@ -165,7 +165,7 @@ impl RigidSurface {
         }
     }
 
-    /// `Σ_j ω_ij e'_ij e_ijᵀ`: what the rotation of a point is fitted to.
+    /// `Σ_j ω_ij e'_ij e_ijᵀ`, to which the rotation of a point is fitted.
     #[inline(always)]
     fn covariance(&self, rest: &[DVec3], posed: &[DVec3], point: usize) -> DMat3 {
         let (from, to) = (rest[point], posed[point]);
@@ -180,8 +180,8 @@ impl RigidSurface {
         DMat3::from_cols(x, y, z)
     }
 
-    /// The right-hand side for the rotations: `Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, and what
-    /// neighbours that are given add; the place itself of a point that is given.
+    /// The right-hand side for the rotations, `Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, plus the terms
+    /// of held neighbours; for a held point, its position.
     pub(super) fn right_hand_side(
         &self,
         rest: &[DVec3],
@@ -211,7 +211,7 @@ impl RigidSurface {
         });
     }
 
-    /// `E` of eq. (1), as it is.
+    /// The energy `E` of eq. (1).
     pub(super) fn energy(&self, rest: &[DVec3], posed: &[DVec3], rotations: &[DMat3]) -> f64 {
         let sums = exec::map_chunks(self.point_count(), |points| {
             let each = points.map(|point| {
@@ -228,7 +228,7 @@ impl RigidSurface {
     }
 }
 
-/// Numbers pieces from zero in the order of their first points; how many there are.
+/// Renumbers pieces from zero in the order of their first points. Returns the number of pieces.
 fn number_in_order(piece_of: &mut [u32]) -> usize {
     let mut numbers = vec![u32::MAX; piece_of.len()];
     let mut pieces = 0;

@@ -35,8 +35,8 @@ fn deformed(arap: &Arap, palette: &Palette) -> Vec<Vec3> {
     positions
 }
 
-/// The minimisation written without any of the tricks: full matrices, one row at a time, rotations
-/// by singular vectors.
+/// A direct implementation of the minimisation: full matrices, one row at a time, rotations by
+/// singular vectors.
 struct Plain {
     rest: Vec<DVec3>,
     edges: Vec<(usize, usize, f64)>,
@@ -78,7 +78,7 @@ impl Plain {
         self.edges.iter().map(term).sum()
     }
 
-    /// The places of least energy for some rotations, by sweeps until nothing moves.
+    /// The positions of least energy for some rotations, by sweeps until nothing moves.
     fn places(&self, from: &[DVec3], rotations: &[DMat3]) -> Vec<DVec3> {
         let mut posed = from.to_vec();
         for _ in 0..20_000 {
@@ -137,7 +137,7 @@ fn rounds_are_those_of_a_plain_solver_and_lower_the_energy() {
     assert!(energies.windows(2).all(|pair| pair[1] < pair[0]));
     let most = state.places.iter().zip(&posed);
     let most = most.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-    // As much as the heaviest handle has a say in rotations.
+    // The weight of the heaviest handle's rotation in a patch.
     assert!(most < 1e-5, "{most}");
 }
 
@@ -176,7 +176,7 @@ fn the_rest_pose_and_rigid_motions_hold() {
     };
     let moved: Vec<DVec3> = rest.iter().map(|&p| motion.transform_point3(p)).collect();
     assert!(largest_distance(&deformed(&arap, &palette), &moved) < 4e-6);
-    // The form of the paper flattens what is at rest, near handles and nowhere else.
+    // The paper's form flattens details near handles even at rest, and nowhere else.
     let plain = ArapOptions {
         smoothing: HandleSmoothing::Plain,
         ..ArapOptions::DEFAULT
@@ -255,7 +255,7 @@ fn switching_a_handle_is_the_same_as_starting_over() {
     assert_eq!(deformed(&one_by_one, &palette), both, "to the bit");
 }
 
-/// Moving one joint by a hair moves the surface by a hair, smoothed as it may be.
+/// Moving a joint slightly moves the surface slightly, with any smoothing.
 #[test]
 fn as_a_method_it_does_not_jump_as_it_leaves_the_rest_pose() {
     let asset = figure();
@@ -300,7 +300,7 @@ fn as_a_method(rig: &Rig, options: &ArapOptions, palette: &Palette) -> Vec<Vec3>
     positions
 }
 
-/// What a still shows does not hang on what was posed before.
+/// A single frame does not depend on poses that were deformed before.
 #[test]
 fn a_player_that_starts_afresh_forgets_the_frame_before() {
     let asset = figure();
@@ -323,7 +323,7 @@ fn a_player_that_starts_afresh_forgets_the_frame_before() {
     assert_eq!(player.positions(), alone);
 }
 
-/// The paper's rule, and what is added to it for handles that would hold nothing.
+/// The paper's rule, and the additional rule for handles that would hold nothing.
 #[test]
 fn points_are_held_by_the_threshold_or_where_a_handle_has_its_most() {
     let asset = figure();
@@ -347,7 +347,7 @@ fn points_are_held_by_the_threshold_or_where_a_handle_has_its_most() {
     for handle in kind.report().idle {
         assert!(!heaviest_somewhere[handle]);
     }
-    // A joint that no vertex follows is none to speak of.
+    // Joints without any weight are not reported.
     let has_weight = |handle: &usize| {
         let mut vertices = 0..asset.rig.mesh().vertex_count();
         vertices.any(|vertex| {
@@ -380,8 +380,8 @@ fn without_any_handle_everything_is_linear_blending() {
     assert_eq!(state.smoothed, state.blended);
 }
 
-/// Frame after frame, each from the one before: where rounds settle is where they settle from
-/// linear blending, and they need fewer.
+/// Continuing from the last frame converges to the same result as starting from linear blending, in
+/// fewer rounds.
 #[test]
 fn following_the_frame_before_comes_to_the_same_in_fewer_rounds() {
     let asset = figure();
@@ -413,7 +413,7 @@ fn following_the_frame_before_comes_to_the_same_in_fewer_rounds() {
             .unwrap();
         let follow_off = largest_distance(&found, &expected);
         let few_off = largest_distance(&deformed(&few, &palette), &expected);
-        // The first has nothing to follow, and the second only two rounds.
+        // The first frame has nothing to continue, and the second only two rounds.
         let share = [1.0, 0.9].get(frame).copied().unwrap_or(0.75);
         assert!(
             follow_off <= share * few_off,
@@ -458,7 +458,7 @@ fn options_are_words_and_bad_ones_are_refused() {
             "{refused}"
         );
     }
-    // A tolerance decides how many rounds there are, unless a number does.
+    // A tolerance decides the number of rounds, unless a number is given.
     for (words, rounds) in [
         ("tolerance=0.001", ArapOptions::MOST_BY_TOLERANCE),
         ("3:tolerance=0.001", 3),

@@ -1,59 +1,60 @@
-//! Rotations from translations: moving handles is all that anyone has to do.
+//! Rotations of handles from their translations, so that users only need to move handles.
 //!
-//! `arap-point-handles.txt`, §3.2: handles are connected by pseudo-edges, `p_{i,k} = p_i − p_j` at
-//! rest and `p'_{i,k}` after the move. Each edge of a handle gives the shortest arc from the one to
-//! the other, and the handle turns by their mean.
+//! `arap-point-handles.txt`, §3.2. Pseudo-edges connect handles: `p_{i,k} = p_i − p_j` at rest and
+//! `p'_{i,k}` after the move. Each edge of a handle gives the shortest rotation from one to the
+//! other, and the handle rotates by their mean.
 
 use crate::pose::Palette;
 use crate::transform::Affine;
 use glam::{DAffine3, DMat4, DQuat, DVec3, DVec4};
 use thiserror::Error;
 
-/// How the rotations that a handle's edges ask for become one.
+/// Averaging of the rotations that the edges of a handle suggest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RotationMean {
-    /// Eq. (3), by recursion: quick, and right only for rotations that are close to each other.
-    /// Later edges count more.
+    /// Eq. (3), by recursion: fast, but accurate only for rotations that are close to each other.
+    /// Later edges have more influence.
     Recursion,
-    /// Eq. (4): the eigenvector of the largest eigenvalue of `M = 1/E Σ q qᵀ`, right for any.
+    /// Eq. (4): the eigenvector of the largest eigenvalue of `M = 1/E Σ q qᵀ`; accurate for any
+    /// rotations.
     #[default]
     Eigenvector,
 }
 
-/// Why handles do not turn.
+/// Error from computing the rotations of handles.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TurnError {
-    /// Places at rest and places after the move that do not pair up.
+    /// The numbers of positions at rest and after the move differ.
     #[error("{rest} handles at rest, but {moved} moved ones")]
     Unpaired {
-        /// How many are at rest.
+        /// The number of positions at rest.
         rest: usize,
-        /// How many are moved.
+        /// The number of moved positions.
         moved: usize,
     },
-    /// Not one rotation for each handle.
+    /// The number of rotations is not the number of handles.
     #[error("{turns} rotations for {handles} handles")]
     TurnCount {
-        /// How many handles there are.
+        /// The number of handles.
         handles: usize,
-        /// How many rotations.
+        /// The number of rotations.
         turns: usize,
     },
-    /// An edge of a handle that is not there.
+    /// A pseudo-edge names a handle that does not exist.
     #[error("a pseudo-edge joins handles {0} and {1}, but there are {2}")]
     NoSuchHandle(usize, usize, usize),
-    /// A place that is none.
-    #[error("the place of handle {0} is not finite")]
+    /// A position is NaN or infinite.
+    #[error("the position of handle {0} is not finite")]
     NotFinite(usize),
 }
 
-/// Computes the rotation of every handle. Edges without length say nothing; a handle that no edge
-/// says anything about does not turn.
+/// Computes the rotation of every handle. Edges without length are ignored; a handle without other
+/// edges does not rotate.
 ///
 /// # Errors
 ///
-/// If places at rest and moved places do not pair up, one is not finite, or an edge names a handle
-/// that does not exist.
+/// Fails if the numbers of rest positions and moved positions differ, a position is not finite, or
+/// an edge names a handle that does not exist.
 pub fn turns(
     rest: &[DVec3],
     moved: &[DVec3],
@@ -71,7 +72,7 @@ pub fn turns(
         if a.max(b) >= handles {
             return Err(TurnError::NoSuchHandle(a, b, handles));
         }
-        // The same arc for both ends: both vectors turn around.
+        // Both ends of an edge have the same rotation, since both vectors are reversed.
         let arc = shortest_arc(rest[a] - rest[b], moved[a] - moved[b]);
         for handle in [a, b] {
             arcs[handle].extend(arc);
@@ -84,11 +85,11 @@ pub fn turns(
     Ok(arcs.iter().map(mean).collect())
 }
 
-/// Computes the map of every handle that moves and turns, `posed_from_bind`.
+/// Computes the map `posed_from_bind` of every handle from its translation and rotation.
 ///
 /// # Errors
 ///
-/// If there is not one moved place and one rotation for each handle at rest.
+/// Fails unless there is one moved position and one rotation for each handle at rest.
 pub fn handle_palette(
     rest: &[DVec3],
     moved: &[DVec3],
@@ -119,12 +120,12 @@ fn check_pairs(rest: &[DVec3], moved: &[DVec3]) -> Result<(), TurnError> {
 }
 
 /// The shortest rotation from one direction to another, by the half-way quaternion `(|a||b| + a·b,
-/// a × b)`. None if either is no direction.
+/// a × b)`. None if either vector has no length.
 fn shortest_arc(from: DVec3, to: DVec3) -> Option<DQuat> {
     let (from, to) = (from.try_normalize()?, to.try_normalize()?);
     let axis = from.cross(to);
     let half = DQuat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + from.dot(to));
-    // Turned around: about any axis across.
+    // For opposite directions, about any perpendicular axis.
     let around = || DQuat::from_axis_angle(from.any_orthonormal_vector(), std::f64::consts::PI);
     Some(match half.length() > 1e-9 {
         true => half.normalize(),
@@ -144,8 +145,8 @@ fn recursive_mean(arcs: &[DQuat]) -> DQuat {
     }
 }
 
-/// Squares of a matrix after this many steps are the dominant eigenvector's alone, if it is larger
-/// than the next by a billionth.
+/// After this many squarings, a matrix is that of the dominant eigenvector alone, if its eigenvalue
+/// exceeds the next one by a billionth.
 const SQUARINGS: usize = 36;
 
 fn eigenvector_mean(arcs: &[DQuat]) -> DQuat {
@@ -170,7 +171,7 @@ fn eigenvector_mean(arcs: &[DQuat]) -> DQuat {
         }
     });
     let turn = DQuat::from_vec4(largest.unwrap_or(DVec4::W).normalize_or(DVec4::W));
-    // The sign of an eigenvector is nobody's choice.
+    // The sign of an eigenvector is arbitrary.
     if turn.w < 0.0 { -turn } else { turn }
 }
 
@@ -222,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Eq. (3) and eq. (4) as they are written, in numbers.
+    /// Eq. (3) and eq. (4) as written, with numbers.
     #[test]
     fn means_are_those_of_the_paper() {
         let arcs = [0.2, 0.9, -0.4, 1.4].map(|angle| {
@@ -233,7 +234,7 @@ mod tests {
         let three = (arcs[2] + two) * (1.0 / 3.0);
         let four = (arcs[3] + three) * 0.25;
         assert!(angle_between(recursive_mean(&arcs), four.normalize()) < 1e-9);
-        // The eigenvector is where the quadratic form of M is greatest on the sphere.
+        // The eigenvector maximises the quadratic form of M on the sphere.
         let form = |q: DQuat| arcs.iter().map(|arc| arc.dot(q).powi(2)).sum::<f64>();
         let found = eigenvector_mean(&arcs);
         let steps = [DVec4::X, DVec4::Y, DVec4::Z, DVec4::W];
@@ -243,8 +244,8 @@ mod tests {
         }
     }
 
-    /// Where edges turn far apart, the recursion favours the later ones, and the eigenvector none:
-    /// Fig. 4.
+    /// For edges with very different rotations, the recursion favours the later ones; the
+    /// eigenvector does not: Fig. 4.
     #[test]
     fn the_eigenvector_does_not_care_for_the_order_of_edges() {
         let arcs = [2.8, -2.6, 2.9].map(DQuat::from_rotation_x);

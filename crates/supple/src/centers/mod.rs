@@ -96,7 +96,7 @@ pub enum CenterError {
         joints: usize,
     },
     /// A vertex does not exist.
-    #[error("vertex {vertex} was said to have changed, but there are {vertices} vertices")]
+    #[error("the changed vertices include vertex {vertex}, but there are {vertices} vertices")]
     NoSuchVertex {
         /// The vertex.
         vertex: usize,

@@ -2,8 +2,8 @@
 //! methods.
 //!
 //! All but the cloth are modelled as a cage of quads (`cage.rs`), smoothed by subdivision
-//! (`subdivision.rs`) and sampled with any number of vertices (`tessellation.rs`): the same shape at
-//! every size.
+//! (`subdivision.rs`) and sampled with any number of vertices (`tessellation.rs`): the same shape
+//! at every size.
 
 mod arm;
 mod arm_placement;

@@ -349,7 +349,8 @@ fn specs_name_a_character_and_a_size() {
     );
     assert_eq!(
         spec("arm:many").unwrap_err().to_string(),
-        "'many' is not a number of vertices; write a whole number from 2000 to 4000000, as in 'arm:40000'"
+        "'many' is not a number of vertices; write a whole number from 2000 to 4000000, as in \
+         'arm:40000'"
     );
     assert_eq!(
         spec("bar:12").unwrap_err().to_string(),

@@ -1,4 +1,4 @@
-//! The names of the methods, their options, and what to say about them.
+//! Skinning methods by name: options, summaries, and parsing from the command line.
 
 use super::antipodality::Antipodality;
 use super::centers_of_rotation::CentersOfRotation;
@@ -16,7 +16,7 @@ use thiserror::Error;
 
 /// A skinning method and its options.
 ///
-/// What a method has baked, learned or painted beside them goes into a [`BakedData`](super::BakedData).
+/// Baked, learned or painted data are passed separately, as [`BakedData`](super::BakedData).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
     /// Each vertex follows its heaviest joint.
@@ -45,12 +45,12 @@ pub enum Method {
     CentersOfRotation(CentersOfRotation),
     /// The same centers, with rotations by least squares (§5 of that paper).
     CorProcrustes(CenterOptions),
-    /// The surface smoothed in every frame, with its details put back (the paper on direct delta
+    /// Smoothing of the surface in every frame, with details added back (the paper on direct delta
     /// mush, §3.1).
     DeltaMush(DeltaMush),
-    /// The same without smoothing in any frame: a patch baked per vertex (§3.2 to §3.5).
+    /// Delta mush without smoothing in frames: a patch is baked per vertex (§3.2 to §3.5).
     DirectDeltaMush(DirectDeltaMush),
-    /// As rigid as linear blending near the joints lets it be (the paper on point handles, §3.1).
+    /// As rigid as linear blending near the joints allows (the paper on point handles, §3.1).
     #[cfg(feature = "arap")]
     Arap(ArapOptions),
     /// Four learned numbers per influence (§3), from
@@ -103,7 +103,7 @@ impl Method {
         self.words().aliases
     }
 
-    /// One line for people who choose.
+    /// A summary in one line.
     pub fn summary(&self) -> &'static str {
         self.words().summary
     }
@@ -113,94 +113,107 @@ impl Method {
             Method::Rigid => Words {
                 name: "rigid",
                 aliases: &[],
-                summary: "each vertex follows its heaviest joint; hard creases, nothing blended",
+                summary: "each vertex follows its heaviest joint; hard creases, no blending",
             },
             Method::Linear => Words {
                 name: "linear",
                 aliases: &["lbs"],
-                summary: "linear blend skinning, what every engine has; collapses at strong bends and twists",
+                summary: "linear blend skinning, as in every engine; loses volume at strong bends, \
+                          candy-wrapper artifact at twists",
             },
             Method::DualQuaternion(_) => Words {
                 name: "dual-quaternion",
                 aliases: &["dqs"],
-                summary: "blends whole motions instead of matrices; twists keep their thickness, bends bulge",
+                summary: "blends rigid motions instead of matrices; twists keep their volume, \
+                          bends bulge",
             },
             Method::DualQuaternionIntrinsic(_) => Words {
                 name: "dual-quaternion-intrinsic",
                 aliases: &["dib"],
-                summary: "the exact mean of motions, by iteration; nearly the same picture as dual-quaternion, slower",
+                summary: "the exact mean of rigid motions, by iteration; looks nearly like \
+                          dual-quaternion, slower",
             },
             Method::LogMatrix => Words {
                 name: "log-matrix",
                 aliases: &["lms"],
-                summary: "blends matrix logarithms; good near the rest pose, strays beyond a quarter turn",
+                summary: "blends matrix logarithms; good near the rest pose, inaccurate beyond a \
+                          quarter turn",
             },
             Method::Spherical => Words {
                 name: "spherical",
                 aliases: &["sbs"],
-                summary: "turns each point about the center that its joints agree on best; an ancestor of dual-quaternion",
+                summary: "rotates each vertex about the best common center of its joints; a \
+                          predecessor of dual-quaternion",
             },
             Method::LinearDualBlend(_) => Words {
                 name: "linear-dual-blend",
                 aliases: &["ldb"],
-                summary: "a mix of linear and dual-quaternion, half and half or as painted; :SHARE sets it",
+                summary: "a mix of linear and dual-quaternion, half and half or by painted shares; \
+                          :SHARE sets it",
             },
             Method::SwingTwist => Words {
                 name: "swing-twist",
                 aliases: &["std"],
-                summary: "twists as dual-quaternion, bends as linear: neither collapses nor bulges",
+                summary: "twists like dual-quaternion, bends like linear: no candy-wrapper \
+                          artifact, no bulging",
             },
             Method::Differential => Words {
                 name: "differential",
                 aliases: &["diff"],
-                summary: "blends step by step along the skeleton; remembers several full turns",
+                summary: "blends level by level along the skeleton; supports several full turns",
             },
             Method::StretchTwist => Words {
                 name: "stretch-twist",
                 aliases: &["stbs"],
-                summary: "bones stretch and twist along their length, as forearms do; for cartoons too",
+                summary: "bones stretch and twist along their length, as forearms do; also for \
+                          cartoons",
             },
             Method::Spline => Words {
                 name: "spline",
                 aliases: &[],
-                summary: "limbs follow smooth curves through their joints; tails, necks, tentacles",
+                summary: "limbs follow smooth curves through their joints; for tails, necks, \
+                          tentacles",
             },
             Method::CentersOfRotation(_) => Words {
                 name: "cor",
                 aliases: &["centers-of-rotation"],
-                summary: "turns each vertex about a center baked from its weights; collapses and bulges less than most; may be patented",
+                summary: "rotates each vertex about a center baked from its weights; less volume \
+                          loss and bulging than most; may be patented",
             },
             Method::CorProcrustes(_) => Words {
                 name: "cor-procrustes",
                 aliases: &[],
-                summary: "cor with rotations fitted to linear blending; jumps near half a turn, for comparison",
+                summary: "cor with rotations fitted to linear blending; jumps near half a turn; \
+                          for comparison only",
             },
             Method::DeltaMush(_) => Words {
                 name: "delta-mush",
                 aliases: &["dm"],
-                summary: "smooths the whole surface in every frame and puts its details back; needs no painted weights, slow",
+                summary: "smooths the whole surface in every frame and adds its details back; \
+                          needs no painted weights, slow",
             },
             Method::DirectDeltaMush(DirectDeltaMush { variant, .. }) => variant_words(*variant),
             #[cfg(feature = "arap")]
             Method::Arap(_) => Words {
                 name: "arap",
                 aliases: &["as-rigid-as-possible"],
-                summary: "limbs between joints stay rigid by an energy; keeps lengths and details, solved in every frame; :ROUNDS, :l=0.9, :follow",
+                summary: "as rigid as possible between joints, by an energy; keeps lengths and \
+                          details, solved in every frame; :ROUNDS, :l=0.9, :follow",
             },
             Method::AnimationSpace => Words {
                 name: "animation-space",
                 aliases: &[],
-                summary: "four learned weights per joint; without learned weights the same as linear",
+                summary: "four learned weights per joint; without them the same as linear",
             },
             Method::MultiWeight => Words {
                 name: "multi-weight",
                 aliases: &["mwe"],
-                summary: "twelve learned weights per joint; without learned weights the same as linear",
+                summary: "twelve learned weights per joint; without them the same as linear",
             },
         }
     }
 
-    /// The option after the colon, where it is not the default.
+    /// The option after the colon, if it is not the default.
     fn option(&self) -> Option<String> {
         match self {
             Method::DualQuaternion(DualQuaternion {
@@ -223,7 +236,7 @@ impl Method {
         }
     }
 
-    /// What may follow the name after a colon.
+    /// The options that may follow the name after a colon.
     fn options(&self) -> &'static str {
         match self {
             Method::DualQuaternion(_) | Method::CentersOfRotation(_) => "per-vertex, per-joint",
@@ -235,8 +248,8 @@ impl Method {
         }
     }
 
-    /// The method with the option that follows its name after a colon. `arap` has words of its own:
-    /// [`ArapOptions::from_words`].
+    /// The method with an option that follows its name after a colon. `arap` parses its own
+    /// options: [`ArapOptions::from_words`].
     fn with_option(self, option: &str) -> Option<Method> {
         let antipodality = match option {
             "per-vertex" => Some(Antipodality::PerVertex),
@@ -279,12 +292,14 @@ fn variant_words(variant: MushVariant) -> Words {
         MushVariant::V0 => Words {
             name: "ddm",
             aliases: &["direct-delta-mush", "ddm-v0"],
-            summary: "delta mush baked to a few numbers per joint; smooth from a rigid bind, no bulges, fast",
+            summary: "direct delta mush: delta mush baked to a few numbers per joint; smooth even \
+                      from rigid weights, no bulging, fast",
         },
         MushVariant::V1 => Words {
             name: "ddm-v1",
             aliases: &[],
-            summary: "ddm without a decomposition, as delta mush itself; strong bends may turn inside out",
+            summary: "ddm without a decomposition, closest to delta mush; strong bends may turn \
+                      inside out",
         },
         MushVariant::V2 => Words {
             name: "ddm-v2",
@@ -294,52 +309,52 @@ fn variant_words(variant: MushVariant) -> Words {
         MushVariant::V3 => Words {
             name: "ddm-v3",
             aliases: &[],
-            summary: "ddm with rotations from blended matrices; no square root of any matrix",
+            summary: "ddm with rotations from blended matrices; no matrix square root",
         },
         MushVariant::V4 => Words {
             name: "ddm-v4",
             aliases: &[],
-            summary: "ddm as rotation about a center: what cor does, with baked weights",
+            summary: "ddm as rotation about a center, like cor, with baked weights",
         },
         MushVariant::V5 => Words {
             name: "ddm-v5",
             aliases: &[],
-            summary: "linear blending with the weights that ddm bakes; runs in any engine",
+            summary: "linear blending with weights baked by ddm; runs in any engine",
         },
     }
 }
 
-/// What a method is called.
+/// Name, aliases and summary of a method.
 struct Words {
     name: &'static str,
     aliases: &'static [&'static str],
     summary: &'static str,
 }
 
-/// Why a text is no method.
+/// Error from parsing the name of a method.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnknownMethod {
-    /// A name that is no method's.
+    /// There is no method of this name.
     #[error("there is no method '{0}'; known: {known}", known = known_methods())]
     Name(String),
-    /// A method that does not have this option.
+    /// The method does not have this option.
     #[error("the method '{method}' has no option '{option}'; known: {known}")]
     Option {
-        /// Which method.
+        /// The method.
         method: &'static str,
-        /// What followed the colon.
+        /// The text after the colon.
         option: String,
-        /// What may follow.
+        /// The options of the method.
         known: &'static str,
     },
-    /// An option with a number that makes no sense.
-    #[error("the method '{method}' cannot be had with '{option}': {problem}")]
+    /// The value of an option is out of range.
+    #[error("the method '{method}' does not accept '{option}': {problem}")]
     Value {
-        /// Which method.
+        /// The method.
         method: &'static str,
-        /// What followed the colon.
+        /// The text after the colon.
         option: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
@@ -385,7 +400,7 @@ impl FromStr for Method {
     }
 }
 
-/// The method `arap` with the options of `text`; `unknown` is the error for a word that is none.
+/// The method `arap` with the options of `text`; `unknown` is the error for unknown words.
 #[cfg(feature = "arap")]
 fn arap_with_options(text: &str, unknown: UnknownMethod) -> Result<Method, UnknownMethod> {
     let bad = |problem: String| UnknownMethod::Value {
@@ -395,7 +410,7 @@ fn arap_with_options(text: &str, unknown: UnknownMethod) -> Result<Method, Unkno
     };
     let options = ArapOptions::from_words(text).map_err(|fault| match fault {
         WordFault::Unknown => unknown,
-        WordFault::Both(one, other) if one == other => bad(format!("'{one}' is said twice")),
+        WordFault::Both(one, other) if one == other => bad(format!("'{one}' is given twice")),
         WordFault::Both(one, other) => bad(format!("'{one}' and '{other}' exclude each other")),
     })?;
     options.check().map_err(|error| bad(error.to_string()))?;

@@ -5,8 +5,8 @@
 //! the remaining rigid motions. With stretches about the origin, the result would depend on the
 //! position of the character.
 //!
-//! Uniform scale and mirroring shared by all joints are removed before (`common_scale.rs`). For other
-//! mirrored matrices and for degenerate ones, [`Polar`] defines the result.
+//! Uniform scale and mirroring shared by all joints are removed before (`common_scale.rs`). For
+//! other mirrored matrices and for degenerate ones, [`Polar`] defines the result.
 
 use super::common_scale::{CommonScale, RestScale};
 use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, OneByOne, Streams};

@@ -228,7 +228,7 @@ impl Editor {
             StrokePoint::Near(place) => {
                 let coordinates = place.to_array().map(f64::from);
                 for found in coordinates {
-                    check_number("place of a brush", found, f64::MIN..=f64::MAX, "finite")?;
+                    check_number("position of a brush", found, f64::MIN..=f64::MAX, "finite")?;
                 }
                 let Some(center) = self.surface.nearest(place, |_| true) else {
                     return Ok(Vec::new());

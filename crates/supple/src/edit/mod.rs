@@ -148,7 +148,7 @@ pub enum EditError {
     },
     /// A joint beside the mirror plane has no counterpart.
     #[error(
-        "'{joint}' has no counterpart on the other side, neither by its name nor by its place, and \
+        "'{joint}' has no counterpart on the other side, neither by name nor by position, and \
          does not lie on the plane {axis} = {plane:.4}"
     )]
     NoCounterpart {
@@ -160,7 +160,7 @@ pub enum EditError {
         plane: f64,
     },
     /// The source of a transfer has none of the joints.
-    #[error("no joint of the source, '{joint}' or any other, has a name that the target knows")]
+    #[error("no joint of the source has the name of a joint of the target; the first is '{joint}'")]
     NoCommonJoint {
         /// The first joint of the source.
         joint: String,

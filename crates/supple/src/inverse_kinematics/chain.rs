@@ -1,22 +1,22 @@
-//! Which joints turn so that another one gets somewhere.
+//! The joints that turn to move an end effector to its target.
 
 use super::ReachError;
 use crate::skeleton::{Skeleton, words_of_name};
 use glam::DVec3;
 
-/// How many joints above the end of a chain are turned.
+/// The joints that turn to move an end effector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Chain {
-    /// Those of the limb: up to where the skeleton branches, without the joint that branches. A
-    /// hand moves the arm and not the chest, a finger's tip the finger and not the hand, a chest
-    /// the spine.
+    /// The joints of the limb: up to the next branch of the skeleton, without the joint that
+    /// branches. A hand moves the arm but not the chest, a fingertip moves the finger but not the
+    /// hand, a chest moves the spine.
     ///
-    /// A branch is a second way down that is more than one joint long: a shoulder blade or a
-    /// weapon's slot makes none. Of a limb of three bones whose first is the shortest, as a collar
-    /// bone is, that first one only helps: it is turned where the other two do not get there.
+    /// A branch is a second way down with more than one joint; a shoulder blade or the slot of a
+    /// weapon is not a branch. If the first of three bones is the shortest, as a collar bone is, it
+    /// is turned only if the other two do not reach the target.
     #[default]
     Limb,
-    /// This many, or all where there are fewer, wherever the skeleton branches.
+    /// This number of joints, or all if there are fewer, regardless of branches.
     Joints(usize),
 }
 
@@ -24,13 +24,13 @@ pub enum Chain {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Turned {
     pub(super) nodes: Vec<usize>,
-    /// Whether the first one only helps.
+    /// True if the first node is turned only if the others do not reach the target.
     pub(super) has_collar: bool,
 }
 
 impl Turned {
-    /// The joints above a node that a chain means. Joints that are there to spread a twist, by
-    /// their names, are carried along and do not count.
+    /// Finds the joints above a node. Twist joints, which are recognised by their names, follow
+    /// their parents and do not count.
     pub(super) fn of(
         skeleton: &Skeleton,
         heads: &[DVec3],
@@ -71,7 +71,7 @@ impl Turned {
     }
 }
 
-/// Whether the first of three bones is the shortest.
+/// True if the first of three bones is the shortest.
 fn is_collar(nodes: &[usize], heads: &[DVec3], end: usize) -> bool {
     let &[first, second, third] = nodes else {
         return false;
@@ -81,7 +81,7 @@ fn is_collar(nodes: &[usize], heads: &[DVec3], end: usize) -> bool {
     collar < length(second, third) && collar < length(third, end)
 }
 
-/// Which nodes are joints.
+/// For each node, true if it is a joint.
 fn joint_nodes(skeleton: &Skeleton) -> Vec<bool> {
     let mut is_joint = vec![false; skeleton.nodes().len()];
     for joint in skeleton.joints() {
@@ -92,9 +92,9 @@ fn joint_nodes(skeleton: &Skeleton) -> Vec<bool> {
 
 /// The ways down a skeleton.
 struct Limbs {
-    /// For each node, how many of its children begin a way that is more than one joint long.
+    /// For each node, the number of children that begin a way with more than one joint.
     below: Vec<usize>,
-    /// For each node, how many joints the longest way from it has.
+    /// For each node, the number of joints on the longest way down.
     depth: Vec<usize>,
 }
 
@@ -113,14 +113,14 @@ impl Limbs {
         Limbs { below, depth }
     }
 
-    /// Whether a limb begins at a node beside the one that goes on over a child.
+    /// True if a limb begins at another child of a node than the given one.
     fn others(&self, node: usize, child: usize) -> bool {
         self.below[node] > usize::from(self.depth[child] > 1)
     }
 }
 
-/// Whether a joint's name says that it is there to spread a twist along a bone: `forearm_twist`,
-/// `LowerArmTwist1.L`, `Thigh_Roll`.
+/// True if a joint's name marks it as a twist joint: `forearm_twist`, `LowerArmTwist1.L`,
+/// `Thigh_Roll`.
 fn is_twist_name(name: &str) -> bool {
     let words = words_of_name(name);
     words

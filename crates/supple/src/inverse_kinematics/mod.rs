@@ -1,19 +1,21 @@
-//! Inverse kinematics: a pose from where hands and feet should be (`lecture-skinning.txt`,
-//! "Skeletal animation": end effector transformations as the controls of a pose, beside joint
-//! angles).
+//! Inverse kinematics: finds a pose in which end effectors, such as hands and feet, reach targets
+//! (`lecture-skinning.txt`, "Skeletal animation": end effector transformations as controls of a
+//! pose, in addition to joint angles).
 //!
-//! [`reach`] changes a pose so that nodes get to places: any number of them at once, over chains of
-//! any length, within [limits](Limit). Joints turn; they do not shift, and nothing stretches.
+//! [`reach`] changes a pose so that nodes reach targets: any number of them at once, over chains of
+//! any length, within joint [limits](Limit). Joints rotate; they are not translated, and no bone
+//! stretches.
 //!
-//! - **Two bones**, as an arm or a leg, are solved in closed form ([`TwoBone`]); the elbow stays on
-//!   the side that it is bent to, or goes toward a pole.
-//! - **All else**, and what limits make of two bones, is solved by damped least squares over the
-//!   exact derivatives of the kinematics, also under uneven scale, shear and mirrors above.
-//! - **Targets that share joints** are solved together; others one after another from the top of
-//!   the skeleton down, so that a hand gets to its place after the spine has moved.
+//! - **Two bones**, as in an arm or a leg, are solved in closed form ([`TwoBone`]); the elbow stays
+//!   on its side, or bends towards a pole.
+//! - **Other chains**, and two bones with limits, are solved by damped least squares over the exact
+//!   derivatives of the kinematics, also under parents with non-uniform scale, shear or mirroring.
+//! - **Targets that share joints** are solved together; others one after the other from the top of
+//!   the skeleton down, so that a hand reaches its target after the spine has moved.
 //!
-//! What cannot be reached is pointed at, and [`Reached`] tells how far it is off. The same input
-//! gives the same bits. From where the pose is: a target that an end is at already changes nothing.
+//! A limb points at a target out of its reach, and [`Reached`] reports the remaining distance. The
+//! same input gives the same bits. The solver starts from the current pose: an end that is already
+//! at its target changes nothing.
 //!
 //! ```
 //! use supple::characters::{self, Character};
@@ -50,26 +52,26 @@ use solver::{Effort, Freedom, Tree, bend_axis};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use thiserror::Error;
 
-/// Where a node should get.
+/// A target for a node, the end effector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// Which node of the skeleton.
+    /// The index of the node in the skeleton.
     pub node: usize,
-    /// Where to, in the world.
+    /// The target position in world space.
     pub position: DVec3,
-    /// How it should be turned in the world. The node turns itself for that; by default it follows
-    /// what it hangs on.
+    /// The target orientation in world space, applied by rotating the node itself. By default the
+    /// node follows its parent.
     pub orientation: Option<DQuat>,
-    /// A place that the middle of the chain bends toward. By default it keeps its side; a straight
-    /// chain bends as it does at rest, and one that is straight there, too, to the front (+z)
-    /// where it hangs like a leg, to the back where it is level like an arm.
+    /// The pole: a position that the middle of the chain bends towards. By default the chain stays
+    /// on its side; a straight chain bends as it does at rest; one that is straight at rest, too,
+    /// bends to the front (+z) if it hangs like a leg, to the back if it is level like an arm.
     pub pole: Option<DVec3>,
-    /// Which joints turn.
+    /// The joints that turn.
     pub chain: Chain,
 }
 
 impl Goal {
-    /// A place for a node, by the joints of its limb.
+    /// A target position for a node, to be reached by the joints of its limb.
     pub fn new(node: usize, position: DVec3) -> Goal {
         Goal {
             node,
@@ -81,18 +83,20 @@ impl Goal {
     }
 }
 
-/// How joints may turn, and when to stop.
+/// Joint limits, stiffness, and when to stop.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ReachOptions {
-    /// How far nodes may turn. Those of a chain are kept within it, whatever the pose was before;
-    /// others are left alone.
+    /// Joint limits by node. Nodes of a chain are kept within their limits, even if the pose was
+    /// outside; other nodes are not changed.
     pub limits: BTreeMap<usize, Limit>,
-    /// How reluctantly nodes turn against others of their chain, from 0 to 1, which is not at all.
+    /// Stiffness by node, relative to the others of the chain: from 0 to 1, which does not turn at
+    /// all.
     pub stiffness: BTreeMap<usize, f64>,
-    /// A target is reached at this distance, as a share of the length of the chain.
+    /// The largest distance from a target that counts as reached, relative to the length of the
+    /// chain.
     pub tolerance: f64,
-    /// At most this many steps per attempt.
+    /// The largest number of steps per attempt.
     pub iterations: usize,
 }
 
@@ -107,36 +111,36 @@ impl Default for ReachOptions {
     }
 }
 
-/// What came of a goal.
+/// The result for a goal.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Reached {
-    /// How far the node is from its target.
+    /// The distance of the node from its target.
     pub distance: f64,
-    /// By what angle it is turned otherwise than wanted, in radians; 0 where nothing was wanted.
+    /// The angle to the target orientation in radians; 0 without one.
     pub angle: f64,
-    /// How many steps the solver took; none for what is in closed form.
+    /// The number of steps of the solver; 0 for solutions in closed form.
     pub iterations: usize,
     /// The nodes of the chain, from the top down.
     pub chain: Vec<usize>,
     /// The length of the chain.
     pub span: f64,
-    /// How far the target is from the first joint of the chain.
+    /// The distance of the target from the first joint of the chain.
     pub away: f64,
 }
 
-/// Why a pose cannot be found.
+/// Error from solving inverse kinematics.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ReachError {
-    /// There is no such node.
+    /// A goal names a node that does not exist.
     #[error("there is no node {node}: the skeleton has {nodes}")]
     NoSuchNode {
         /// The node named.
         node: usize,
-        /// How many there are.
+        /// The number of nodes.
         nodes: usize,
     },
-    /// The pose is of another skeleton.
+    /// The pose belongs to another skeleton.
     #[error("the pose has {found} nodes, but the skeleton has {expected}")]
     OtherSkeleton {
         /// Transforms in the pose.
@@ -147,83 +151,83 @@ pub enum ReachError {
     /// A number is NaN, infinite, or so large that its square is.
     #[error("the {what} of '{joint}' is not finite")]
     NotFinite {
-        /// Target, pole, orientation or place in the pose.
+        /// Target, pole, orientation or position in the pose.
         what: &'static str,
-        /// Of which joint.
+        /// The joint.
         joint: String,
     },
-    /// Two goals for one node.
-    #[error("'{joint}' cannot be at two places")]
+    /// There are two goals for one node.
+    #[error("'{joint}' has two targets")]
     Twice {
-        /// Which one.
+        /// The node.
         joint: String,
     },
-    /// No joint above, or only one at which the skeleton branches.
+    /// There is no joint above, or only one at which the skeleton branches.
     #[error("{}", nothing_to_turn(.joint, .above.as_deref()))]
     NothingToTurn {
-        /// What should get somewhere.
+        /// The end effector.
         joint: String,
-        /// What it hangs on.
+        /// The joint above it.
         above: Option<String>,
     },
-    /// All joints on one spot.
-    #[error("the joints above '{joint}' are on the same spot as it is: turning them moves nothing")]
+    /// All joints of the chain are at one point.
+    #[error("the joints above '{joint}' are at the same position: turning them does not move it")]
     NoLength {
-        /// What should get somewhere.
+        /// The end effector.
         joint: String,
     },
-    /// Numbers that make no limit.
-    #[error("the limit of '{joint}' makes no sense: {problem}")]
+    /// A limit is not valid.
+    #[error("the limit of '{joint}' is not valid: {problem}")]
     Limit {
-        /// Whose limit.
+        /// The joint.
         joint: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
-    /// An option that makes no sense.
+    /// An option is out of range.
     #[error("{option} is {value}, but must be {allowed}")]
     BadOption {
-        /// Which one.
+        /// The option.
         option: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
-        /// What it may be.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// Not a share.
+    /// A stiffness is not between 0 and 1.
     #[error("the stiffness of '{joint}' is {value}, but must be from 0 to 1")]
     Stiffness {
-        /// Whose stiffness.
+        /// The joint.
         joint: String,
-        /// What was given.
+        /// The stiffness.
         value: f64,
     },
-    /// A joint has an orientation of its own and is turned for another goal.
+    /// A joint with a target orientation is turned for another goal.
     #[error(
-        "'{joint}' cannot keep an orientation, as it is turned so that '{end}' gets to its place"
+        "'{joint}' cannot have an orientation, as it is turned so that '{end}' reaches its target"
     )]
     TurnedForAnother {
-        /// What should be oriented.
+        /// The joint with a target orientation.
         joint: String,
-        /// For which goal it is turned.
+        /// The end effector that it is turned for.
         end: String,
     },
-    /// Too many goals that share joints.
+    /// Too many goals share joints.
     #[error(
         "{goals} goals share {joints} joints, too many to solve together: goals times joints may \
          be at most {}",
         MOST_RATES
     )]
     TooLarge {
-        /// How many goals have joints in common.
+        /// The number of goals that share joints.
         goals: usize,
-        /// How many joints turn for them.
+        /// The number of joints that turn for them.
         joints: usize,
     },
-    /// A parent that crushes space, so that no place in it is at a place in the world.
-    #[error("'{joint}' cannot be moved: what it hangs on is scaled to nothing")]
+    /// A parent is scaled to zero, so that the node cannot reach a world position.
+    #[error("'{joint}' cannot be moved: its parent is scaled to zero")]
     Crushed {
-        /// What should be moved.
+        /// The node to move.
         joint: String,
     },
 }
@@ -231,40 +235,39 @@ pub enum ReachError {
 fn nothing_to_turn(joint: &str, above: Option<&str>) -> String {
     match above {
         Some(above) => {
-            format!(
-                "no joint of its own limb is above '{joint}': the skeleton branches at '{above}'"
-            )
+            format!("'{joint}' is the first joint of its limb: the skeleton branches at '{above}'")
         }
-        None => format!("nothing is above '{joint}' that could turn"),
+        None => format!("there is no joint above '{joint}' to turn"),
     }
 }
 
-/// A target farther away than this, in lengths of the chain, is looked for in its direction at this
-/// distance: farther ones leave no digits for the angles.
+/// A target farther away than this, in lengths of the chain, is replaced by one in its direction at
+/// this distance: for farther targets, angles lose all their digits.
 const FARTHEST: f64 = 1e3;
 
-/// Goals that are solved together, times the joints that turn for them, at most: each step sums
+/// The largest number of goals solved together, times the joints that turn for them: each step sums
 /// over all pairs of goals for every joint.
 const MOST_RATES: usize = 200_000;
 
-/// Columns that are perpendicular and of one length up to this share make a similarity, as files
-/// round.
+/// Columns that are perpendicular and of equal length up to this share make a similarity, allowing
+/// for the rounding of files.
 const SIMILAR: f64 = 1e-5;
 
-/// A chain that leans at least so much, as the sine over the ground, hangs like a leg.
+/// A chain that leans at least this much, as the sine of the angle to the ground, hangs like a leg.
 const HANGS: f64 = 0.7;
 
-/// A turn by less than this is what rounding leaves; joints that stay where they are stay so to the
-/// bit.
+/// Rotations by a smaller angle are rounding errors and are not applied: joints that need not turn
+/// stay bitwise unchanged.
 const ROUNDING: f64 = 1e-14;
 
-/// Changes a pose so that nodes get to their places, or as near as they come. Returns what came of
-/// each goal; on an error the pose stays as it was.
+/// Changes a pose so that end effectors reach their targets, or get as near as possible. Returns
+/// the result for each goal. If it fails, the pose stays unchanged.
 ///
 /// # Errors
 ///
-/// If the pose has another number of nodes, a goal names a node that does not exist or that no
-/// joint can move, goals contradict each other, or a number is not finite or out of its range.
+/// Fails if the pose has another number of nodes than the skeleton, a goal names a node that does
+/// not exist or that no joint can move, goals contradict each other, or a number is not finite or
+/// out of range.
 pub fn reach(
     skeleton: &Skeleton,
     pose: &mut Pose,
@@ -278,7 +281,7 @@ pub fn reach(
     for goal in goals {
         if !world[goal.node].is_finite() {
             return Err(ReachError::NotFinite {
-                what: "place in the pose",
+                what: "position in the pose",
                 joint: label(skeleton, goal.node),
             });
         }
@@ -337,7 +340,7 @@ pub fn reach(
         let is_finite = turned.all(|&node| posing.pose.locals[node].is_finite());
         if !(is_finite && reached.distance.is_finite() && reached.away.is_finite()) {
             return Err(ReachError::NotFinite {
-                what: "place in the pose",
+                what: "position in the pose",
                 joint: label(skeleton, task.goal.node),
             });
         }
@@ -346,13 +349,12 @@ pub fn reach(
     Ok(outcome)
 }
 
-/// Shifts a node to a place in the world; what hangs on it comes along, and the bone above it
-/// stretches.
+/// Translates a node to a world position. Its children follow, and the bone above it stretches.
 ///
 /// # Errors
 ///
-/// If the pose has another number of nodes, there is no such node, the position is not finite, or
-/// the node hangs on one that is scaled to nothing.
+/// Fails if the pose has another number of nodes than the skeleton, there is no such node, the
+/// position is not finite, or a parent of the node is scaled to zero.
 pub fn move_to(
     skeleton: &Skeleton,
     pose: &mut Pose,
@@ -381,7 +383,7 @@ pub fn move_to(
     Ok(())
 }
 
-/// What a message calls a node.
+/// The name of a node in messages.
 fn label(skeleton: &Skeleton, node: usize) -> String {
     match skeleton.nodes().get(node).map(|node| node.name.as_str()) {
         Some(name) if !name.is_empty() => name.to_owned(),
@@ -410,7 +412,7 @@ fn check(
     }
     if let Some(node) = pose.locals.iter().position(|local| !local.is_finite()) {
         return Err(ReachError::NotFinite {
-            what: "place in the pose",
+            what: "position in the pose",
             joint: label(skeleton, node),
         });
     }
@@ -461,7 +463,7 @@ fn check(
     Ok(())
 }
 
-/// A goal and what is turned for it.
+/// A goal and the joints that turn for it.
 struct Task {
     goal: Goal,
     turned: Turned,
@@ -494,10 +496,10 @@ fn lengths(world: &[DAffine3], nodes: &[usize], end: usize) -> impl Iterator<Ite
     pairs.map(|(node, next)| world[node].translation.distance(world[next].translation))
 }
 
-/// Goals whose chains share joints, together, those from higher up in the skeleton first.
+/// Groups goals whose chains share joints; groups higher up in the skeleton come first.
 ///
-/// Chains are unbroken. So where a joint of one group is above an end of another without being
-/// turned for it, it is above all of that chain, and comes first in the skeleton's order.
+/// Chains are unbroken. So if a joint of one group is above an end of another group but is not
+/// turned for it, it is above the whole chain, and comes first in the order of the skeleton.
 fn groups(tasks: &[Task]) -> Vec<Vec<usize>> {
     let mut sets = DisjointSets::new(tasks.len());
     let mut first_to_turn: HashMap<usize, usize> = HashMap::new();
@@ -519,8 +521,8 @@ fn groups(tasks: &[Task]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Refuses goals that share so many joints that the table of how each joint moves each end becomes
-/// too large.
+/// Checks that goals do not share too many joints: the table of rates, by joint and end, would
+/// become too large.
 fn check_size(tasks: &[Task], group: &[usize]) -> Result<(), ReachError> {
     let nodes = group.iter().flat_map(|&index| &tasks[index].turned.nodes);
     let joints = nodes.collect::<HashSet<_>>().len();
@@ -531,7 +533,7 @@ fn check_size(tasks: &[Task], group: &[usize]) -> Result<(), ReachError> {
     Ok(())
 }
 
-/// A pose in the making.
+/// A pose while it is changed.
 struct Posing<'a> {
     skeleton: &'a Skeleton,
     pose: Pose,
@@ -572,7 +574,7 @@ impl<'a> Posing<'a> {
         task.iterations += self.solve_chain(task, &nodes);
     }
 
-    /// Solves one goal over some nodes; returns the steps that were taken.
+    /// Solves one goal by turning some nodes. Returns the number of steps.
     fn solve_chain(&mut self, task: &Task, nodes: &[usize]) -> usize {
         let goal = &task.goal;
         if let (&[upper, lower], true) = (nodes, goal.pole.is_some() || !self.is_reached(task)) {
@@ -581,7 +583,7 @@ impl<'a> Posing<'a> {
             self.turn_to_pole(goal, nodes);
         }
         let iterations = self.solve_tree(&[(goal, nodes)], task.span);
-        // The chain may have turned about its own line on the way.
+        // The chain may have turned about its own line in the meantime.
         if nodes.len() > 2 && goal.pole.is_some() {
             let (before, was_reached) = (self.pose.clone(), self.is_reached(task));
             self.turn_to_pole(goal, nodes);
@@ -611,8 +613,7 @@ impl<'a> Posing<'a> {
         }
     }
 
-    /// Two bones in closed form, if they move rigidly in the world and have nothing that keeps them
-    /// from turning.
+    /// Solves two bones in closed form, if they move rigidly in world space and neither is stiff.
     fn bend_two(&mut self, goal: &Goal, upper: usize, lower: usize) {
         let world = self.world();
         let above = |node: usize| {
@@ -630,12 +631,12 @@ impl<'a> Posing<'a> {
             return;
         };
         self.turn_in_world(upper, bend.upper, above(upper));
-        // Where the upper bone has carried it.
+        // The parent's axes after the rotation of the upper bone.
         let carried = DMat3::from_quat(bend.upper) * above(lower);
         self.turn_in_world(lower, bend.lower, carried);
     }
 
-    /// Turns a node about its own place, by a rotation in the world.
+    /// Rotates a node about its own position, by a rotation in world space.
     fn turn_in_world(&mut self, node: usize, turn: DQuat, world_from_parent: DMat3) {
         let by = axis_in_parent(world_from_parent, turn.to_scaled_axis().normalize_or_zero());
         let angle = turn.to_scaled_axis().length();
@@ -643,8 +644,8 @@ impl<'a> Posing<'a> {
         self.pose.locals[node] = self.pose.locals[node].turned(turn);
     }
 
-    /// To which side the middle of a straight chain goes: as at rest; where it is straight there,
-    /// too, as arms and legs of a character that faces +z do.
+    /// The side to which the middle of a straight chain bends: as at rest; if the chain is straight
+    /// at rest, too, as arms and legs of a character that faces +z bend.
     fn side_when_straight(
         &self,
         world: &[DAffine3],
@@ -673,7 +674,7 @@ impl<'a> Posing<'a> {
         }
     }
 
-    /// Turns a whole chain about the line from its first joint to its end, so that the joint
+    /// Rotates a whole chain about the line from its first joint to its end, so that the joint
     /// farthest from that line faces the pole.
     fn turn_to_pole(&mut self, goal: &Goal, nodes: &[usize]) {
         let Some((pole, &first)) = goal.pole.zip(nodes.first()) else {
@@ -704,7 +705,7 @@ impl<'a> Posing<'a> {
         stiffness.copied().unwrap_or(0.0)
     }
 
-    /// The general solver over all nodes of some chains; returns the steps that were taken.
+    /// Runs the general solver over all nodes of some chains. Returns the number of steps.
     fn solve_tree(&mut self, chains: &[(&Goal, &[usize])], span: f64) -> usize {
         let world = self.world();
         let start = self.tree(&world, chains, span);
@@ -716,8 +717,9 @@ impl<'a> Posing<'a> {
         let mut best = start.clone();
         let mut iterations = best.solve(effort);
         let mut error = best.missing_squared();
-        // A chain in one line with its target has nothing to begin with, and limits and uneven
-        // scale may lead into a corner: so it tries again, bent to each of four sides.
+        // A chain in one line with its target has no direction to start in, and limits and
+        // non-uniform scale may lead into a corner. So the solver tries again, with the chain bent
+        // to each of four sides.
         for (quarter, side) in [(false, 1.0), (false, -1.0), (true, 1.0), (true, -1.0)] {
             if error <= enough || self.is_plainly_out_of_reach(&world, chains) {
                 break;
@@ -770,8 +772,8 @@ impl<'a> Posing<'a> {
         tree
     }
 
-    /// Whether a chain is too short for its target, or cannot fold so tightly, with nothing else to
-    /// keep it from getting there.
+    /// True if a chain without limits and stiffness is too short for its target, or cannot fold
+    /// tightly enough.
     fn is_plainly_out_of_reach(&self, world: &[DAffine3], chains: &[(&Goal, &[usize])]) -> bool {
         let &[(goal, nodes)] = chains else {
             return false;
@@ -784,13 +786,13 @@ impl<'a> Posing<'a> {
             .fold((0.0, 0.0f64), |(sum, most), length| {
                 (sum + length, most.max(length))
             });
-        // All others together do not make up for the longest bone.
+        // The other bones together are shorter than the longest bone.
         let nearest = 2.0 * longest - span;
         (away >= span || away <= nearest) && !nodes.iter().any(bound)
     }
 
-    /// The axis that a straight chain is bent about to get it going, or the one a quarter turn about
-    /// the chain from it.
+    /// The axis about which a straight chain is bent to get it started, or that axis after a
+    /// quarter turn about the chain.
     fn first_bend(&self, world: &[DAffine3], goal: &Goal, nodes: &[usize], quarter: bool) -> DVec3 {
         let (first, middle) = (nodes[0], nodes[nodes.len() / 2]);
         let side = match goal.pole {
@@ -805,13 +807,13 @@ impl<'a> Posing<'a> {
         }
     }
 
-    /// Turns the end of a chain as it should be in the world, as far as its limit allows.
+    /// Rotates the end of a chain to its target orientation, as far as its limit allows.
     fn orient(&mut self, goal: &Goal) {
         let Some(wanted) = goal.orientation.map(DQuat::normalize) else {
             return;
         };
-        // Under uneven scale a turn of the node is not quite that turn in the world: it takes a
-        // few.
+        // Under non-uniform scale, a rotation of the node is not exactly that rotation in world
+        // space: several rounds are needed.
         for _ in 0..8 {
             let world = self.world();
             let turn = wanted * Polar::of(world[goal.node].matrix3).rotation.conjugate();
@@ -826,7 +828,7 @@ impl<'a> Posing<'a> {
         self.keep_limit(goal.node);
     }
 
-    /// Brings a node into its limit, if it has one and is outside of it.
+    /// Moves a rotation into the limit of its node, if it is outside.
     fn keep_limit(&mut self, node: usize) {
         let Some(limit) = self.options.limits.get(&node) else {
             return;
@@ -849,7 +851,7 @@ fn bones(world: &[DAffine3], root: usize, middle: usize, end: usize) -> TwoBone 
     }
 }
 
-/// Whether a matrix keeps angles: a rotation, an even scale, a mirror.
+/// True if a matrix preserves angles: a rotation, uniform scale, mirroring.
 fn is_similarity(matrix: DMat3) -> bool {
     let matrix = without_size(matrix);
     let gram = matrix.transpose() * matrix;

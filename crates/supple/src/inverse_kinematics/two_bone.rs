@@ -1,18 +1,18 @@
 //! Two bones in closed form: the law of cosines.
 //!
-//! A shoulder at `a`, an elbow at `b`, a hand at `c`, bones of lengths `l₁` and `l₂`, a target at
-//! the distance `d` from the shoulder. The triangle with these three sides is known,
+//! With a shoulder at `a`, an elbow at `b`, a hand at `c`, bones of lengths `l₁` and `l₂`, and a
+//! target at distance `d` from the shoulder, the triangle with these three sides is known:
 //!
-//! `cos α = (l₁² + d² − l₂²) / (2 l₁ d)` at the shoulder,
+//! `cos α = (l₁² + d² − l₂²) / (2 l₁ d)` at the shoulder.
 //!
-//! and all that is left to choose is its plane, which contains the shoulder and the target: the
-//! elbow may lie anywhere on a circle. The plane is the one of the pose as it is, carried along
-//! by the shortest turn of the line from shoulder to hand, so that a small step of the target is a
-//! small step of the pose; or the one in which a *pole* lies.
+//! Only its plane remains to be chosen, which contains the shoulder and the target: the elbow may
+//! lie anywhere on a circle. It is the plane of the current pose, rotated by the shortest rotation
+//! of the line from shoulder to hand, so that a small step of the target is a small step of the
+//! pose; or the plane that contains a *pole*.
 
 use glam::{DMat3, DQuat, DVec3};
 
-/// Where three joints in a row are, in any unit.
+/// The positions of three joints in a row, in any unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoBone {
     /// The shoulder or hip.
@@ -23,33 +23,32 @@ pub struct TwoBone {
     pub end: DVec3,
 }
 
-/// How two bones are turned, about axes of the world.
+/// Rotations of two bones about world axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bend {
-    /// About the root; carries both bones.
+    /// About the root; it moves both bones.
     pub upper: DQuat,
-    /// About the middle, after that.
+    /// About the middle joint, applied after `upper`.
     pub lower: DQuat,
-    /// Where the end comes to be: at the target, or as near as the bones get.
+    /// The resulting position of the end: at the target, or as near as the bones allow.
     pub end: DVec3,
 }
 
-/// A chain is straight where the sine of its bend is below this: what is left is the rounding of
-/// files, and tells no side.
+/// A chain is straight if the sine of its bend is below this: rounding of files then decides the
+/// side.
 pub(super) const STRAIGHT: f64 = 1e-3;
 
-/// Lengths below this share of the chain's count as none.
+/// Lengths below this share of the chain's length count as zero.
 const NOTHING: f64 = 1e-9;
 
 impl TwoBone {
-    /// The turns that bring the end to a target. A target that is too far is pointed at by the
-    /// stretched chain, one that is too near by the folded one.
+    /// Computes the rotations that move the end to a target. The chain is stretched towards a
+    /// target that is too far, and folded for one that is too near.
     ///
-    /// The middle bends toward `pole`, where one is given and not on the line to the target; else
-    /// to the side that it bends to now; where it is straight, toward the direction
-    /// `when_straight`.
+    /// The middle joint bends towards `pole`, if given and not on the line to the target; otherwise
+    /// it stays on its side; a straight chain bends in the direction `when_straight`.
     ///
-    /// None where a bone has no length, or where numbers are not finite.
+    /// None if a bone has no length, or numbers are not finite.
     pub fn reach(&self, target: DVec3, pole: Option<DVec3>, when_straight: DVec3) -> Option<Bend> {
         let TwoBone { root, middle, end } = *self;
         let (upper_length, lower_length) = (root.distance(middle), middle.distance(end));
@@ -61,7 +60,7 @@ impl TwoBone {
         let upper_now = (middle - root) / upper_length;
         let lower_now = (end - middle) / lower_length;
         let normal_now = self.normal(upper_now, lower_now, when_straight);
-        // The line from root to end; of a chain that is folded onto itself, the upper bone.
+        // The line from root to end; for a chain folded onto itself, the upper bone.
         let line_now = direction(end - root, span).unwrap_or(upper_now);
         let line = direction(target - root, span).unwrap_or(line_now);
         let away = root.distance(target);
@@ -74,9 +73,9 @@ impl TwoBone {
         let side = line.cross(normal);
         let cosine = (upper_length.powi(2) + distance.powi(2) - lower_length.powi(2))
             / (2.0 * upper_length * distance);
-        // Bones of one length whose end is back at the root: any direction will do.
+        // For bones of equal length with the end back at the root, any direction will do.
         let cosine = if cosine.is_finite() { cosine } else { 0.0 };
-        // Stretched or folded it is in one line, whatever rounding makes of it.
+        // A stretched or folded chain is a line, regardless of rounding.
         let cosine = if distance == away {
             cosine
         } else {
@@ -103,8 +102,8 @@ impl TwoBone {
         })
     }
 
-    /// What the bend turns about: with the root at the left and the end at the right, the middle is
-    /// up where this points at the viewer's back.
+    /// The axis of the bend: with the root at the left, the end at the right and this axis pointing
+    /// at the viewer's back, the middle joint is above the line.
     fn normal(&self, upper: DVec3, lower: DVec3, when_straight: DVec3) -> DVec3 {
         let bend = upper.cross(lower);
         if bend.length() > STRAIGHT {
@@ -116,7 +115,7 @@ impl TwoBone {
             .cross(upper)
     }
 
-    /// Whether the bones are in one line, so that nothing tells to which side they bend.
+    /// True if the bones are in one line, so that they have no side.
     pub(crate) fn is_straight(&self) -> bool {
         let upper = (self.middle - self.root).normalize_or_zero();
         let lower = (self.end - self.middle).normalize_or_zero();
@@ -124,14 +123,14 @@ impl TwoBone {
     }
 }
 
-/// A unit vector, of one that is long enough to have a direction.
+/// The unit vector, if the vector is long enough to have a direction.
 fn direction(vector: DVec3, size: f64) -> Option<DVec3> {
     let length = vector.length();
     (length > NOTHING * size && length.is_finite()).then(|| vector / length)
 }
 
-/// A normal of the line `from`, carried along by its shortest turn to `to`. Of the ways half
-/// around, it takes the one in the plane.
+/// Rotates a normal of the line `from` by the shortest rotation to `to`. Among half turns, uses the
+/// one in the plane.
 fn carried(normal: DVec3, from: DVec3, to: DVec3) -> DVec3 {
     let axis = from.cross(to);
     let turned = match direction(axis, 1.0) {
@@ -141,7 +140,7 @@ fn carried(normal: DVec3, from: DVec3, to: DVec3) -> DVec3 {
         }
         None => normal,
     };
-    // What is not quite perpendicular by rounding is made so.
+    // Removes the rounding error of the right angle.
     turned
         .reject_from_normalized(to)
         .try_normalize()
@@ -163,7 +162,7 @@ mod tests {
         end: DVec3::new(1.8, 0.0, 0.0),
     };
 
-    /// Where middle and end are after a bend.
+    /// The positions of middle and end after a bend.
     fn bent(bones: &TwoBone, bend: &Bend) -> [DVec3; 2] {
         let middle = bones.root + bend.upper * (bones.middle - bones.root);
         let end = middle + bend.lower * bend.upper * (bones.end - bones.middle);
@@ -193,7 +192,7 @@ mod tests {
             let found = middle.reject_from(target).normalize();
             assert!(found.distance(wanted) < 1e-9, "{found} {wanted}");
         }
-        // A pole on the line to the target tells nothing.
+        // A pole on the line to the target determines no plane.
         let on_the_line = ARM.reach(target, Some(DVec3::X * 3.0), DVec3::Y);
         assert_eq!(on_the_line, ARM.reach(target, None, DVec3::Y));
     }

@@ -1,14 +1,14 @@
-//! How far two results are from each other.
+//! Distances between two results.
 
 use glam::Vec3;
 
-/// Root-mean-square distance between two results over frames and vertices: a method against a
+/// Root-mean-square distance between two results over frames and vertices, such as a method and a
 /// reference.
 ///
-/// `arap-point-handles.txt`, eq. (5). There the root is printed under the fraction alone, `Σ‖b −
-/// p‖² / √(3NF)`, which grows with the number of vertices and is an area; meant is the root of the
-/// whole, `√(Σ‖b − p‖² / 3NF)`, and that is computed here. `3NF` counts coordinates, so the mean is
-/// one per coordinate: √3 times smaller than the RMS distance of points.
+/// `arap-point-handles.txt`, eq. (5). The paper prints the root under the fraction alone, `Σ‖b −
+/// p‖² / √(3NF)`, which grows with the number of vertices and is an area. This computes the root of
+/// the whole, `√(Σ‖b − p‖² / 3NF)`, which the paper means. `3NF` counts coordinates, so the mean is
+/// per coordinate: √3 times smaller than the RMS distance of points.
 #[derive(Clone, Debug, Default)]
 pub struct RmsDistance {
     sum_of_squares: f64,
@@ -17,26 +17,26 @@ pub struct RmsDistance {
     largest: Option<FarthestVertex>,
 }
 
-/// Where two results differ most.
+/// The vertex with the largest distance between two results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FarthestVertex {
-    /// In which frame, counted from 0 in the order of adding.
+    /// The frame, counted from 0 in the order of adding.
     pub frame: usize,
-    /// Which vertex.
+    /// The vertex.
     pub vertex: usize,
-    /// How far apart it is.
+    /// The distance.
     pub distance: f64,
 }
 
 impl RmsDistance {
-    /// Without any frame.
+    /// Starts without any frame.
     pub fn new() -> RmsDistance {
         RmsDistance::default()
     }
 
-    /// Adds a frame of both results, of the same vertices (those that only one of them has do not
-    /// count).
+    /// Adds a frame of both results, for the same vertices. Vertices that only one of them has are
+    /// ignored.
     pub fn add(&mut self, a: &[Vec3], b: &[Vec3]) {
         for (vertex, (a, b)) in a.iter().zip(b).enumerate() {
             let square = a.as_dvec3().distance_squared(b.as_dvec3());
@@ -62,7 +62,7 @@ impl RmsDistance {
         (self.sum_of_squares / (3.0 * self.vertices as f64)).sqrt()
     }
 
-    /// Where the results differ most; `None` before the first vertex.
+    /// The vertex with the largest distance; `None` before the first vertex.
     pub fn farthest(&self) -> Option<FarthestVertex> {
         self.largest
     }

@@ -51,13 +51,14 @@ use rigidity::Springs;
 use surface::MeasuredSurface;
 use volume::HoleCaps;
 
-/// Less volume than this share of area^(3/2) is none, as in a sheet; a ball has 0.094.
+/// Surfaces with less volume than this share of area^(3/2), such as sheets, count as having none; a
+/// ball has 0.094.
 const LEAST_VOLUME: f64 = 1e-6;
 
-/// Measures poses of one rig: holds what is known of its surface at rest.
+/// Measures poses of one rig; holds the measures of its rest surface.
 ///
-/// Vertices along seams are welded first. Every `positions` and `normals` has one entry per vertex
-/// of the rig, every palette one map per joint; what is missing counts as unmoved.
+/// Vertices along seams are welded first. `positions` and `normals` have one entry per vertex of
+/// the rig, palettes one map per joint; missing entries count as unmoved.
 #[derive(Clone, Debug)]
 pub struct Gauge {
     surface: MeasuredSurface,
@@ -75,19 +76,19 @@ pub struct Gauge {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FrameMetrics {
-    /// Change of volume, `posed / rest − 1`; `None` where there is no volume, as in a sheet.
+    /// Change of volume, `posed / rest − 1`; `None` for surfaces without a volume, such as sheets.
     pub volume_change: Option<f64>,
     /// Change of area, `posed / rest − 1`.
     pub area_change: f64,
-    /// How triangles are stretched and sheared.
+    /// Stretch and shear of triangles.
     pub stretch: StretchSummary,
-    /// How edges change their lengths.
+    /// Changes of edge lengths.
     pub edges: EdgeChange,
     /// As-rigid-as-possible energy, see [`Gauge::rigid_energy`].
     pub rigid_energy: f64,
-    /// How far the normals are from the surface's own.
+    /// Angles between the given normals and those of the posed surface.
     pub normals: NormalError,
-    /// The surroundings of every joint that blends with its parent, in the order of joints.
+    /// The regions of all joints that blend with their parent, in the order of joints.
     pub regions: Vec<RegionMetrics>,
 }
 
@@ -101,12 +102,12 @@ pub struct RegionMetrics {
     pub mean_distortion: f64,
     /// Change of the area of the region's triangles, `posed / rest − 1`.
     pub area_change: f64,
-    /// The thickness; `None` where no plane cuts the region, see [`Gauge::radii`].
+    /// The thickness; `None` if no plane cuts the region, see [`Gauge::radii`].
     pub radius: Option<JointRadius>,
 }
 
 impl Gauge {
-    /// Welds the surface, closes its holes, and finds edges, weights and regions.
+    /// Welds the surface, closes its holes, and computes edges, weights and regions.
     pub fn new(rig: &Rig) -> Gauge {
         let surface = MeasuredSurface::new(rig);
         let caps = HoleCaps::find(&surface);
@@ -128,7 +129,7 @@ impl Gauge {
         }
     }
 
-    /// All measures of one frame.
+    /// Computes all measures of one frame.
     pub fn measure(&self, positions: &[Vec3], normals: &[Vec3], palette: &Palette) -> FrameMetrics {
         let points = self.surface.posed(positions);
         let stretch = stretch::stretch(&self.surface, &points);
@@ -143,11 +144,11 @@ impl Gauge {
         }
     }
 
-    /// The signed volume, each hole closed by a fan around the mean of its rim; negative for a
+    /// The signed volume, with each hole closed by a fan around the mean of its rim; negative for a
     /// surface turned inside out.
     ///
-    /// Where triangles face different ways, or more than two share an edge, what is left open
-    /// between them counts as a hole.
+    /// Gaps between triangles that face different ways, or along edges shared by more than two
+    /// triangles, count as holes.
     pub fn volume(&self, positions: &[Vec3]) -> f64 {
         let points = self.surface.posed(positions);
         self.caps.volume(&self.surface, &points)
@@ -158,17 +159,17 @@ impl Gauge {
         self.rest_volume
     }
 
-    /// Change of volume, `posed / rest − 1`; `None` where there is no volume, as in a sheet.
+    /// Change of volume, `posed / rest − 1`; `None` for surfaces without a volume, such as sheets.
     pub fn volume_change(&self, positions: &[Vec3]) -> Option<f64> {
         self.volume_change_of(&self.surface.posed(positions), false)
     }
 
-    /// How many holes the surface has.
+    /// The number of holes of the surface.
     pub fn holes(&self) -> usize {
         self.caps.count()
     }
 
-    /// The area, holes left open.
+    /// The area; holes are not closed.
     pub fn area(&self, positions: &[Vec3]) -> f64 {
         self.surface.area(&self.surface.posed(positions))
     }
@@ -178,37 +179,37 @@ impl Gauge {
         self.rest_area
     }
 
-    /// Change of area, `posed / rest − 1`; zero where there is no area.
+    /// Change of area, `posed / rest − 1`; zero for surfaces without an area.
     pub fn area_change(&self, positions: &[Vec3]) -> f64 {
         relative_change(self.area(positions), self.rest_area)
     }
 
-    /// How each triangle is stretched, in the order of the mesh.
+    /// The stretch of each triangle, in the order of the mesh.
     pub fn stretch(&self, positions: &[Vec3]) -> Vec<Stretch> {
         stretch::stretch(&self.surface, &self.surface.posed(positions))
     }
 
-    /// Summarizes the stretch of all triangles, as [`Gauge::stretch`] gives it.
+    /// Summarizes the stretch of all triangles, from [`Gauge::stretch`].
     ///
     /// # Panics
     ///
-    /// Unless there is one stretch per triangle.
+    /// Panics unless there is one stretch per triangle.
     pub fn stretch_summary(&self, stretch: &[Stretch]) -> StretchSummary {
         stretch::summary(&self.surface, stretch)
     }
 
     /// The mean of [`Stretch::distortion`] by rest area over a region, from [`Gauge::stretch`];
-    /// zero where the region has no area.
+    /// zero for a region without an area.
     ///
     /// # Panics
     ///
-    /// Unless there is one stretch per triangle, and the region belongs to this surface.
+    /// Panics unless there is one stretch per triangle, and the region belongs to this surface.
     pub fn region_distortion(&self, region: &Region, stretch: &[Stretch]) -> f64 {
         stretch::mean_distortion(&self.surface, stretch, region.triangles.iter().copied())
     }
 
-    /// The triangles of the strongest distortion, strongest first, each at least a twentieth of the
-    /// character's size from those before: places, not neighbours. Triangles that have kept
+    /// The triangles with the largest distortion, largest first, each at least a twentieth of the
+    /// character's size from those before, so that they mark different places. Triangles that keep
     /// their shape are not listed.
     pub fn worst_places(&self, positions: &[Vec3], most: usize) -> Vec<WorstTriangle> {
         stretch::worst_places(&self.surface, &self.stretch(positions), most)
@@ -224,8 +225,8 @@ impl Gauge {
         stretch::vertex_stretch(&self.surface, &self.stretch(positions))
     }
 
-    /// Mean [`Stretch::distortion`] around each vertex: 0 where the surface has kept its shape,
-    /// shear included.
+    /// Mean [`Stretch::distortion`] around each vertex: 0 if the surface keeps its shape, shear
+    /// included.
     pub fn vertex_distortion(&self, positions: &[Vec3]) -> Vec<f32> {
         let distortion: Vec<f64> = self
             .stretch(positions)
@@ -235,7 +236,7 @@ impl Gauge {
         self.surface.spread_to_vertices(&distortion)
     }
 
-    /// How edges change their lengths.
+    /// Changes of edge lengths.
     pub fn edges(&self, positions: &[Vec3]) -> EdgeChange {
         edges::edge_change(&self.surface, &self.surface.posed(positions))
     }
@@ -279,33 +280,32 @@ impl Gauge {
         self.true_normals.error(positions, normals, palette)
     }
 
-    /// The surroundings of every joint that blends with its parent, in the order of joints.
+    /// The regions of all joints that blend with their parent, in the order of joints.
     pub fn regions(&self) -> &[Region] {
         &self.regions
     }
 
-    /// The surroundings of one joint; `None` for a root, or a joint that shares no vertex with its
+    /// The region of one joint; `None` for a root, or a joint that shares no vertex with its
     /// parent.
     pub fn region_of_joint(&self, joint: usize) -> Option<&Region> {
         let found = self.regions.binary_search_by_key(&joint, |r| r.joint);
         found.ok().map(|index| &self.regions[index])
     }
 
-    /// The regions that matter most for the look, largest first: at most 96 of those that hold more
-    /// than 0.02 % of the surface.
+    /// The regions that matter most for the look, largest first: at most 96, each with more than
+    /// 0.02 % of the surface.
     ///
-    /// Pairs of joints that are not parent and child count only where they blend more skin than
-    /// all others, as in a cloth that hangs on loose joints. `rig` must be the same as in
-    /// [`Gauge::new`].
+    /// Pairs of joints that are not parent and child count only if they blend more skin than all
+    /// others, as in a cloth on unconnected joints. `rig` must be the same as in [`Gauge::new`].
     pub fn main_regions(&self, rig: &Rig) -> Vec<Region> {
         region::main_regions(rig, &self.surface)
     }
 
-    /// How the joint of a region moves against the joint that it is blended with.
+    /// The motion of a region's joint relative to the joint that it is blended with.
     ///
     /// # Panics
     ///
-    /// Unless the region belongs to this surface.
+    /// Panics unless the region belongs to this surface.
     pub fn motion(&self, region: &Region, palette: &Palette) -> JointMotion {
         JointMotion::of(region, &self.bones[region.joint], palette)
     }
@@ -342,7 +342,7 @@ impl Gauge {
     }
 }
 
-/// Whether a palette mirrors the whole character, which turns its volume's sign.
+/// True if a palette mirrors the whole character, which changes the sign of its volume.
 fn mirrors_all(palette: &Palette) -> bool {
     let maps = &palette.posed_from_bind;
     !maps.is_empty() && maps.iter().all(Affine::mirrors)

@@ -1,4 +1,4 @@
-//! How a joint moves against the joint that it is blended with.
+//! The motion of a joint relative to the joint that it is blended with.
 
 use super::region::Region;
 use crate::polar::Polar;
@@ -7,7 +7,7 @@ use crate::skeleton::BindBone;
 use crate::transform::Affine;
 use glam::{DQuat, DVec3};
 
-/// The motion of a joint against another one, compared with how they were bound.
+/// The motion of a joint relative to another one since they were bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct JointMotion {
@@ -15,7 +15,7 @@ pub struct JointMotion {
     pub bend: f64,
     /// Rotation about the bone, in radians.
     pub twist: f64,
-    /// How far the joint has left its place, over the size of its region.
+    /// The distance of the joint from its bind position, relative to the size of its region.
     pub shift: f64,
     /// The axis of the bend in the posed world; zero without a bend.
     pub bend_axis: DVec3,
@@ -55,8 +55,8 @@ impl JointMotion {
     }
 }
 
-/// The rotation nearest to a map's linear part. For a mirrored map, of its opposite, so that the
-/// joints of a mirrored world can be compared.
+/// The rotation nearest to a map's linear part. For a mirrored map, to its negative, so that the
+/// joints of a mirrored character can be compared.
 fn rotation(affine: &Affine) -> DQuat {
     let linear = affine.to_f64().matrix3;
     Polar::of(if affine.mirrors() { -linear } else { linear }).rotation

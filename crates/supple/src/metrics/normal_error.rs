@@ -1,4 +1,4 @@
-//! The angle between a method's normals and those of the surface that it made.
+//! Angles between a method's normals and those of the deformed surface.
 
 use super::surface::MeasuredSurface;
 use super::vertex_areas;
@@ -15,11 +15,11 @@ pub struct NormalError {
     pub mean_degrees: f64,
     /// The largest, in degrees.
     pub largest_degrees: f64,
-    /// Where the largest is; `None` where no vertex could be compared.
+    /// The vertex with the largest angle; `None` if no vertex could be compared.
     pub worst_vertex: Option<usize>,
 }
 
-/// What normals are compared with, and how much each vertex counts.
+/// The normals of the posed surface, and the weight of each vertex.
 #[derive(Clone, Debug)]
 pub(super) struct TrueNormals {
     groups: SmoothGroups,
@@ -44,7 +44,7 @@ impl TrueNormals {
         if positions.len() != self.areas.len() {
             return NormalError::default();
         }
-        // Zero where no triangle tells.
+        // Zero for vertices without area.
         let mut recomputed = vec![Vec3::ZERO; positions.len()];
         let maps = &palette.posed_from_bind;
         self.groups

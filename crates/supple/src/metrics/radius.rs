@@ -1,8 +1,8 @@
 //! The thickness of the surface around a joint, compared with rest: volume loss and bulging.
 //!
-//! The thickness is the distance to the bones that meet at the joint, drawn as two rays from it:
-//! back along the parent's bone, and on along the joint's own. In a pose each ray goes with its own
-//! joint, as the artist sees the bones.
+//! The thickness is the distance to the bones that meet at the joint. They are two rays from it:
+//! back along the parent's bone, and forward along the joint's own. In a pose each ray moves with
+//! its own joint, as the artist sees the bones.
 
 use super::region::Region;
 use super::surface::MeasuredSurface;
@@ -11,19 +11,19 @@ use crate::skeleton::BindBone;
 use crate::transform::Affine;
 use glam::DVec3;
 
-/// Closer to the bone than this share of the region's radius, as where a collar bone lies under the
-/// skin, the bone is not inside the flesh, and a small move makes a large ratio that says nothing
-/// about thickness.
+/// Points closer to the bone than this share of the region's radius are ignored, as where a collar
+/// bone lies under the skin: the bone is not inside the flesh there, and a small move makes a large
+/// ratio that does not measure thickness.
 const LEAST_DISTANCE: f64 = 0.25;
 
 /// A region shorter than this share of the extent cannot be cut into stations.
 const LEAST_LENGTH: f64 = 1e-6;
 
-/// Cuts within this many radii of the joint are near it.
+/// Cuts within this many radii of the joint are near the joint.
 const NEAR_JOINT: f64 = 1.5;
 
-/// The thickness around one joint in one pose, as ratios posed / rest: 1 is as at rest, below it
-/// thinner, above it thicker.
+/// The thickness around one joint in one pose, as ratios posed / rest: below 1 is thinner, above 1
+/// is thicker.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct JointRadius {
@@ -34,11 +34,10 @@ pub struct JointRadius {
     /// Cuts through the region along the bones, in rising order of [`Station::along`]. Never
     /// empty.
     pub stations: Vec<Station>,
-    /// The least mean ratio of a station: 0.26 says that at its thinnest the limb has lost three
-    /// quarters of its radius.
+    /// The least mean ratio of a station: at 0.26, the limb has lost three quarters of its radius
+    /// at its thinnest.
     pub collapse: f64,
-    /// The largest ratio of any point of the region: 1.2 says that some point stands out by a
-    /// fifth.
+    /// The largest ratio of any point of the region: at 1.2, some point bulges by a fifth.
     pub bulge: f64,
     /// The mean ratio of the station nearest to the joint's own plane.
     pub at_joint: f64,
@@ -46,14 +45,14 @@ pub struct JointRadius {
 
 /// A plane cut through the rest surface, and the same line on the posed surface.
 ///
-/// It runs over the triangles, not from vertex to vertex, and so shows what is drawn: between two
-/// rings of vertices turned by `α` against each other the flat triangles lie inside, by a factor of
-/// down to `cos(α/2)`, also where every vertex has kept its distance.
+/// It runs over the triangles, not from vertex to vertex, so it measures the surface as rendered:
+/// between two rings of vertices rotated by `α` against each other, the flat triangles lie inside,
+/// by a factor of down to `cos(α/2)`, even if every vertex keeps its distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Station {
-    /// Where the cut is: the distance from the joint along its axis (the middle direction of the
-    /// two bones) in the rig's units at rest; negative on the parent's side.
+    /// The distance of the cut from the joint along its axis (the middle direction of the two
+    /// bones) in the rig's units at rest; negative on the parent's side.
     pub along: f64,
     /// The least ratio on the cut.
     pub least: f64,
@@ -65,7 +64,7 @@ pub struct Station {
 
 impl JointRadius {
     /// The largest ratio of a cut, averaged over the cuts near the joint (within 1.5 radii), so
-    /// that no single point decides; 1 if there is no cut that near.
+    /// that it does not depend on a single point; 1 if no cut is that near.
     pub fn mean_bulge(&self) -> f64 {
         let near = |station: &&Station| station.along.abs() <= NEAR_JOINT * self.rest_radius;
         let (sum, count) = self
@@ -83,7 +82,7 @@ impl JointRadius {
     }
 }
 
-/// Two rays, and the gap between their starts where a pose pulls the joint out of its socket.
+/// Two rays, and the gap between their starts if a pose moves the joint out of its socket.
 #[derive(Clone, Copy, Debug)]
 struct Bones {
     parent_end: DVec3,
@@ -113,7 +112,7 @@ impl Bones {
     }
 }
 
-/// A point on an edge: `(1 − t) a + t b`, and how far from the bones it is at rest.
+/// A point on an edge, `(1 − t) a + t b`, and its distance from the bones at rest.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     a: usize,
@@ -132,7 +131,7 @@ impl Sample {
     }
 }
 
-/// Where a region is cut, found once.
+/// The cuts of a region, computed once.
 #[derive(Clone, Debug)]
 pub(super) struct Sections {
     joint: usize,
@@ -147,8 +146,7 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    /// `None` where no plane cuts the region: no bone has a length there, or no edge is wholly
-    /// inside.
+    /// `None` if no plane cuts the region: no bone has a length, or no edge is entirely inside.
     pub(super) fn new(
         surface: &MeasuredSurface,
         region: &Region,
@@ -188,12 +186,11 @@ impl Sections {
             (low.min(x), high.max(x))
         });
         let length = high - low;
-        // Also no length: one that drowns in the rounding of a joint very far away.
+        // A length that is lost in the rounding of a very distant joint also counts as none.
         if !(length.is_finite() && length > LEAST_LENGTH * surface.extent) {
             return None;
         }
-        // Two cuts per radius, the joint's own plane among them; but neither a handful nor
-        // hundreds.
+        // Two cuts per radius, including the joint's own plane, but neither a handful nor hundreds.
         let spacing = (0.5 * rest_radius).clamp(length / 30.0, length / 4.0);
         let first = (low / spacing).ceil();
         let count = ((high / spacing).floor() - first + 1.0) as usize;
@@ -271,8 +268,8 @@ impl Sections {
     }
 }
 
-/// The distance of a point from `start + t direction`, `0 ≤ t ≤ last`; from `start` where there is
-/// no direction.
+/// The distance of a point from `start + t direction`, `0 ≤ t ≤ last`; from `start` if there is no
+/// direction.
 fn distance_to_line(point: DVec3, start: DVec3, direction: DVec3, last: f64) -> f64 {
     let length_squared = direction.length_squared();
     let t = if length_squared > 0.0 {

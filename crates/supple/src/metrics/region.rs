@@ -6,42 +6,44 @@ use crate::rig::Rig;
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
 
-/// A joint's weight counts from here on. Weights from diffusion leave traces everywhere, which
-/// nobody sees and which would make the whole body part of every joint's region.
+/// The least weight of a joint that counts. Automatic weights from diffusion are tiny but positive
+/// everywhere, which would make the whole body part of every joint's region.
 const LEAST_WEIGHT: f32 = 0.01;
 
-/// The least sum of the weights of the two joints. A vertex that mostly follows others belongs to
-/// another joint: the armpit moves with the arm, whatever weight it has of collar bone and spine.
+/// The least sum of the weights of the two joints. A vertex that mostly follows other joints
+/// belongs to their region: the armpit moves with the arm, regardless of its weights of collar bone
+/// and spine.
 const LEAST_SUM: f32 = 0.5;
 
-/// The share of the surface from which on a region is one of the main ones.
+/// The least share of the surface of a main region.
 const LEAST_SHARE: f64 = 2e-4;
 
-/// The most main regions.
+/// The largest number of main regions.
 const MOST_REGIONS: usize = 96;
 
-/// The surface around one joint: all that follows both the joint and another one, each by a weight
-/// of at least one per cent and both together by at least a half.
+/// The surface around one joint: all vertices that follow the joint and another joint, each with a
+/// weight of at least 1 %, and both together with at least 50 %.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The joint.
     pub joint: usize,
-    /// The joint that it is blended with: its parent, unless [`Gauge::main_regions`] found joints
-    /// that are blended without being related.
+    /// The joint that it is blended with: its parent, unless [`Gauge::main_regions`] found
+    /// unrelated joints that are blended.
     ///
     /// [`Gauge::main_regions`]: super::Gauge::main_regions
     pub other: usize,
-    /// Vertices, rising.
+    /// Its vertices, in rising order.
     pub vertices: Vec<usize>,
-    /// How evenly each of these vertices is shared, `4 a b` of the two weights: 1 is half and half.
+    /// How evenly each of these vertices is shared, as `4 a b` of the two weights: 1 is half and
+    /// half.
     pub blends: Vec<f32>,
-    /// Triangles with at least one corner among the vertices, rising.
+    /// Triangles with at least one corner among the vertices, in rising order.
     pub triangles: Vec<usize>,
     /// Its share of the rest area, each vertex counted by its blend.
     pub share: f64,
     /// The mean distance of its vertices from their middle, at rest.
     pub size: f64,
-    /// The same as `vertices` on the welded surface.
+    /// The points of the welded surface for `vertices`.
     pub(super) points: Vec<usize>,
     /// Edges with both ends among `points`.
     pub(super) edges: Vec<[usize; 2]>,
@@ -50,7 +52,7 @@ pub struct Region {
 /// A joint and the joint that it is blended with.
 type Pair = (usize, usize);
 
-/// How evenly two weights share a vertex; `None` if it does not belong to their region.
+/// Returns `4 a b` for two weights of a vertex; `None` if it does not belong to their region.
 fn blend(own: f32, other: f32) -> Option<f32> {
     let belongs = own >= LEAST_WEIGHT && other >= LEAST_WEIGHT && own + other >= LEAST_SUM;
     belongs.then_some(4.0 * own * other)
@@ -63,8 +65,8 @@ pub(super) fn regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> {
     regions_of(rig, surface, &pairs.collect::<Vec<_>>())
 }
 
-/// The regions that matter most for the look, largest first: of joints and their parents, or of
-/// any two joints where most of the skin is blended between joints that are not related.
+/// The regions that matter most for the look, largest first: those of joints and their parents; or
+/// of any two joints, if most of the skin is blended between unrelated joints.
 pub(super) fn main_regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> {
     let joints = rig.skeleton().joints();
     let is_related = |(joint, other): Pair| joints[joint].parent == Some(other);
@@ -88,8 +90,8 @@ pub(super) fn main_regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> 
             .filter(|(pair, _)| is_related(**pair) == related);
         pairs.map(|(_, area)| area).sum()
     };
-    // A cloth on unconnected joints has no parents to speak of; a body shares a little with
-    // everything.
+    // A cloth on unconnected joints has no relevant parents; in a body, everything is blended a
+    // little with everything.
     let only_related = of_kind(true) >= of_kind(false);
     let least = LEAST_SHARE * areas.iter().sum::<f64>();
     let mut pairs: Vec<(Pair, f64)> = shared
@@ -103,7 +105,7 @@ pub(super) fn main_regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> 
     regions
 }
 
-/// The regions of some pairs of joints, in their order; those without a vertex are left out.
+/// The regions of some pairs of joints, in their order; pairs without a vertex are skipped.
 fn regions_of(rig: &Rig, surface: &MeasuredSurface, pairs: &[Pair]) -> Vec<Region> {
     let mut regions: Vec<Region> = pairs
         .iter()
@@ -171,7 +173,7 @@ impl Region {
         }
     }
 
-    /// Fills in the share and the size, from the area around every vertex and the whole area.
+    /// Computes share and size from the area around every vertex and the total area.
     fn measure(&mut self, positions: &[Vec3], areas: &[f64], whole: f64) {
         let vertices = self.vertices.iter().zip(&self.blends);
         let area: f64 = vertices

@@ -1,5 +1,4 @@
-//! As-rigid-as-possible energy: how far the neighbourhood of each point is from having only
-//! rotated.
+//! As-rigid-as-possible energy: the deviation of the neighbourhood of each point from a rotation.
 //!
 //! Sorkine and Alexa 2007, eq. (3): `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with the
 //! best rotation `R_i` per point.
@@ -26,8 +25,8 @@ impl Springs {
         }
     }
 
-    /// The energy over Σ_i Σ_j c_ij |p_i − p_j|², so that it knows no units: scaling by 1 + s gives
-    /// s².
+    /// The energy relative to Σ_i Σ_j c_ij |p_i − p_j|², so that it has no unit: scaling by 1 + s
+    /// gives s².
     pub(super) fn energy(&self, surface: &MeasuredSurface, points: &[DVec3]) -> f64 {
         let edge = |[a, b]: [usize; 2]| (surface.rest[b] - surface.rest[a], points[b] - points[a]);
         // Σ_j c_ij e'_ij e_ijᵀ; an edge seen from its other end gives the same product.
@@ -38,7 +37,7 @@ impl Springs {
             spread[a] += product;
             spread[b] += product;
         }
-        // Of all rotations the polar one maximises tr(RᵀM), which is what the energy asks for.
+        // Of all rotations, the polar one maximises tr(RᵀM), as the energy requires.
         let turns: Vec<DQuat> = spread.into_iter().map(|m| Polar::of(m).rotation).collect();
         let energy: f64 = springs(surface)
             .map(|([a, b], c)| {
@@ -69,8 +68,8 @@ mod tests {
 
     #[test]
     fn no_edge_pushes_and_no_sliver_outweighs_the_rest() {
-        // Two obtuse triangles across an edge, of cotangents −0.75 each; and one of which f32 can
-        // hardly tell that it has a height.
+        // Two obtuse triangles across an edge, with cotangents of −0.75 each; and one whose height
+        // is barely above the rounding of f32.
         let positions = vec![
             Vec3::new(-1.0, 0.0, 0.0),
             Vec3::new(1.0, 0.0, 0.0),

@@ -1,19 +1,19 @@
-//! How smoothly the surface moves: does it pop?
+//! Smoothness of the surface's motion over time: acceleration, and vertices that pop.
 
 use crate::mesh::Bounds;
 use glam::{DVec3, Vec3};
 use std::collections::VecDeque;
 
-/// A jump smaller than this share of the extent is not seen: half a pixel where the character is a
-/// thousand tall.
+/// A jump smaller than this share of the extent is invisible: half a pixel for a character a
+/// thousand pixels tall.
 const LEAST_JUMP: f64 = 5e-4;
 
-/// A step pops when it strays from its neighbours by more than this many times their length. A
-/// smooth motion stays far below 1, a sudden start comes to 1, a spike to 3, a jump out of
-/// stillness to infinity.
+/// A step pops if it differs from its neighbours by more than this many times their length. A
+/// smooth motion stays far below 1; a sudden start reaches 1, a spike 3, a jump from standstill
+/// infinity.
 const OUT_OF_STEP: f64 = 2.0;
 
-/// Frames of one surface, fed in order at an even rate.
+/// Smoothness of a surface's motion, from frames added in order at an even rate.
 #[derive(Clone, Debug, Default)]
 pub struct TimeSmoothness {
     /// The last four frames at most.
@@ -26,29 +26,28 @@ pub struct TimeSmoothness {
     popping_frames: usize,
 }
 
-/// A vertex that jumps from one frame to the next, out of line with how it moves before and after.
+/// A vertex that jumps from one frame to the next, unlike its motion before and after.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Pop {
-    /// The frame in which it has jumped, counted from 0: it was still in place one frame earlier.
+    /// The frame after the jump, counted from 0.
     pub frame: usize,
-    /// Which vertex.
+    /// The vertex.
     pub vertex: usize,
-    /// How far it moved beyond what the steps before and after would have it do, in the rig's
-    /// units.
+    /// The length of the jump beyond the steps before and after, in the rig's units.
     pub size: f64,
-    /// The mean length of those two steps, for comparison.
+    /// The mean length of these two steps, for comparison.
     pub usual_step: f64,
 }
 
 impl TimeSmoothness {
-    /// Without any frame.
+    /// Starts without any frame.
     pub fn new() -> TimeSmoothness {
         TimeSmoothness::default()
     }
 
-    /// Adds the next frame. For a clip that repeats, feed its first three frames again at the end,
-    /// so that the seam is looked at too.
+    /// Adds the next frame. For a clip that repeats, add its first three frames again at the end,
+    /// so that the seam is checked, too.
     pub fn add(&mut self, positions: &[Vec3]) {
         if self.frames == 0 {
             let bounds = Bounds::around(positions.iter().copied());
@@ -67,16 +66,16 @@ impl TimeSmoothness {
         self.look_for_pops();
     }
 
-    /// How many frames were added.
+    /// The number of frames added.
     pub fn frames(&self) -> usize {
         self.frames
     }
 
-    /// Root mean square over vertices and frames of the acceleration, `|p₊ − 2p + p₋| / dt²`, in
+    /// Root mean square of the acceleration over vertices and frames, `|p₊ − 2p + p₋| / dt²`, in
     /// units per second squared.
     ///
     /// `seconds_per_frame` is the time between frames. Zero before the third frame. The motion
-    /// itself accelerates: compare two methods on the same clip, the lower one moves more
+    /// itself accelerates, so compare two methods on the same clip: the lower one moves more
     /// smoothly.
     pub fn rms_acceleration(&self, seconds_per_frame: f64) -> f64 {
         if self.accelerations == 0 || seconds_per_frame <= 0.0 {
@@ -86,13 +85,13 @@ impl TimeSmoothness {
         mean.sqrt() / (seconds_per_frame * seconds_per_frame)
     }
 
-    /// The farthest jump; `None` says that nothing pops. Needs four frames; the first and the last
-    /// step of all have only one neighbour and are not judged.
+    /// The longest jump; `None` if nothing pops. Needs four frames; the first and the last step
+    /// have only one neighbour and are not checked.
     pub fn worst_pop(&self) -> Option<Pop> {
         self.worst
     }
 
-    /// In how many frames something pops.
+    /// The number of frames in which something pops.
     pub fn popping_frames(&self) -> usize {
         self.popping_frames
     }
@@ -108,7 +107,7 @@ impl TimeSmoothness {
         }
     }
 
-    /// Judges the middle one of the last three steps: it should be about the mean of its
+    /// Checks the middle one of the last three steps, which should be about the mean of its
     /// neighbours.
     fn look_for_pops(&mut self) {
         let [a, b, c, d] = match self.recent.make_contiguous() {
@@ -124,7 +123,7 @@ impl TimeSmoothness {
             let pops = size > LEAST_JUMP * self.extent && size > OUT_OF_STEP * usual_step;
             if pops && farthest.is_none_or(|known| size > known.size) {
                 farthest = Some(Pop {
-                    // Of the frames so far, the last is `d`.
+                    // The last of the frames so far is `d`.
                     frame: self.frames - 2,
                     vertex,
                     size,
@@ -146,7 +145,7 @@ mod tests {
     use super::*;
     use std::f32::consts::TAU;
 
-    /// A square of one metre, of which one corner swings; `disturb` may move it in any frame.
+    /// A square of one metre with one swinging corner; `disturb` may move it in any frame.
     fn watch(frames: usize, disturb: impl Fn(usize, &mut Vec3)) -> TimeSmoothness {
         let mut smoothness = TimeSmoothness::new();
         for frame in 0..frames {
@@ -164,10 +163,10 @@ mod tests {
         assert_eq!(smoothness.worst_pop(), None);
         assert_eq!(smoothness.popping_frames(), 0);
         assert_eq!(smoothness.frames(), 97);
-        // Nor does a slight tremble that nobody sees.
+        // An invisible tremble does not pop.
         let trembling = watch(97, |frame, p| p.z += 1e-5 * (frame % 2) as f32);
         assert_eq!(trembling.worst_pop(), None);
-        // Nor a sudden start, which is a matter of taste.
+        // A sudden start, which may be intended, does not pop.
         let started = watch(20, |frame, p| {
             p.z = 0.01 * frame.saturating_sub(10) as f32;
         });
@@ -196,7 +195,7 @@ mod tests {
             }
         });
         let pop = smoothness.worst_pop().unwrap();
-        // There in frame 24, back in frame 25.
+        // It moves away in frame 24 and back in frame 25.
         assert!((24..=25).contains(&pop.frame) && pop.vertex == 2, "{pop:?}");
         assert_eq!(smoothness.popping_frames(), 2);
     }
@@ -206,7 +205,7 @@ mod tests {
         let mut smoothness = TimeSmoothness::new();
         let dt = 0.125;
         for frame in 0..9 {
-            // Two vertices, of which one falls by t²: 2 m/s².
+            // Two vertices, one of which falls by t²: 2 m/s².
             let time = frame as f32 * dt;
             smoothness.add(&[Vec3::ZERO, Vec3::Y * (time * time)]);
         }

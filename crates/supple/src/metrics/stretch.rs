@@ -1,15 +1,15 @@
-//! How triangles are stretched and sheared.
+//! Stretch and shear of triangles.
 
 use super::surface::{MeasuredSurface, corners};
 use glam::DVec3;
 
-/// Doublings at which colours end: a triangle crushed to nothing has no finite logarithm.
+/// The limit of colours, in doublings: a triangle crushed to nothing has no finite logarithm.
 const MOST_DOUBLINGS: f64 = 4.0;
 
 /// The singular values of a triangle's deformation: the largest and least growth of lengths over
-/// all directions in it.
+/// all directions in its plane.
 ///
-/// A triangle of no rest area has (1, 1).
+/// For a triangle without rest area, (1, 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Stretch {
@@ -39,11 +39,12 @@ impl Stretch {
         self.largest * self.least
     }
 
-    /// From the rest shape in its plane (x of b, x of c, y of c) and the posed corners.
+    /// Computes the stretch from the rest shape in its plane (x of b, x of c, y of c) and the posed
+    /// corners.
     ///
-    /// `F` takes the plane to space. Its columns are the images of the two axes; the largest
-    /// singular value is the root of the larger eigenvalue of `FᵀF`, the other follows from the
-    /// area, which keeps its digits where it is small.
+    /// `F` maps the plane to space. Its columns are the images of the two axes. The largest
+    /// singular value is the root of the larger eigenvalue of `FᵀF`; the other follows from the
+    /// area, which keeps its digits if it is small.
     fn between([bx, cx, cy]: [f64; 3], [a, b, c]: [DVec3; 3]) -> Stretch {
         let x_axis = (b - a) / bx;
         let y_axis = (c - a - x_axis * cx) / cy;
@@ -60,7 +61,7 @@ impl Stretch {
 }
 
 /// Summary of the stretch of a whole surface. All shares and means are by rest area, so that they
-/// do not depend on how finely the surface is cut into triangles.
+/// do not depend on the tessellation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StretchSummary {
@@ -70,7 +71,7 @@ pub struct StretchSummary {
     pub largest_p99: f64,
     /// 99 % of the surface is compressed less than this (1 is unchanged, 0 crushed).
     pub least_p1: f64,
-    /// The triangle of the largest distortion; `None` where no triangle has an area.
+    /// The triangle with the largest distortion; `None` if no triangle has an area.
     pub worst: Option<WorstTriangle>,
 }
 
@@ -84,7 +85,7 @@ pub struct WorstTriangle {
     pub stretch: Stretch,
 }
 
-/// Per triangle.
+/// The stretch of every triangle.
 pub(super) fn stretch(surface: &MeasuredSurface, points: &[DVec3]) -> Vec<Stretch> {
     let of_triangle = |(index, &triangle)| {
         surface.flattened(index).map_or(Stretch::NONE, |flat| {
@@ -118,7 +119,7 @@ pub(super) fn summary(surface: &MeasuredSurface, stretch: &[Stretch]) -> Stretch
     }
 }
 
-/// Places nearer than this share of the character's size are one place.
+/// Positions closer than this share of the character's size count as one place.
 const ONE_PLACE: f64 = 0.05;
 
 /// Distortion below this is rounding.

@@ -139,7 +139,8 @@ fn a_joint_without_counterpart_is_named_if_it_is_needed() {
     let error = mirror(MirrorSource::Positive).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "'Arm_L' has no counterpart on the other side, neither by its name nor by its place, and does not lie on the plane x = 1.0000"
+        "'Arm_L' has no counterpart on the other side, neither by name nor by position, and does \
+         not lie on the plane x = 1.0000"
     );
     let change = mirror(MirrorSource::Negative).unwrap();
     let wiped = change.redo(rig.weights()).unwrap();
