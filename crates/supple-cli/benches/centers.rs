@@ -58,11 +58,11 @@ fn bakes(criterion: &mut Criterion) {
 struct Stroke {
     /// All weights.
     weights: Weights,
-    /// Where they changed.
+    /// The painted vertices.
     painted: Vec<usize>,
 }
 
-/// How many vertices a stroke paints.
+/// The number of vertices that a stroke paints.
 const PAINTED: usize = 200;
 
 /// Strokes all over a character, each on its own weights: more of a joint that some of the painted

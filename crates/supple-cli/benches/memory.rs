@@ -1,5 +1,5 @@
-//! How much memory the hungriest work takes at most, per byte of its input: characters of very many
-//! joints, copies of one triangle, triangles around one vertex.
+//! Peak memory of the most demanding work, per byte of its input: characters of very many joints,
+//! copies of one triangle, triangles around one vertex.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;
 use supple::{Mesh, Rig};
 
-/// How far joints of a chain are from each other.
+/// The distance between joints of a chain.
 const BONE: f64 = 0.01;
 
 /// A name and how to make a character of some size.
@@ -70,7 +70,8 @@ fn main() {
     }
 }
 
-/// What a file has for a character, without names: positions, triangles, four influences, matrices.
+/// The size of a character in a file, without names: positions, triangles, four influences,
+/// matrices.
 fn input_bytes(rig: &Rig) -> f64 {
     let vertices = rig.mesh().vertex_count() * (12 + 16 + 8);
     let triangles = rig.mesh().triangles().len() * 12;

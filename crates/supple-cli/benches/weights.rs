@@ -28,9 +28,9 @@ use supple::{Mesh, Rig};
 struct Binding {
     /// The built-in character.
     character: &'static str,
-    /// How many of its joints hold it; all of them if that is more than there are.
+    /// The number of joints that hold it; all joints if there are fewer.
     joints: usize,
-    /// How.
+    /// The method.
     method: BindMethod,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn watch() {
     }
 }
 
-/// Whether the command was started with a signal ignored, as by `nohup`.
+/// True if the command was started with a signal ignored, as by `nohup`.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status");

@@ -5,7 +5,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::thread;
 use std::time::Duration;
 
-/// How often a spinner turns.
+/// The time between two pictures of a spinner.
 const TICK: Duration = Duration::from_millis(100);
 
 /// A bar over a known number of steps.

@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
 }
 
 impl ReachArguments {
-    /// Whether none of `--reach`, `--move` and `--turn` is given.
+    /// True if none of `--reach`, `--move` and `--turn` is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.reach.is_empty() && self.shift.is_empty() && self.turn.is_empty()
     }

@@ -173,7 +173,7 @@ impl Source {
         ))
     }
 
-    /// Whether the file has no weights, so that every vertex is bound to the root of its skin or to
+    /// True if the file has no weights, so that every vertex is bound to the root of its skin or to
     /// its own node.
     pub(crate) fn has_no_weights(&self) -> bool {
         let vertices = self.asset.rig.mesh().vertex_count();

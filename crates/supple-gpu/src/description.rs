@@ -1,4 +1,4 @@
-//! What shaders read and write, in words, as comments that stand before their text.
+//! Descriptions of the inputs and outputs of shaders, as comments before their text.
 
 use crate::format::{Format, Width};
 use crate::shader::{LANES, Pass, Stage, passes};

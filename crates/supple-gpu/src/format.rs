@@ -1,4 +1,4 @@
-//! What is deformed, and how its input is packed.
+//! The format of a GPU skin: deformed attributes, and the packing of input.
 
 use supple::deform::{Kernel, StreamLayout};
 
@@ -12,12 +12,12 @@ pub enum Width {
     Short,
 }
 
-/// What is deformed besides positions, and how the input is packed.
+/// The attributes deformed besides positions, and the packing of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
-    /// Whether normals are deformed, which are unit vectors.
+    /// True to deform normals, which are unit vectors.
     pub normals: bool,
-    /// Whether tangents are deformed: unit vectors, with the side of the bitangent.
+    /// True to deform tangents: unit vectors, with the side of the bitangent.
     pub tangents: bool,
     /// The width of weights. In 16 bits they are in steps of 1/65535 and still sum to one. The
     /// weights of animation space, which do not, always have 32 bits.

@@ -32,7 +32,7 @@
 //!
 //! # How it works
 //!
-//! What is computed once per pose stays on the CPU: a few vectors per joint
+//! The part that is computed once per pose stays on the CPU: a few vectors per joint
 //! ([`supple::deform::PoseStream`]). The rest, one frame per vertex, is a function in WGSL, in a
 //! file of its own for each kernel (`shaders/`), which a compute pass or a vertex shader calls.
 

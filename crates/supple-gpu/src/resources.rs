@@ -7,8 +7,8 @@ use wgpu::{BindingType, BufferBindingType, BufferUsages, ShaderStages};
 /// The most workgroups in a dimension that every GPU takes.
 pub(crate) const MOST_GROUPS: u32 = 65_535;
 
-/// How many slices go along the first dimension of a dispatch: evenly over the rows, so that few
-/// workgroups have nothing to do.
+/// The number of slices along the first dimension of a dispatch: even over the rows, so that few
+/// workgroups are idle.
 pub(crate) fn row(vertices: usize) -> u32 {
     let slices = vertices.div_ceil(LANES) as u32;
     slices.div_ceil(slices.div_ceil(MOST_GROUPS).max(1))

@@ -9,10 +9,10 @@ use wgpu::BufferUsages;
 /// The number of bytes of a timestamp.
 const MOMENT: u64 = 8;
 
-/// How long a GPU is kept busy before it is timed.
+/// The time a GPU is kept busy before it is timed.
 const WAKING: Duration = Duration::from_millis(500);
 
-/// How long it is kept busy for each measurement.
+/// The time it is kept busy for each measurement.
 const BUSY: Duration = Duration::from_millis(100);
 
 /// The most dispatches of one pass.

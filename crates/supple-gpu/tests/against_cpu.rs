@@ -121,8 +121,8 @@ fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
     }
 }
 
-/// What v1 divides by: patches of all kinds, also such as only a file can have, as they are,
-/// stretched, and pressed into a plane or a line.
+/// The divisions of v1: patches of all kinds, including those that only a file can have, as they
+/// are, stretched, and pressed into a plane or a line.
 #[test]
 fn patches_that_tell_no_rotation_have_the_cpus_answer_in_v1() {
     let Some(gpu) = gpu() else { return };

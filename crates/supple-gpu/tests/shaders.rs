@@ -115,7 +115,7 @@ fn every_shader_is_valid_and_becomes_glsl_hlsl_and_metal() {
     assert!(error.to_string().contains(".glsl"), "{error}");
 }
 
-/// What the comments say is what the shader declares: every binding once, in order.
+/// The comments describe what the shader declares: every binding once, in order.
 #[test]
 fn every_binding_is_described() {
     let asset = characters::build(Character::Bar, 2000).unwrap();

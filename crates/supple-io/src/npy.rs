@@ -91,7 +91,7 @@ pub fn read_multi_weights(path: &Path) -> Result<DenseWeights, LoadError> {
     read(path, parse_multi_weights)
 }
 
-/// What is wrong, and where.
+/// A problem and its place.
 #[derive(Debug)]
 struct Problem {
     place: &'static str,
@@ -278,7 +278,7 @@ struct Literal<'a> {
 }
 
 impl<'a> Literal<'a> {
-    /// What is left, from the next byte that is not a space.
+    /// The remaining text, from the next byte that is not a space.
     fn rest(&mut self) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let spaces = rest.iter().take_while(|byte| byte.is_ascii_whitespace());

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// A number that is NaN, infinite, or beyond the range of 32-bit floats, and where it was found.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub struct NotFinite {
-    /// What holds the number, such as "the position of vertex 3".
+    /// The place of the number, such as "the position of vertex 3".
     pub place: String,
     /// The number that was refused.
     pub value: f64,

@@ -23,7 +23,7 @@ pub enum LoadError {
         path: PathBuf,
         /// The place in the file: a byte, a line, or a JSON path such as `meshes[0].primitives[1]`.
         place: String,
-        /// What is wrong at that place.
+        /// The problem.
         problem: String,
     },
 }

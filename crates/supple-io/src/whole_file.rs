@@ -155,7 +155,7 @@ fn lock_unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is or will be at a path, with all links followed.
+/// The file that is or will be at a path, with all links followed.
 enum Destination {
     Regular(Place),
     /// A pipe or a device.

@@ -39,7 +39,7 @@ fn distance(place: DVec3, bones: impl Iterator<Item = Bone>) -> f64 {
     distances.fold(f64::INFINITY, f64::min)
 }
 
-/// What vertices may be away from their bones.
+/// The largest allowed distances of vertices from their bones.
 ///
 /// The issue asks for 1.5 times the distance at rest, to the whole skeleton. That is not even true
 /// of a rigid bind: a vertex next to a bone that does not hold it is left behind when that bone
@@ -80,8 +80,8 @@ impl Reach {
         }
     }
 
-    /// How far vertices are beyond 1.5 times their rest distance at most, as a share of the extent,
-    /// in a pose that may scale everything.
+    /// The largest excess over 1.5 times a vertex's rest distance, as a share of the extent, in a
+    /// pose that may scale everything.
     fn farthest_beyond(&self, posed: &[Vec3], palette: &Palette) -> f64 {
         let maps: Vec<_> = palette
             .posed_from_bind

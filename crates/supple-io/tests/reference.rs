@@ -12,11 +12,11 @@ use std::path::Path;
 use supple::{Method, Normals, Player, Pose};
 use supple_io::gltf::{self, Loaded};
 
-/// Of the model's extent, and of a normal's length. `f32` leaves a few roundings of 6e-8.
+/// Relative to the model's extent, and to a normal's length. `f32` leaves a few roundings of 6e-8.
 const TOLERANCE: f64 = 1e-6;
 
-/// What the quantisation of Fox_quantized.glb costs at these times, of the extent: its own 3.5e-4
-/// in exact arithmetic.
+/// The error from the quantisation of Fox_quantized.glb at these times, relative to the extent:
+/// 3.5e-4 in exact arithmetic.
 const QUANTIZATION: f64 = 3.6e-4;
 
 /// Fractions of a clip's duration: the ends, times between keys, and beyond the end.

@@ -1,4 +1,4 @@
-//! What is written comes back: the character exactly, and everything else in the file as it was.
+//! Round trips: the character is read as it was written, and everything else in the file is kept.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -110,7 +110,7 @@ fn posed_player<'a>(asset: &'a Asset, pose: &Pose) -> Player<'a> {
     player
 }
 
-/// Where the props are in a pose, one after another.
+/// The positions of the props in a pose, one after another.
 fn posed_props(asset: &Asset, pose: &Pose) -> Vec<DVec3> {
     let world_from_node = worlds(asset, pose);
     let mut positions = Vec::new();

@@ -144,7 +144,7 @@ fn index(value: &Value) -> usize {
     value.as_u64().unwrap() as usize
 }
 
-/// What the page says about a file, read by hand.
+/// The stored data of a file as the documentation describes it, read by hand.
 struct PageRows {
     counts: Vec<usize>,
     centers: Vec<DVec3>,
@@ -152,7 +152,7 @@ struct PageRows {
     joints: Vec<usize>,
     shares: Vec<[u16; 2]>,
     patches: Vec<[i16; 9]>,
-    /// Of the accessors that are per influence, and of the others.
+    /// The bytes of the accessors that are per influence, and of the others.
     bytes: [usize; 2],
 }
 

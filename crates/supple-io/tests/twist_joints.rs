@@ -38,7 +38,7 @@ fn places(asset: &Asset, pose: &Pose) -> Vec<Vec3> {
     player.positions().to_vec()
 }
 
-/// How far apart two surfaces are, as a share of the size of one.
+/// The distance between two surfaces, as a share of the size of one.
 fn distance(found: &[Vec3], expected: &[Vec3]) -> f32 {
     let extent = supple::Bounds::around(expected.iter().copied()).unwrap();
     let pairs = found.iter().zip(expected);

@@ -69,7 +69,7 @@ fn rich() -> Tiny {
     file
 }
 
-/// Where a number is put.
+/// The place of a number in a file.
 #[derive(Clone, Debug)]
 enum Place {
     /// A float of an accessor.

@@ -149,7 +149,7 @@ mod tests {
         pins
     }
 
-    /// What is written and read back.
+    /// A file that is written and read back.
     fn file(outputs: &[(&str, &str, u32)]) -> PinFile {
         let written = PinFile::default().accepting(&pins(outputs)).to_string();
         PinFile::parse(&written).unwrap()

@@ -1,5 +1,5 @@
-//! What bits depend on besides Supple: fused multiply-add of the processor, and the math functions
-//! of the system.
+//! Sources of different bits outside of Supple: fused multiply-add of the processor, and the math
+//! functions of the system.
 
 use super::Hash;
 

@@ -14,7 +14,7 @@ const SLENDERNESS: f32 = 0.085;
 /// No bone is thicker than this, relative to the size of the skeleton.
 const THICKEST: f32 = 0.022;
 
-/// Where along a bone it is thickest.
+/// The position along a bone at which it is thickest.
 const SHOULDER: f32 = 0.16;
 
 /// The size of the ball at each end, relative to the bone's radius.
@@ -25,7 +25,7 @@ const AMBER: Vec3 = Vec3::new(0.95, 0.46, 0.06);
 
 const OUTLINE: Vec3 = Vec3::new(0.035, 0.03, 0.04);
 
-/// How far the outline reaches around bones, in pixels.
+/// The width of the outline around bones, in pixels.
 const OUTLINE_WIDTH: f32 = 1.2;
 
 /// The bones of a posed skeleton: from each joint's parent joint to the joint; joints without

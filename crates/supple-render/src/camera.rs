@@ -159,7 +159,7 @@ impl Camera {
     }
 }
 
-/// How far points reach towards each side of the picture and in space.
+/// The extents of points towards each side of the picture and in space.
 struct Extents {
     left: f64,
     right: f64,

@@ -23,15 +23,15 @@ const FEW_CENTERS: usize = 400;
 const JOINT: f32 = 0.0068;
 const FEW_JOINTS: usize = 28;
 
-/// Of centers in a cell of this size at rest, as a share of the character's size, one is drawn: the
-/// same in every frame.
+/// The size of a cell at rest, as a share of the character's size: one center per cell is drawn,
+/// the same in every frame.
 const ONE_DOT: f32 = 1.0 / 400.0;
 
 /// The centers of a character, and how large their dots are in every frame.
 #[derive(Clone, Debug)]
 pub(crate) struct MarkedCenters {
     pub(crate) centers: Arc<Centers>,
-    /// Which of the centers that there are have a dot.
+    /// For each center, true if it has a dot.
     dotted: Vec<bool>,
     radius: f32,
 }

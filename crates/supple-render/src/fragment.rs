@@ -27,10 +27,10 @@ pub(crate) struct Fragment {
     pub coverage: f32,
     /// On the smooth surface that the triangles stand for, with the normal on the viewer's side.
     pub receiver: Receiver,
-    /// Of unit length, towards the viewer.
+    /// The direction towards the viewer, of unit length.
     pub toward_eye: Vec3,
     pub color: Vec3,
-    /// How much of it is wire.
+    /// The share of wire in it.
     pub ink: f32,
 }
 
@@ -113,7 +113,7 @@ impl Fragment {
     }
 }
 
-/// What a triangle shows at a point of the picture.
+/// The fragment of a triangle at a point of the picture.
 fn fragment_at(
     stage: &Stage,
     projected: &Projected,
@@ -189,7 +189,7 @@ fn perspective_shares(pixels: [Vec3; 3]) -> [f32; 3] {
     }
 }
 
-/// How dark the wires of a triangle are at the origin.
+/// The darkness of a triangle's wires at the origin.
 fn ink_at(pixels: [Vec3; 3]) -> f32 {
     if pixels.iter().any(|pixel| pixel.z < NEAR) {
         return 0.0;

@@ -15,7 +15,7 @@ const UNCHANGED: u8 = 255;
 /// Colours that a dithered pixel chooses from.
 const CANDIDATES: usize = 16;
 
-/// How strongly the dither corrects: less than one keeps stray colours out.
+/// The strength of the dither's correction: less than one keeps stray colours out.
 const CORRECTION: f32 = 0.75;
 
 /// The order in which a 4 × 4 block of pixels switches from one colour to the next.
@@ -40,7 +40,7 @@ pub enum GifError {
         "frame {frame} has {found_width} × {found_height} pixels, the first {width} × {height}"
     )]
     FrameSize {
-        /// Which frame.
+        /// The frame.
         frame: usize,
         /// Its pixels per row.
         found_width: usize,

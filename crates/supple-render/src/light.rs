@@ -10,7 +10,7 @@ use glam::{Vec2, Vec3};
 use std::ops::RangeInclusive;
 use supple::exec;
 
-/// How far the shadows of neighbouring lamps blur into each other.
+/// The overlap by which the shadows of neighbouring lamps blur into each other.
 const OVERLAP: f32 = 1.6;
 
 /// Nothing farther than this from the middle of the stage casts a shadow.
@@ -39,7 +39,7 @@ pub(crate) const SURFACE_LIFT: f32 = 1.8;
 /// no light leaks in.
 pub(crate) const GROUND_LIFT: f32 = -0.5;
 
-/// Where shadow casters are looked for, in a unit disc.
+/// Sample positions of the search for shadow casters, in a unit disc.
 pub(crate) const SEARCH: [[f32; 2]; 7] = [
     [0.255, 0.079],
     [-0.418, 0.198],
@@ -50,7 +50,7 @@ pub(crate) const SEARCH: [[f32; 2]; 7] = [
     [-0.514, 0.815],
 ];
 
-/// Where the blur looks, in a unit disc.
+/// Sample positions of the blur, in a unit disc.
 pub(crate) const BLUR: [[f32; 2]; 16] = [
     [0.080, 0.158],
     [-0.287, -0.107],
@@ -135,9 +135,10 @@ pub(crate) struct Lamp {
 #[derive(Clone, Copy)]
 pub(crate) struct Receiver {
     pub position: Vec3,
-    /// Of unit length.
+    /// The normal, of unit length.
     pub normal: Vec3,
-    /// How far it is lifted off its surface before looking around, in texels of the maps.
+    /// The distance by which it is lifted off its surface before looking around, in texels of the
+    /// maps.
     pub lift: f32,
 }
 
@@ -206,7 +207,7 @@ impl PlacedLamps {
     }
 }
 
-/// How far from the middle of the stage something casts a shadow.
+/// The largest distance from the middle of the stage at which something casts a shadow.
 pub(crate) fn reach(positions: impl IntoIterator<Item = Vec3>) -> f32 {
     let finite = positions
         .into_iter()
@@ -344,7 +345,7 @@ impl Lamp {
     }
 }
 
-/// What one lamp sees.
+/// The depths that one lamp sees.
 struct DepthMap {
     lamp: Lamp,
     /// The coordinate along `toward` of the highest surface in each texel.
@@ -413,9 +414,10 @@ impl DepthMap {
         }
     }
 
-    /// How much of the lamp a point of a surface sees, from 0 to 1.
+    /// The share of the lamp that a point of a surface sees, from 0 to 1.
     ///
-    /// Shadows blur with the distance of what casts them, just enough to run into those of the next
+    /// Shadows blur with the distance of their casters, just enough to run into those of the next
+    /// lamps.
     /// lamps.
     fn visible(&self, receiver: &Receiver, cosine: f32) -> f32 {
         let Receiver {
@@ -473,8 +475,9 @@ impl DepthMap {
     }
 }
 
-/// Which texels of a row a triangle can cover: a superset of those that pass the test of shares, so
-/// that long thin triangles cost what they cover instead of the box around them.
+/// The texels of a row that a triangle can cover: a superset of those that pass the test of shares,
+/// so that the cost of long thin triangles depends on the texels that they cover instead of the box
+/// around them.
 struct Span {
     a: Vec3,
     /// Conditions `x · slope_x + y · slope_y ≥ least`, relative to `a`.

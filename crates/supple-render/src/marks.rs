@@ -10,16 +10,16 @@ use std::collections::HashMap;
 /// No mark is thinner than twice this, in pixels.
 const THINNEST: f32 = 0.7;
 
-/// Of strokes between the same two cells only the nearest is drawn; cells along one side of a
-/// pixel.
+/// Of several strokes between the same two cells, only the nearest is drawn. Cells along one side
+/// of a pixel.
 const CELLS_PER_PIXEL: f32 = 2.0;
 
 /// Marks darken from here, as a share of their radius, to their rim: so they stay apart where they
 /// overlap.
 const RIM_FROM: f32 = 0.45;
 
-/// How dark the rim is of a mark that is this much thicker than the thinnest, in pixels; thin ones
-/// are all colour.
+/// The darkness of the rim of a mark that is this much thicker than the thinnest, in pixels; thin
+/// ones have no rim.
 const RIM: f32 = 0.7;
 const RIM_GROWS: f32 = 0.5;
 

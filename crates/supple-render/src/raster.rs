@@ -1,4 +1,4 @@
-//! Which triangle each sample of the picture sees.
+//! Rasterisation: the triangle that each sample of the picture sees.
 //!
 //! Several samples per pixel, staggered so that no two share a row or a column: a nearly upright
 //! edge then sweeps over all of them one by one. Coverage is decided in integers, so neighbouring
@@ -94,8 +94,7 @@ pub(crate) struct Samples {
     pub triangles: Vec<u32>,
     /// One over the distance, at each sample.
     nearness: Vec<f32>,
-    /// How far the samples of a row (by row) or of a column (by column) are staggered, in grid
-    /// steps.
+    /// The offsets of the samples of a row (by row) or of a column (by column), in grid steps.
     stagger: Vec<i64>,
 }
 

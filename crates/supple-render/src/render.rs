@@ -18,15 +18,15 @@ use supple::exec;
 pub(crate) const SHADOW_FADES_FROM: f32 = 1.0;
 pub(crate) const SHADOW_GONE_AT: f32 = 3.2;
 
-/// How dark the ground gets where no light arrives.
+/// The darkness of the ground where no light arrives.
 pub(crate) const SHADOW_STRENGTH: f32 = 0.8;
 
-/// Where the backdrop is brightest, as a share of the picture, and how far from there, in halves of
-/// the picture, it is darkest.
+/// The position at which the backdrop is brightest, as a share of the picture, and the distance
+/// from there, in halves of the picture, at which it is darkest.
 pub(crate) const BACKDROP_MIDDLE: Vec2 = Vec2::new(0.5, 0.48);
 pub(crate) const BACKDROP_REACH: f32 = 1.45;
 
-/// How much surfaces pale under bones.
+/// The share by which surfaces pale under bones.
 const PALE: f32 = 0.3;
 
 /// Neighbouring pixels round differently, so that the backdrop's faint gradient shows no steps.
@@ -138,7 +138,7 @@ pub(crate) fn ground_on_stage(scene: &Scene, camera: &Camera, lens: &Lens) -> Op
     (lens.eye.y > height).then_some(height)
 }
 
-/// How much surfaces pale.
+/// The share by which surfaces pale.
 pub(crate) fn paleness(scene: &Scene) -> f32 {
     let pales = scene.substance == Substance::Clay && !scene.bones.is_empty();
     if pales { PALE } else { 0.0 }
@@ -232,7 +232,7 @@ impl Painter<'_> {
     }
 }
 
-/// What is left of the backdrop's light on the ground.
+/// The remaining light of the backdrop on the ground.
 fn dimmed(point: Vec3, arriving: &Arriving) -> Vec3 {
     let distance = point.with_y(0.0).length();
     let beyond =

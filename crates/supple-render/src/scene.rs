@@ -11,9 +11,9 @@ pub struct Scene<'a> {
     pub bones: Vec<Bone>,
     /// Dots and lines drawn over surfaces and bones, the last over all others.
     pub marks: Vec<Marks>,
-    /// Whether the edges of triangles show.
+    /// Whether the edges of triangles are drawn.
     pub wireframe: Wireframe,
-    /// Whether surfaces hide what is behind them.
+    /// Whether surfaces are opaque.
     pub substance: Substance,
     /// The height of a ground that catches the shadow; give all frames of a clip the same.
     pub ground: Option<f32>,

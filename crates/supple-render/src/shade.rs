@@ -1,4 +1,4 @@
-//! How a surface answers to light: matt clay with a soft sheen.
+//! Shading of surfaces: matt clay with a soft sheen.
 
 use crate::fragment::Fragment;
 use crate::light::Arriving;
@@ -7,21 +7,22 @@ use glam::Vec3;
 /// The colour of wires.
 pub(crate) const INK: Vec3 = Vec3::new(0.012, 0.014, 0.02);
 
-/// How much wires hide of the surface.
+/// The opacity of wires.
 pub(crate) const INK_STRENGTH: f32 = 0.62;
 
 /// Values up to here are shown as they are; brighter ones bend towards white.
 pub(crate) const SHOULDER: f32 = 0.6;
 
-/// How much glass hides of what is behind it, where it faces the viewer and where it turns away.
+/// The opacity of glass facing the viewer and at grazing angles.
 pub(crate) const GLASS_FACING: f32 = 0.3;
 pub(crate) const GLASS_EDGE: f32 = 0.9;
 
-/// How dark glass is where it turns away, relative to its own colour, and how much of that shows.
+/// The darkness of glass at grazing angles, relative to its own colour, and the share of it that
+/// shows.
 pub(crate) const GLASS_DARK: f32 = 0.12;
 pub(crate) const GLASS_OUTLINE: f32 = 0.75;
 
-/// What a lit fragment shows if it is of glass, and how much it hides of what is behind it.
+/// The colour and opacity of a lit fragment of glass.
 pub(crate) fn glass(fragment: &Fragment, lit: Vec3) -> (Vec3, f32) {
     let facing = fragment.receiver.normal.dot(fragment.toward_eye);
     let away = 1.0 - facing.clamp(0.0, 1.0);

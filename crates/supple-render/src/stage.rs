@@ -12,10 +12,10 @@ use std::collections::HashSet;
 /// No character has as much surface as this in the unit ball, whose own is 12.6.
 const MOST_AREA: f64 = 200.0;
 
-/// What is drawn, in stage units.
+/// The surfaces to draw, in stage units.
 pub(crate) struct Stage {
     pub positions: Vec<Vec3>,
-    /// Of unit length, or zero where the surface has none.
+    /// Normals of unit length, or zero where the surface has none.
     pub normals: Vec<Vec3>,
     pub colors: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use crate::camera::View;
 
-    /// How many triangles are drawn of a surface.
+    /// The number of triangles of a surface that are drawn.
     fn drawn(positions: &[Vec3], triangles: &[[u32; 3]]) -> usize {
         let camera = Camera::framing(positions.iter().copied(), View::FRONT, 1.0);
         let surface = Surface {

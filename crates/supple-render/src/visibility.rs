@@ -7,8 +7,8 @@ use supple::exec;
 /// Cells along one side of the small pictures by which views are compared.
 const CELLS: usize = 56;
 
-/// What a surface seen from its back counts against its front: from inside a body there is little
-/// to see.
+/// The weight of a surface seen from its back, relative to its front: from inside a body there is
+/// little to see.
 const FROM_BEHIND: f64 = 0.1;
 
 /// The least volume of a closed surface over its area^(3/2). A ball has 0.094; a sheet has none.
@@ -22,7 +22,8 @@ const NEAREST: f64 = 1e-3;
 pub struct ViewSearch<'a> {
     /// Everything that can be seen: first one surface, then what may hide it.
     pub triangles: &'a [[Vec3; 3]],
-    /// How many of the triangles belong to the surface, which tells its inside from its outside.
+    /// The number of triangles of the surface, which determine inside and outside; the others
+    /// follow.
     pub surface: usize,
     /// Indices of the triangles to be seen.
     pub wanted: &'a [usize],
@@ -72,8 +73,8 @@ fn familiarity(view: View) -> f64 {
     1.0 + 0.15 * front - 0.004 * (view.pitch_degrees - 10.0).abs()
 }
 
-/// Which way around triangles are seen from outside: 1 against the clock, -1 with it, 0 where the
-/// surface has no inside.
+/// The orientation of triangles seen from outside: 1 counter-clockwise, -1 clockwise, 0 for a
+/// surface without an inside.
 fn front(triangles: &[[Vec3; 3]]) -> f64 {
     let Some([middle, ..]) = triangles
         .first()
@@ -97,10 +98,11 @@ fn front(triangles: &[[Vec3; 3]]) -> f64 {
 /// over the picture.
 type Corner = [f64; 3];
 
-/// What a cell of a small picture shows: one over its distance, and what it counts.
+/// A cell of a small picture: one over its distance, and its weight.
 type Cell = (f64, f64);
 
-/// How many cells of a small picture show wanted triangles rather than others, or nothing.
+/// The number of cells of a small picture that show wanted triangles rather than others, or
+/// nothing.
 fn visible_cells(
     triangles: &[[Vec3; 3]],
     is_wanted: &[bool],

@@ -23,7 +23,8 @@ fn posed<'a>(asset: &'a Asset, clip: &str, method: &Method) -> Player<'a> {
     player
 }
 
-/// Where Algorithm 1 carries the centers, written plainly, and which vertices they belong to.
+/// The positions of the centers by Algorithm 1, written plainly, and the vertices that they belong
+/// to.
 fn carried(player: &Player<'_>) -> Vec<(usize, Vec3)> {
     let rig = &player.asset().rig;
     let centers = Centers::bake(rig.mesh(), rig.weights(), &CenterOptions::default()).unwrap();

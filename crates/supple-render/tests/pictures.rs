@@ -1,4 +1,4 @@
-//! What pictures must show, whatever they look like.
+//! Properties that every picture must have.
 
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};

@@ -28,26 +28,26 @@ pub(crate) struct JointFinding {
     pub sentence: String,
     /// The methods that keep the thickness best; empty where all do alike.
     pub winners: Vec<usize>,
-    /// What every method does to the joint at that moment.
+    /// The effect of every method on the joint at that moment.
     pub effects: Vec<Effect>,
-    /// What every method does to it at its own worst moment in all clips that are shown, while the
+    /// The effect of every method on it at the method's worst moment in all clips shown, while the
     /// joint moves.
     pub worst: Vec<Effect>,
 }
 
-/// What a method does to a joint at one moment.
+/// The effect of a method on a joint at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
     /// There are poses of the joint that the method cannot do.
     Fails,
-    /// What is left of the thickness.
+    /// The remaining thickness.
     Thickness(Thickness),
-    /// Where no thickness can be measured: by how much lengths on the skin change, on average.
+    /// If no thickness can be measured: the mean change of lengths on the skin.
     Distortion(f64),
 }
 
 impl Effect {
-    /// How far the skin is from its shape at rest, from 0 to 1; `None` where the method fails.
+    /// The difference of the skin from its rest shape, from 0 to 1; `None` if the method fails.
     pub fn error(self) -> Option<f64> {
         match self {
             Effect::Fails => None,

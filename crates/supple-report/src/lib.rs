@@ -26,9 +26,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How a page is made, in the order of the modules below: a *comparison* plays a character by every
-//! method at once and measures it; a *study* chooses the clips, moments and joint regions that show
-//! the largest differences; *findings* judge these joints; *page* draws and describes it all.
+//! The modules below make a page in this order: a *comparison* plays a character by every method at
+//! once and measures it; a *study* chooses the clips, moments and joint regions that show the
+//! largest differences; *findings* judge these joints; *page* draws and describes it all.
 
 mod methods;
 mod names;
@@ -67,7 +67,7 @@ pub struct Subject<'a> {
     pub file: String,
     /// The character.
     pub asset: &'a Asset,
-    /// What its methods need not compute, such as what its file stores.
+    /// Data that its methods need not compute, such as those stored in its file.
     pub baked: BakedData,
     /// The defects of its weights that were found and repaired on reading.
     pub weights_report: WeightsReport,

@@ -216,7 +216,7 @@ pub(crate) struct Entry {
     pub title: String,
     /// The same inside of a sentence: "dual quaternions".
     pub title_in_text: String,
-    /// Whether the title is a plural.
+    /// True if the title is a plural.
     pub plural: bool,
     pub introduction: String,
 }

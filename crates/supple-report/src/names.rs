@@ -128,17 +128,17 @@ pub(crate) fn without_side(title: &str) -> String {
     title.to_lowercase()
 }
 
-/// Whether a title is that of a joint that everyone would bend first.
+/// True if a title is that of a well-known joint, which everyone would bend first.
 pub(crate) fn is_well_known(title: &str) -> bool {
     ["shoulder", "elbow", "hip", "knee"].contains(&without_side(title).as_str())
 }
 
-/// Whether a title is that of a joint that sits in a socket.
+/// True if a title is that of a joint that sits in a socket.
 pub(crate) fn has_socket(title: &str) -> bool {
     ["shoulder", "hip"].contains(&without_side(title).as_str())
 }
 
-/// Whether a title is that of a joint in a hand.
+/// True if a title is that of a joint in a hand.
 pub(crate) fn is_finger(title: &str) -> bool {
     let title = title.to_lowercase();
     title.contains("finger") || title.contains("thumb") || title.contains("metacarpal")

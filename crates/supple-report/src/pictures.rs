@@ -122,7 +122,7 @@ pub(crate) struct Framing {
     pub camera: Camera,
     pub view: View,
     pub ground: Option<f32>,
-    /// Whether only a part of the character is shown.
+    /// True if only a part of the character is shown.
     pub is_part: bool,
 }
 
@@ -372,7 +372,7 @@ pub(crate) fn close_up_of_vertex(
     Some((painted(player, look, &colors, &framing, settings), ring))
 }
 
-/// What is shown around a vertex, as a share of the extent.
+/// The radius shown around a vertex, as a share of the extent.
 const SURROUNDING_SHARE: f32 = 0.12;
 
 /// A ring around some places of a picture, if they are close together.

@@ -1,4 +1,4 @@
-//! Which method to use for a character, and what to do where only linear blending runs.
+//! The recommended method for a character, and improvements for engines with linear blending only.
 
 use crate::findings::{Effect, JointFinding, JointFindings};
 use crate::methods::Entry;
@@ -23,7 +23,7 @@ const TWISTED: f64 = 0.6;
 /// The most joints for which twist joints are tried.
 const MOST_TWIST_JOINTS: usize = 4;
 
-/// What to use.
+/// The recommended method.
 pub(crate) struct Recommendation {
     /// The method; linear blending where nothing is visibly better.
     pub best: usize,
@@ -34,11 +34,11 @@ pub(crate) struct Recommendation {
     pub better_at: Vec<usize>,
     /// And of those at which it is visibly worse.
     pub worse_at: Vec<usize>,
-    /// What helps in an engine that does linear blending only.
+    /// Improvements for an engine with linear blending only.
     pub for_linear: ForLinear,
 }
 
-/// What helps in an engine that does linear blending only.
+/// Improvements for an engine with linear blending only.
 #[derive(Default)]
 pub(crate) struct ForLinear {
     /// A method whose result is a skin for linear blending, if it is visibly better.
@@ -49,13 +49,13 @@ pub(crate) struct ForLinear {
 
 /// A bone that should get a twist joint.
 pub(crate) struct TwistAdvice {
-    /// What the file calls the joint whose bone is split.
+    /// The name in the file of the joint whose bone is split.
     pub name: String,
     /// The bone, for people: "left forearm".
     pub title: String,
     /// The place of the joint that improves in the list of findings.
     pub finding: usize,
-    /// What linear blending leaves of its thickness with the twist joint.
+    /// The thickness that linear blending keeps with the twist joint.
     pub thickness: Thickness,
 }
 
@@ -142,7 +142,7 @@ fn simplest_of_the_best(means: &[Option<f64>], entries: &[Entry]) -> Option<usiz
     simplest.map(|(.., method)| method)
 }
 
-/// How much an engine must do for a method, from nothing to solving the skin in every frame.
+/// The effort of an engine for a method, from nothing to solving the skin in every frame.
 fn effort(method: &Method) -> usize {
     const BY_EFFORT: [&[&str]; 4] = [
         &["linear", "ddm-v5"],
@@ -227,7 +227,7 @@ fn other_side(asset: &Asset, advice: &TwistAdvice) -> Option<TwistAdvice> {
     })
 }
 
-/// What linear blending leaves of a joint's thickness if a bone is split.
+/// The thickness of a joint that linear blending keeps if a bone is split.
 fn with_twist_joint(
     study: &Study<'_>,
     joint: &JointFinding,

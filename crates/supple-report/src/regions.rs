@@ -12,7 +12,7 @@ pub(crate) struct Region {
     pub title: String,
     /// The joint alone, for people: what is bent or twisted.
     pub joint_title: String,
-    /// What the file calls the joint.
+    /// The name of the joint in the file.
     pub name: String,
 }
 

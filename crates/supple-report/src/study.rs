@@ -49,7 +49,7 @@ pub(crate) struct Study<'a> {
     pub small: Vec<String>,
     /// Clips that show nothing new.
     pub left_out: Vec<String>,
-    /// Whether the clips are test poses, since the file has none.
+    /// True if the clips are test poses, since the file has none.
     pub made_up: bool,
     /// Joint regions in which something happens, the worst first.
     pub worst: Vec<JointMoment>,

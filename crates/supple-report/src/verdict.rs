@@ -3,20 +3,20 @@
 use crate::phrases::join_names;
 use crate::thickness::{TORN, Thickness};
 
-/// What a method does to a region at one moment.
+/// The outcome of a method for a region at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outcome<'a> {
-    /// What the method is called in running text, beginning small: "linear blending".
+    /// The name of the method in running text, beginning small: "linear blending".
     pub method: &'a str,
-    /// Whether that is a plural: "dual quaternions lose".
+    /// True if that is a plural: "dual quaternions lose".
     pub plural: bool,
-    /// Whether it is what the character has now, linear blending: every sentence says what it does.
+    /// True if the character uses it now (linear blending): every sentence says what it does.
     pub is_current: bool,
     /// The thickness of the region; `None` where it cannot be measured.
     pub thickness: Option<Thickness>,
-    /// By how much lengths on the skin change, on average; 0 is not at all.
+    /// The mean change of lengths on the skin; 0 is no change.
     pub distortion: f64,
-    /// Whether there were poses of this joint that the method could not do.
+    /// True if the method could not deform some poses of this joint.
     pub failed: bool,
 }
 
@@ -56,7 +56,7 @@ fn kind_of(thickness: Thickness) -> Kind {
     }
 }
 
-/// What happens to the thickness by one method: "loses 42 % of its thickness".
+/// The change of thickness by one method, in words: "loses 42 % of its thickness".
 pub(crate) fn thickness_words(thickness: Thickness) -> String {
     did(&[thickness], false)
 }
@@ -88,8 +88,8 @@ fn tolerance(judged: &[Judged]) -> f64 {
     (ALIKE * worst).min(MOST_ALIKE)
 }
 
-/// Which methods hold up best, by their place in the list; none where nothing happens that is worth
-/// saying, or where all do alike.
+/// The methods that hold up best, by their indices; none if nothing worth mentioning happens, or
+/// all are alike.
 pub(crate) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
     let judged = judged(outcomes);
     let errors = || judged.iter().map(|judged| judged.thickness.error());
@@ -245,7 +245,7 @@ fn apart(
     clauses
 }
 
-/// What the winners pay for thickness in distortion, if that is much.
+/// The distortion that the winners cause, if it is large.
 fn price(outcomes: &[Outcome<'_>], winners: &[usize]) -> Option<String> {
     let distortions: Vec<f64> = winners
         .iter()
@@ -323,8 +323,8 @@ pub(crate) fn verb(stem: &str, plural: bool) -> String {
     format!("{stem}{ending}")
 }
 
-/// What some methods that fail in the same way did: "loses 42 % of its thickness and bulges by 9
-/// %", "bulge by 7 to 9 %".
+/// The common failure of some methods in words: "loses 42 % of its thickness and bulges by 9 %",
+/// "bulge by 7 to 9 %".
 fn did(changes: &[Thickness], plural: bool) -> String {
     let losses = || changes.iter().map(|change| change.loss());
     let gains = || changes.iter().map(|change| change.gain());

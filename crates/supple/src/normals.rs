@@ -11,8 +11,8 @@ use glam::{DVec3, Vec2, Vec3};
 /// Computes smooth normals: triangle normals around each point, weighted by area and corner angle.
 ///
 /// Vertices at the same position share one normal, so seams in texture coordinates stay invisible.
-/// Where the shared sum cancels out (the two sides of a sheet), each vertex uses its own triangles.
-/// A vertex without any triangle of positive area gets +Y.
+/// If the shared sum cancels out (the two sides of a sheet), each vertex uses its own triangles. A
+/// vertex without any triangle of positive area gets +Y.
 ///
 /// # Errors
 ///
@@ -40,8 +40,8 @@ pub fn octahedral(direction: Vec3) -> Vec2 {
     }
 }
 
-/// Which vertices of a bound surface share one normal: those at the same point of the surface whose
-/// rest normals agree.
+/// Groups of vertices of a bound surface that share one normal: those at the same point of the
+/// surface with equal rest normals.
 ///
 /// Seams in texture coordinates stay invisible, hard edges stay hard, and the two sides of a sheet
 /// stay two.
@@ -137,7 +137,7 @@ impl SmoothGroups {
     }
 }
 
-/// How well given normals fit the triangles, by the mean of a triangle's corner normals.
+/// The agreement of given normals with the triangles, by the mean of a triangle's corner normals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NormalFit {

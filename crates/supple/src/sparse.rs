@@ -33,19 +33,19 @@ pub(crate) enum SparseError {
     OutOfMemory,
 }
 
-/// Where a matrix has entries, and in which order its unknowns are best eliminated: all that a
-/// factorisation needs before it knows any value.
+/// The non-zero pattern of a matrix and the elimination order of its unknowns: the symbolic part of
+/// a factorisation, which needs no values.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     lower: SymbolicSparseColMat<u32>,
-    /// Where among the stored values each entry beside the diagonal stands.
+    /// The index of each off-diagonal entry among the stored values.
     slots: Vec<u32>,
     symbolic: Arc<SymbolicCholesky<u32>>,
 }
 
 impl Pattern {
-    /// Of a matrix of `count` unknowns with a full diagonal and entries at these rows and columns,
-    /// each of which stands for its mirror image as well.
+    /// The pattern of a symmetric matrix of `count` unknowns with a full diagonal and off-diagonal
+    /// entries at these rows and columns, each of which stands for its mirror image as well.
     ///
     /// For [`Cholesky::solve_places`] in every frame. The factor is kept entry by entry however
     /// large it is: in dense blocks, a surface of 100,000 points is factored in three fifths of the

@@ -1,4 +1,4 @@
-//! What all benches share: what is timed, what it is timed on, and how its memory is counted.
+//! Helpers shared by all benches: characters, timing, and counting of memory.
 
 pub mod counting;
 

@@ -71,7 +71,7 @@ pub(crate) struct CenterArguments {
     pub(crate) accuracy: Option<f64>,
 }
 
-/// What can be baked into a file.
+/// Data that can be baked into a file.
 #[derive(Clone, Copy)]
 pub(crate) enum Bakeable {
     /// Centers of rotation.
@@ -81,7 +81,7 @@ pub(crate) enum Bakeable {
 }
 
 impl Bakeable {
-    /// What can be stored in a file for a method; nothing for most methods.
+    /// The data that a file can store for a method; none for most methods.
     pub(crate) fn of(method: &Method) -> Option<Bakeable> {
         match method {
             Method::CentersOfRotation(_) => Some(Bakeable::Centers),

@@ -28,7 +28,7 @@ Examples:
 pub(crate) struct BenchArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: Option<PathBuf>,
-    /// What to measure, separated by commas [default: everything]
+    /// The work to measure, separated by commas [default: everything]
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     only: Vec<Topic>,
     #[command(flatten)]
@@ -79,7 +79,7 @@ impl BenchArguments {
     }
 }
 
-/// What can be measured.
+/// Work that can be measured.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Topic {
     /// A frame of every direct method, with and without normals, on one thread and on all

@@ -76,7 +76,7 @@ pub(crate) struct Moment {
 
 #[derive(Args)]
 pub(crate) struct NormalsArgument {
-    /// How normals are computed
+    /// The kind of normals
     #[arg(
         long,
         value_name = "KIND",
@@ -94,12 +94,12 @@ fn normals_parser() -> impl TypedValueParser<Value = Normals> {
 /// The processor that deforms and draws.
 #[derive(Args)]
 pub(crate) struct DeviceArgument {
-    /// What deforms and draws
+    /// The processor that deforms and draws
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = Device::Cpu)]
     pub(crate) device: Device,
 }
 
-/// What deforms and draws.
+/// The processor that deforms and draws.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Device {
     /// The processor, on all threads

@@ -183,7 +183,7 @@ impl MushArguments {
     }
 }
 
-/// Which methods use an option.
+/// The methods that use an option.
 #[derive(Clone, Copy)]
 pub(crate) enum UsedBy {
     /// Delta mush and direct delta mush.
@@ -201,7 +201,7 @@ impl UsedBy {
     }
 }
 
-/// Whether a method uses any of these options.
+/// True if a method uses any of these options.
 pub(crate) fn smooths(method: &Method) -> bool {
     matches!(method, Method::DeltaMush(_) | Method::DirectDeltaMush(_))
 }

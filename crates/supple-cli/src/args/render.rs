@@ -36,7 +36,7 @@ pub(crate) struct RenderArguments {
         allow_hyphen_values = true
     )]
     pub(crate) view: View,
-    /// What the picture is framed on: all, moving (the part that the clip moves), or a joint, by
+    /// The part that fills the picture: all, moving (the part that the clip moves), or a joint, by
     /// name or by number in the order of the file
     #[arg(long, value_name = "all|moving|JOINT", default_value = "all", value_parser = parse_focus)]
     pub(crate) focus: Focus,
@@ -49,7 +49,7 @@ pub(crate) struct RenderArguments {
     pub(crate) mush: MushArguments,
 }
 
-/// What is drawn on top of a surface.
+/// Overlays on a surface.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Overlay {
     /// Bones, visible through the surface
@@ -62,7 +62,7 @@ pub(crate) enum Overlay {
     Centers,
 }
 
-/// What the camera frames.
+/// The part that fills the picture.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Focus {
     /// The whole character.

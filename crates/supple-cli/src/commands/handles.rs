@@ -16,7 +16,7 @@ use supple::point_handles::{HandleError, HandleKind, HandleOptions, PlacedHandle
 use supple_io::whole_file::write_whole;
 use supple_render::{SegmentedBody, Settings, render};
 
-/// What is written.
+/// The output.
 enum Output {
     Bound(DocumentKind),
     List,

@@ -115,7 +115,7 @@ fn overlays(wanted: &[Overlay]) -> Overlays {
 /// The settings of pictures.
 pub(crate) struct Picture {
     pub(crate) method: Method,
-    /// What the method need not compute.
+    /// Data that the method need not compute.
     pub(crate) baked: BakedData,
     pub(crate) normals: Normals,
     /// The GPU that deforms and draws, in place of the processor.

@@ -101,7 +101,7 @@ impl BindArguments {
         }
     }
 
-    /// Which joints are left out.
+    /// The joints that are left out.
     fn excluded(&self, source: &Source) -> Result<Vec<bool>, Failure> {
         let rig = &source.asset.rig;
         let skeleton = rig.skeleton();

@@ -1,4 +1,4 @@
-//! What the test files share.
+//! Helpers shared by the test files.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
@@ -10,7 +10,7 @@ use supple::deform::{AnimationSpaceWeights, BakedData};
 use supple::{Asset, Method, Normals, Output, Palette, Rig, Skin, Workspace};
 use supple_gpu::{DeformedSurface, Format, Gpu, GpuSkin};
 
-/// Of the extent of what comes out: how far GPU and CPU may be apart.
+/// The largest difference between GPU and CPU, relative to the extent of the result.
 pub const CLOSE: f32 = 2e-5;
 
 /// Every method that has a shader, and learned weights for those that take them.

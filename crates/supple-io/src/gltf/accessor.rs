@@ -19,7 +19,7 @@ pub(super) struct Accessors<'a> {
     byte_count: u64,
 }
 
-/// How the integers of an accessor are read.
+/// The interpretation of an accessor's integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// As the accessor declares them: floats, or integers of any kind; normalised if it says so.
@@ -397,7 +397,7 @@ impl Source<'_> {
         }
     }
 
-    /// Where an element is stored, for error messages.
+    /// The location of an element, for error messages.
     fn locate(&self, element: usize) -> String {
         let replaced = self.sparse.as_ref().and_then(|sparse| {
             let entry = sparse

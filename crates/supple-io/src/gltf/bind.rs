@@ -47,8 +47,8 @@ impl Document {
 
     /// Replaces the weights of the character and adds the joints that they need to the skins.
     ///
-    /// Where skins bind a node by matrices that differ by rounding, vertices follow it by the
-    /// matrix of their own skin; where the matrices differ by more, this is an error.
+    /// If skins bind a node by matrices that differ by rounding, vertices follow it by the matrix
+    /// of their own skin; if the matrices differ by more, this is an error.
     /// [`Document::set_weights`] changes no skin.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Document {
     }
 }
 
-/// How groups of a file grow: only files have skins that differ by rounding.
+/// The growth of groups in a file: only files have skins that differ by rounding.
 trait Grouping {
     /// Adds joints, one for each node.
     fn add_joints(&mut self, joints: &[usize], skeleton: &Skeleton);

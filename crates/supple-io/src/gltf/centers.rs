@@ -32,7 +32,7 @@ pub const CENTER_ATTRIBUTE: &str = "_CENTER_OF_ROTATION";
 /// The member of Supple's extras that is about centers.
 const RECORD: &str = "centerOfRotation";
 
-/// What messages call a center.
+/// The name of a center in messages.
 const CENTER: &str = "center of rotation";
 
 /// The share of the extent by which the centers of nodes with the same mesh may differ; above it,
@@ -46,7 +46,7 @@ pub struct StoredCenters {
     pub centers: Arc<Centers>,
     /// The options that they were computed with, if the file says so.
     pub options: Option<CenterOptions>,
-    /// Whether they can be used.
+    /// Whether the centers can be used.
     pub state: StoredState,
 }
 

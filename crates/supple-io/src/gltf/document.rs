@@ -18,7 +18,7 @@ pub struct Document {
     pub(super) binding: Binding,
 }
 
-/// How the parts of an [`supple::Asset`] correspond to the file.
+/// The correspondence between the parts of an [`supple::Asset`] and the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Binding {
     /// The file's node for each node of the skeleton.

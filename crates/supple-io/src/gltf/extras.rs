@@ -1,4 +1,4 @@
-//! What Supple keeps in the extras of a file.
+//! Data that Supple stores in the extras of a file.
 
 use serde_json::{Map, Value, json};
 

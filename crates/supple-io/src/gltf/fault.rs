@@ -1,9 +1,9 @@
-//! What is wrong with a file, before its name is known.
+//! Faults of a file, before its name is known.
 
 use crate::LoadError;
 use std::path::Path;
 
-/// What is wrong, and where in a file; the caller knows the file's name.
+/// A fault and its place in a file; the caller adds the file's name.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) place: String,

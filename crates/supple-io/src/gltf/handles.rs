@@ -322,7 +322,7 @@ pub struct BadEdge {
     pub skin: u64,
     /// Its index in the list; none if there is no list.
     pub edge: Option<usize>,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 

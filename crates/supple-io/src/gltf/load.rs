@@ -21,7 +21,7 @@ pub struct Loaded {
     pub stored_centers: Option<StoredCenters>,
     /// A bake of direct delta mush that is stored in the file.
     pub stored_mush: Option<StoredMush>,
-    /// What was repaired or ignored.
+    /// Repairs, and ignored parts of the file.
     pub notes: Notes,
 }
 

@@ -32,7 +32,7 @@ pub const MUSH_EXTENSION: &str = "SUPPLE_direct_delta_mush";
 /// The accessors of the extension.
 const ACCESSORS: [&str; 6] = ["counts", "joints", "shares", "patches", "centers", "scales"];
 
-/// How far the shares of a vertex may be from summing to one, for tools that round them to 16 bits.
+/// The largest error of a vertex's sum of shares, for tools that round shares to 16 bits.
 const SHARES_OFF: f32 = 1e-2;
 
 /// A bake of direct delta mush that a file stores.
@@ -42,7 +42,7 @@ pub struct StoredMush {
     pub mush: Option<Arc<Mush>>,
     /// The options of the bake, if the file says so.
     pub options: Option<MushOptions>,
-    /// Whether it can be used.
+    /// Whether the bake can be used.
     pub state: StoredState,
     /// The number of bytes that it takes in the file.
     pub byte_count: u64,
@@ -508,7 +508,7 @@ fn options_json(options: &MushOptions, places: &HashMap<usize, u16>) -> Value {
     json
 }
 
-/// What the extension of one primitive holds.
+/// The extension of one primitive.
 #[derive(Clone, Debug, PartialEq)]
 struct PrimitiveRows {
     counts: Vec<u16>,

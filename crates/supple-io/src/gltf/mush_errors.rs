@@ -1,4 +1,4 @@
-//! How far a stored bake of direct delta mush is from the bake that it was made of.
+//! Rounding errors of a stored bake of direct delta mush.
 
 use glam::{DQuat, DVec3};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! What was repaired or ignored while reading a file.
+//! Repairs, and ignored parts of a file, found while reading.
 
 use supple::weights::WeightsReport;
 
-/// What was repaired or ignored while a file was loaded.
+/// Repairs, and ignored parts of a file, found while loading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Notes {
     /// Weights that were normalised, replaced or ignored.

@@ -37,7 +37,7 @@ const AXES: [[usize; 2]; 6] = [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]];
 /// A bake as a file holds it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackedMush {
-    /// Where the influences of each vertex start; one entry more than vertices.
+    /// The start of the influences of each vertex, and the end of the last.
     pub(super) starts: Vec<usize>,
     pub(super) influences: Vec<PackedInfluence>,
     pub(super) centers: Vec<Vec3>,
@@ -46,7 +46,7 @@ pub(super) struct PackedMush {
     pub(super) scales: Vec<[f32; 4]>,
 }
 
-/// What one joint holds of the patch of a vertex.
+/// The share of one joint in the patch of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PackedInfluence {
     /// The skeleton's joint.
@@ -235,7 +235,7 @@ fn apportioned(values: &[f64], total: i64) -> Vec<i64> {
 /// Rows of a bake as fractions and scales, by the skeleton's joints.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MushRows {
-    /// Where the influences of each vertex start; one entry more than vertices.
+    /// The start of the influences of each vertex, and the end of the last.
     pub(super) starts: Vec<usize>,
     pub(super) joints: Vec<usize>,
     /// ω and ψ.

@@ -13,7 +13,7 @@ pub enum SaveError {
     /// The number of vertices is not that of the character in the file.
     #[error("{what} for {found} vertices, but the character in the file has {expected}")]
     VertexCount {
-        /// What was given, such as "weights".
+        /// The data, such as "weights".
         what: &'static str,
         /// Its number of vertices.
         found: usize,
@@ -77,7 +77,7 @@ pub enum SaveError {
     NotReadable {
         /// The place in the file: a JSON path.
         place: String,
-        /// What is wrong at that place.
+        /// The problem.
         problem: String,
     },
     /// The file would be larger than a `.glb` can be, whose lengths are 32-bit numbers.

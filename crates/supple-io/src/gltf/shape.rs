@@ -9,7 +9,7 @@
 use super::fault::Fault;
 use serde_json::Value;
 
-/// What a member must be. Where it is absent or null, there is nothing to check.
+/// The required type of a member. An absent or null member is not checked.
 enum Shape {
     /// An object with these members; others may be anything.
     Object(&'static [(&'static str, Shape)]),

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use supple::skeleton::{Joint, Skeleton};
 use supple::{Rig, Weights};
 
-/// How far merging two joints of a node may move a vertex, as a share of the extent: about the
-/// error of 16 bits. Skins may bind a node by matrices that differ by rounding.
+/// The largest movement of a vertex by merging two joints of a node, as a share of the extent:
+/// about the error of 16 bits. Skins may bind a node by matrices that differ by rounding.
 const ROUNDED_BIND: f64 = 5e-5;
 
 impl Document {
@@ -165,7 +165,8 @@ impl Document {
     }
 }
 
-/// How far apart two joints of a node move a point, as a share of a length.
+/// The distance between the positions of a point under two joints of a node, as a share of a
+/// length.
 fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
     let (one, other) = (one.joint_from_bind, other.joint_from_bind);
     let place = place.as_dvec3();

@@ -1,6 +1,7 @@
 //! The state of numbers that a file stores beside its character.
 
-/// Whether stored numbers, such as centers of rotation or a bake of direct delta mush, can be used.
+/// The state of stored numbers, such as centers of rotation or a bake of direct delta mush: whether
+/// they can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredState {
     /// They were computed from this surface and these weights.
@@ -15,7 +16,7 @@ pub enum StoredState {
     Broken {
         /// The place in the file: a JSON path.
         place: String,
-        /// What is wrong at that place.
+        /// The problem.
         problem: String,
     },
 }

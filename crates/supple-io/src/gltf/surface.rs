@@ -433,7 +433,7 @@ fn same_length<T>(values: Vec<T>, count: usize, place: &str) -> Result<Vec<T>, F
     Err(Fault::new(place, problem))
 }
 
-/// Where the morph weights of every mesh node are in a pose.
+/// The positions of every mesh node's morph weights in a pose.
 #[derive(Default)]
 pub(super) struct MorphWeights {
     pub(super) rest: Vec<f32>,

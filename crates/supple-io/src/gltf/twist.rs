@@ -90,7 +90,7 @@ impl Document {
         Ok(())
     }
 
-    /// What drives a twist joint, as JSON. Other tools renumber nodes and keep their names, so a
+    /// The driver of a twist joint, as JSON. Other tools renumber nodes and keep their names, so a
     /// node is given by its name, unless another one has the same.
     fn driver_json(&self, skeleton: &Skeleton, driver: &TwistDriver) -> Result<Value, NotFinite> {
         let mut seen = HashSet::new();

@@ -15,7 +15,7 @@ use supple_io::gltf::{self, Document, Loaded};
 use supple_io::{npy, obj, ply};
 use supple_pins::{Numbers, Pins};
 
-/// What has joints in a row, what has fingers, and what has it all.
+/// A row of joints, a hand with fingers, and a whole figure.
 const SUBJECTS: [Character; 3] = [Character::Bar, Character::Arm, Character::Figure];
 
 #[test]
@@ -62,7 +62,7 @@ impl Files<'_> {
         self.pin(&format!("{name}.glb"), &document.to_glb().unwrap());
     }
 
-    /// What comes back when a file is read.
+    /// The character as it is read from a file.
     fn pin_read(&mut self, loaded: &Loaded) {
         let Asset { rig, clips, .. } = &loaded.asset;
         let (mesh, skeleton, weights) = (rig.mesh(), rig.skeleton(), rig.weights());

@@ -56,7 +56,7 @@ struct Primitive {
     influences: Vec<Vec<(usize, f64)>>,
 }
 
-/// What a clip says about a node at a time.
+/// The animated values of a node at a time.
 #[derive(Clone, Default)]
 struct Animated {
     translation: Option<Vec<f64>>,

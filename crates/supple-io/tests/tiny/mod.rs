@@ -283,7 +283,7 @@ impl Tiny {
 
 /// Files made from others.
 impl Tiny {
-    /// What Supple writes.
+    /// The document as Supple writes it.
     pub fn of(document: &Document) -> Tiny {
         Tiny::opened(&document.to_glb().unwrap())
     }

@@ -1,9 +1,9 @@
 //! The same pictures on a GPU: skins deform themselves in its vertex shaders, and nothing but the
 //! finished picture comes back.
 //!
-//! What `light.rs`, `fragment.rs`, `shade.rs` and `render.rs` do is done here by shaders, with the
-//! same numbers: every lamp draws its map, surfaces are lit fragment by fragment, and what they
-//! leave free is filled. Only edges differ: the GPU's samples lie elsewhere in a pixel.
+//! Shaders do the work of `light.rs`, `fragment.rs`, `shade.rs` and `render.rs` with the same
+//! numbers: every lamp draws its map, surfaces are lit fragment by fragment, and the backdrop fills
+//! the rest. Only edges differ: the GPU's samples lie elsewhere in a pixel.
 
 mod shaders;
 mod surfaces;
@@ -25,8 +25,8 @@ use wgpu::{BufferUsages, TextureFormat, TextureUsages};
 /// Samples of a pixel in one pass: what every GPU has.
 const SAMPLES: u32 = 4;
 
-/// By how many pixels passes are shifted, so that the samples of four of them fill a pixel evenly,
-/// and those of two have its middle, too.
+/// The shifts of passes in pixels, so that the samples of four of them fill a pixel evenly, and
+/// those of two include its middle.
 const SHIFTS: [[f32; 2]; 4] = [
     [-0.09375, -0.03125],
     [0.09375, 0.03125],
@@ -56,7 +56,7 @@ pub struct GpuPainter {
     character: Option<(GpuSkin, Pipelines)>,
 }
 
-/// Where the first surface of a scene comes from, if a vertex shader deforms it.
+/// The source of a scene's first surface if a vertex shader deforms it.
 #[derive(Clone, Copy, Debug)]
 pub struct PosedSkin<'a> {
     /// The shape at rest, with morphs.
@@ -65,7 +65,7 @@ pub struct PosedSkin<'a> {
     pub palette: &'a Palette,
 }
 
-/// What pipelines read.
+/// The bind group layouts of pipelines.
 #[derive(Debug)]
 pub(super) struct Layouts {
     /// Vertices that are where they are.
@@ -130,7 +130,7 @@ impl Layouts {
     }
 }
 
-/// What shaders are told of a camera and its light.
+/// The uniforms of a camera and its light.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct View {
@@ -348,7 +348,7 @@ impl GpuPainter {
         }
     }
 
-    /// What every lamp sees; gives what lights surfaces.
+    /// Draws the maps of all lamps. Returns the bind group that lights surfaces.
     fn draw_maps(
         &self,
         encoder: &mut wgpu::CommandEncoder,

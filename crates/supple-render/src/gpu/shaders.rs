@@ -25,7 +25,7 @@ pub(super) fn surface(vertices: &str) -> String {
     [&constants(), vertices, VIEW, LIGHT, surface].join("\n")
 }
 
-/// What lamps see of such a surface: `draw_map`.
+/// The shader of such a surface for the maps of lamps: `draw_map`.
 pub(super) fn lamp_map(vertices: &str) -> String {
     let lamp_map = include_str!("../../shaders/lamp_map.wgsl");
     [&constants(), vertices, VIEW, lamp_map].join("\n")
@@ -37,7 +37,7 @@ pub(super) fn highest() -> String {
     [&constants(), highest].join("\n")
 }
 
-/// What is behind the surfaces: `cover` and `fill`.
+/// The shader of the backdrop behind the surfaces: `cover` and `fill`.
 pub(super) fn backdrop() -> String {
     let backdrop = include_str!("../../shaders/backdrop.wgsl");
     [&constants(), VIEW, LIGHT, backdrop].join("\n")

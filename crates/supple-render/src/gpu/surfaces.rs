@@ -79,7 +79,7 @@ impl Pipelines {
     }
 }
 
-/// Where vertices come from.
+/// The source of vertices.
 #[derive(Clone, Copy)]
 pub(super) enum VertexSource<'a> {
     /// A vertex shader that deforms.

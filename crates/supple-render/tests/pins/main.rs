@@ -16,7 +16,7 @@ use supple_render::{
     write_gif,
 };
 
-/// What has joints in a row, what has fingers, and what has it all.
+/// A row of joints, a hand with fingers, and a whole figure.
 const SUBJECTS: [Character; 3] = [Character::Bar, Character::Arm, Character::Figure];
 
 #[test]

@@ -30,7 +30,7 @@ type Playing<'a> = Result<Player<'a>, String>;
 /// One character and a player for every method, with what measuring its frames needs.
 pub(crate) struct Comparison<'a> {
     pub asset: &'a Asset,
-    /// What its methods need not compute.
+    /// Data that its methods need not compute.
     pub baked: BakedData,
     players: Vec<Mutex<Playing<'a>>>,
     /// The index of linear blending, if it is among the methods.

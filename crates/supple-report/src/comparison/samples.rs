@@ -70,7 +70,7 @@ impl Samples {
         frames.filter_map(move |frames| frames[frame].as_ref().ok())
     }
 
-    /// Whether the motion around a joint is its own, and large enough to judge it.
+    /// True if the motion around a joint is its own, and large enough to judge it.
     pub fn moves_itself(&self, frame: usize, region: usize) -> bool {
         self.activity[frame][region] >= OWN_DOING && self.motions[frame][region].amount() > TURNS
     }

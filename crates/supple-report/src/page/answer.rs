@@ -21,7 +21,7 @@ struct Command {
 }
 
 impl Writer<'_, '_> {
-    /// What to use, why, and how.
+    /// The recommended method, the reasons, and the commands.
     pub fn answer(&self, subject: &Subject<'_>) -> Markup {
         let Some(recommendation) = &self.recommendation else {
             return Markup::default();

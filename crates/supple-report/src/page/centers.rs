@@ -11,7 +11,7 @@ use supple::Method;
 use supple::centers::Centers;
 
 impl Writer<'_, '_> {
-    /// Where the centers of rotation are, at rest and at the liveliest moment.
+    /// Pictures of the centers of rotation, at rest and at the liveliest moment.
     pub fn centers(&self) -> Result<Markup, ReportError> {
         let mut methods = self.entries.iter().enumerate();
         let found = methods.find_map(|(index, entry)| match &entry.method {

@@ -134,7 +134,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// How much a row of pictures is about each vertex, from 0 to 1.
+    /// The relevance of each vertex for a row of pictures, from 0 to 1.
     fn affected(&self, shown: &Shown<'_>, frame: usize, posed: &Posed) -> Vec<f32> {
         let comparison = &self.study.comparison;
         let spread = posed.spread();

@@ -100,7 +100,7 @@ fn is_of_lengths(effect: &Effect) -> bool {
     matches!(effect, Effect::Distortion(_))
 }
 
-/// What a cell says.
+/// The text of a cell.
 fn reading(effect: Effect) -> String {
     match effect {
         Effect::Fails => "fails".to_owned(),

@@ -148,7 +148,7 @@ fn method_card(index: usize, entry: &Entry) -> Markup {
     }
 }
 
-/// What the style sheet refers to: the size of tiles and the colours of stretch.
+/// The properties that the style sheet refers to: the size of tiles and the colours of stretch.
 fn properties(options: &ReportOptions) -> String {
     let (width, height) = options.picture_size;
     let tile = width.clamp(120, 340) * 3 / 5;

@@ -12,9 +12,9 @@ const BOTTOM: f64 = 34.0;
 
 /// One line per method over the time of a clip; values are percent.
 pub(super) struct Plot<'a> {
-    /// What the values are.
+    /// The title of the values.
     pub title: &'a str,
-    /// How to read it.
+    /// An explanation for readers.
     pub caption: &'a str,
     /// Seconds from the clip's start.
     pub times: &'a [f64],

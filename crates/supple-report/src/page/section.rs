@@ -19,7 +19,7 @@ const HERO: usize = 520;
 /// The part of a page that is about one character.
 pub(crate) struct Section {
     pub facts: Markup,
-    /// What to use, and why.
+    /// The recommended method, and the reasons.
     pub answer: Markup,
     pub body: Markup,
     /// A picture for the top.

@@ -11,7 +11,7 @@ use supple::Asset;
 /// A change of volume below this is none.
 const LITTLE_VOLUME: f64 = 0.005;
 
-/// How large the character is.
+/// The size of the character.
 pub(super) fn facts(asset: &Asset) -> Markup {
     let facts = [
         (asset.rig.mesh().vertex_count(), "vertices"),

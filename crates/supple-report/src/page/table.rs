@@ -13,10 +13,10 @@ pub(super) struct Column {
     pub title: &'static str,
     pub explanation: &'static str,
     pub values: Vec<Option<f64>>,
-    /// How a number is written.
+    /// The format of a number.
     pub write: fn(f64) -> String,
-    /// How bad a number is; none where numbers are neither good nor bad. Measures of stretch are
-    /// neither: skin that collapses stretches less than skin that keeps its thickness.
+    /// The badness of a number; none for numbers that are neither good nor bad. Measures of stretch
+    /// are neither: skin that loses volume stretches less than skin that keeps its thickness.
     pub badness: Option<fn(f64) -> f64>,
 }
 
@@ -222,7 +222,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         .collect()
 }
 
-/// Which methods are the best of a column: those that read the same as the best. None if all do.
+/// For each method, true if it is the best of a column: if it reads the same as the best. None if
+/// all do.
 pub(super) fn best(column: &Column) -> Vec<bool> {
     let none = vec![false; column.values.len()];
     let Some(badness) = column.badness else {

@@ -57,7 +57,7 @@ impl WorstPlace {
 }
 
 impl Writer<'_, '_> {
-    /// How good the weights are, and where they are worst.
+    /// The quality of the weights, and the places where they are worst.
     pub fn weights(&self, found: &WeightsReport) -> Result<Markup, ReportError> {
         let asset = self.study.comparison.asset;
         let quality = WeightQuality::of(&asset.rig).as_found(found);

@@ -1,4 +1,4 @@
-//! What the chapters about a character share: the study, method names, portraits and tiles.
+//! Shared by the chapters about a character: the study, method names, portraits and tiles.
 
 use super::elements::{key, picture};
 use super::table::Column;

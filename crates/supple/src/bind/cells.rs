@@ -530,8 +530,8 @@ fn unravel(index: usize, dims: IVec3) -> IVec3 {
     )
 }
 
-/// Whether the straight path from a position inside to another stays inside the body. Surfaces
-/// within the body, such as nested shells, do not matter.
+/// True if the straight path between two positions inside stays inside the body. Surfaces within
+/// the body, such as nested shells, are ignored.
 fn joined(shape: &OrientedSurface, a: DVec3, b: DVec3) -> bool {
     !shape.tree.blocked(a.as_vec3(), b.as_vec3(), 0.0, |_| true) || all_inside(shape, a, b)
 }

@@ -103,7 +103,7 @@ pub(super) fn stiffen_small_pieces(shape: &OrientedSurface, holds: &[Hold], rows
     }
 }
 
-/// Whether a bone passes through the bounding box of a piece.
+/// True if a bone passes through the bounding box of a piece.
 fn passes(segment: &Segment, piece: &Piece) -> bool {
     let (low, high) = (piece.low, piece.high);
     let (mut enters, mut leaves) = (0.0f64, 1.0f64);

@@ -273,7 +273,7 @@ fn runs_inside(segment: &Segment, shape: &OrientedSurface) -> Vec<(f64, f64)> {
     runs
 }
 
-/// Whether the name of a joint marks it as a control or an attachment that holds no skin:
+/// True if the name of a joint marks it as a control or an attachment that holds no skin:
 /// `IK-foot.L`, `handIK`, `elbow_ctrl`, `pole.R`, `handslot.l`.
 pub fn is_control_name(name: &str) -> bool {
     let words = words_of_name(name);

@@ -78,7 +78,7 @@ impl UnitExtent {
         }
     }
 
-    /// Whether a point is in the bounding box of the surface.
+    /// True if a point is in the bounding box of the surface.
     fn has(&self, point: DVec3) -> bool {
         point.abs().cmple(self.half_sides + ROUNDED).all()
     }
@@ -171,13 +171,13 @@ impl OrientedSurface {
         self.unit.half_sides
     }
 
-    /// Whether a position is inside the body.
+    /// True if a position is inside the body.
     pub(crate) fn is_inside(&self, place: DVec3) -> bool {
         self.tree.winding(place) > 0.5
     }
 
-    /// Whether the surface hides a position from one of its points. Triangles at the point don't
-    /// count.
+    /// True if the surface hides a position from one of its points. Triangles at the point are
+    /// ignored.
     pub(crate) fn hides(&self, point: u32, place: DVec3) -> bool {
         let from = self.points[point as usize].as_vec3();
         self.tree.blocked(from, place.as_vec3(), 1e-3, |triangle| {

@@ -174,7 +174,7 @@ impl<'h> SegmentTree<'h> {
         }
     }
 
-    /// Whether a segment that satisfies `fits` may reach into a box.
+    /// True if a segment that satisfies `fits` may reach into a box.
     pub(super) fn any_through(
         &self,
         low: DVec3,

@@ -39,8 +39,8 @@ struct Source<const C: usize> {
     low: f64,
     /// Its weight for the higher joint.
     high: f64,
-    /// What it adds to the sums, for a vertex as similar as can be: with both weights and the
-    /// area.
+    /// Its contribution to the sums for a vertex of perfect similarity, including both weights and
+    /// the area.
     moments: [f64; C],
 }
 
@@ -143,8 +143,8 @@ fn each_block<const C: usize>(
     sum(&sources);
 }
 
-/// What the pairs with `joint` as the lower one add to a vertex's sums: eq. (1), half of it, as
-/// every pair counts twice there.
+/// The contribution of the pairs with `joint` as the lower one to a vertex's sums: half of eq. (1),
+/// which counts every pair twice.
 fn sum_over<const C: usize>(
     sources: &Sources<C>,
     surface: &BoundSurface<'_>,

@@ -46,7 +46,7 @@ pub(super) fn grid_for(surface: &BoundSurface<'_>) -> Option<WeightGrid> {
 /// Vertices times triangles, below which making a grid takes longer than doing without.
 const LEAST_WORK: usize = 20_000;
 
-/// How many cells the unit interval needs: the error falls with the fourth power of their size in
+/// The number of cells of the unit interval: the error falls with the fourth power of their size in
 /// units of σ.
 fn cells_for(options: &CenterOptions) -> usize {
     let in_sigma = (options.accuracy / ERROR_AT_SIGMA).powf(0.25);

@@ -47,7 +47,7 @@ pub(super) struct PairField<const C: usize> {
 }
 
 impl<const C: usize> PairField<C> {
-    /// From what was spread over the nodes; none if that was nothing, or nobody asks.
+    /// Builds the fields from sums on the nodes; none if the sums are empty or not needed.
     pub(super) fn new(
         grid: &WeightGrid,
         units: &Units,
@@ -141,7 +141,7 @@ struct Read<const C: usize> {
     thin: Vec<u32>,
 }
 
-/// What is similar to a vertex must be this share of what has its joints at all.
+/// The least share of the surface similar to a vertex, relative to all surface with its joints.
 const THIN: f64 = 1e-2;
 
 #[inline(always)]

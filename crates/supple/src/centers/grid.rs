@@ -28,7 +28,7 @@ use std::ops::{Add, Mul, Range, Sub};
 #[derive(Clone, Debug)]
 pub(super) struct WeightGrid {
     cells: usize,
-    /// Where the nodes of each row start, the row −1 first; and their number at the end.
+    /// The start of the nodes of each row, from row −1 on, and the number of all nodes.
     row_starts: Vec<usize>,
     /// `K`, symmetric, each row padded to whole blocks.
     kernel: Vec<f32>,
@@ -81,7 +81,7 @@ impl WeightGrid {
         self.level
     }
 
-    /// Where a weight, or a sum of two, lies among the rows or columns.
+    /// The position of a weight, or of a sum of two, among the rows or columns.
     #[inline(always)]
     pub(super) fn between(&self, weight: f64) -> Between {
         let at = weight * self.cells as f64;
@@ -258,7 +258,7 @@ where
     [outer(y), inner(x), inner(y), outer(x)]
 }
 
-/// How many columns, from −1 on, stencils reach in a row (counted from −1 as zero).
+/// The number of columns, from −1 on, that stencils reach in a row (with −1 counted as zero).
 fn columns_of(row: usize, cells: usize) -> usize {
     (row + 4).min(cells + 3)
 }

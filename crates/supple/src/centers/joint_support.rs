@@ -105,7 +105,7 @@ impl CornerWeights {
 /// The weights of every triangle, joint by joint.
 #[derive(Clone, Debug)]
 pub(super) struct TriangleRows {
-    /// Where the row of each triangle starts, and its length.
+    /// The start and the length of each triangle's row.
     spans: Vec<(u32, u32)>,
     held: Vec<CornerWeights>,
     /// The number of entries that belong to some row.

@@ -74,7 +74,7 @@ pub enum CenterError {
     /// Mesh, weights or centers do not belong together.
     #[error("there are {what} for {found} vertices, but the mesh has {expected}")]
     VertexCount {
-        /// What does not fit.
+        /// The data of the wrong size.
         what: &'static str,
         /// The size found.
         found: usize,

@@ -37,8 +37,7 @@ impl Piece {
 #[derive(Debug)]
 pub(super) struct Cutter {
     epsilon_squared: f64,
-    /// What is left of the triangle, with the squared lengths of its edges, each opposite to a
-    /// corner.
+    /// The rest of the triangle, with the squared lengths of its edges, each opposite to a corner.
     left: Vec<(Piece, [f64; 3])>,
 }
 
@@ -113,9 +112,9 @@ impl TriangleCorners {
         }
     }
 
-    /// What a piece adds to the sums of eq. (4), per area: its measure, its place, and if wanted
-    /// the squares of its place. Similarity is taken as constant over the piece, and all else
-    /// is exact: places average to the centroid's, and squares are integrated.
+    /// The contribution of a piece to the sums of eq. (4), per area: its measure, its position and,
+    /// if needed, the squares of its position. Similarity is taken as constant over the piece; all
+    /// else is exact: the mean position is the centroid, and squares are integrated.
     #[inline(always)]
     pub(super) fn moments<const C: usize>(&self, piece: &Piece) -> [f64; C] {
         let mixed = |weights: DVec3| {

@@ -8,7 +8,7 @@ use fearless_simd::{Simd, SimdBase, SimdFloat, dispatch, f64x8};
 use glam::DVec3;
 use std::ops::Range;
 
-/// What all triangles of a pair of joints add up to.
+/// The sums over all triangles of a pair of joints.
 #[derive(Clone, Debug)]
 pub(super) struct PairSpread<const C: usize> {
     /// The higher joint.
@@ -18,7 +18,7 @@ pub(super) struct PairSpread<const C: usize> {
     /// The least and the largest sum of both weights of any vertex that has both joints; none at
     /// first.
     pub(super) sums: Range<f64>,
-    /// How many triangles there are.
+    /// The number of triangles.
     pub(super) triangles: usize,
     /// The area of all that was ever taken away.
     pub(super) removed: f64,
@@ -44,7 +44,7 @@ pub(super) struct Spreader<'s, const C: usize, F> {
     surface: &'s BoundSurface<'s>,
     grid: &'s WeightGrid,
     joint: usize,
-    /// Which partners count.
+    /// The partners that are included.
     wanted: F,
     spreads: Vec<PairSpread<C>>,
     /// For each joint: unknown, unwanted, or its index in `spreads` and two.
@@ -68,7 +68,7 @@ const LANES: usize = 8;
 const UNKNOWN: u32 = 0;
 const UNWANTED: u32 = 1;
 
-/// Whether triangles come or go.
+/// Addition or removal of triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Change {
     Added,

@@ -1,11 +1,11 @@
-//! Where an arm is: what the modules of the arm, the hand and their poses share.
+//! The placement of an arm, shared by the modules of the arm, the hand and their poses.
 
 use glam::DVec3;
 
 /// Metres from the shoulder to the wrist.
 pub(super) const WRIST: f64 = 0.530;
 
-/// Where an arm hangs: straight out to the left, tilted down by an angle.
+/// The placement of an arm: straight out to the left, tilted down by an angle.
 #[derive(Clone, Copy)]
 pub(super) struct ArmPlacement {
     pub(super) shoulder: DVec3,

@@ -9,7 +9,7 @@ use glam::DVec3;
 #[derive(Default)]
 pub(super) struct Bones {
     nodes: Vec<Node>,
-    /// Where each joint rests in the world.
+    /// The rest position of each joint in the world.
     pub(super) positions: Vec<DVec3>,
 }
 
@@ -50,7 +50,7 @@ impl Bones {
             .collect()
     }
 
-    /// Where a joint rests relative to its parent.
+    /// The rest position of a joint relative to its parent.
     pub(super) fn rest_translation(&self, joint: usize) -> DVec3 {
         self.nodes[joint].rest.to_trs().translation
     }

@@ -12,7 +12,7 @@ use std::f64::consts::PI;
 
 /// The length of a side in metres.
 const SIDE: f64 = 1.0;
-/// How high above the floor it lies.
+/// Its height above the floor.
 const HEIGHT: f64 = 0.5;
 /// Joints along a side.
 const LATTICE: usize = 3;

@@ -37,9 +37,9 @@ const FINGERS: [Finger; 4] = [
     Finger { name: "little", knuckle: 0.609, front: [-0.011, -0.030], splay: -7.0, lengths: [0.040, 0.021, 0.019], curl: [ 6.0, 17.0, 10.0], radius: 0.0080 },
 ];
 
-/// How far beyond the knuckles the skin parts into fingers.
+/// The distance beyond the knuckles at which the skin parts into fingers.
 const WEB: f64 = 0.022;
-/// Where metacarpals start.
+/// The start of the metacarpals.
 const CARPUS: f64 = WRIST + 0.022;
 
 /// A bone's frame: a point on it, along it, and the side of the back of the hand.
@@ -158,7 +158,7 @@ struct PalmRing {
     back: f64,
     /// From 0 for the oval to 1 for the slab.
     slab: f64,
-    /// Of the influence, how much goes to the metacarpals, and of that to the first phalanges.
+    /// The share of the metacarpals in the influence, and of the first phalanges in that share.
     metacarpals: f64,
     phalanges: f64,
 }

@@ -1,4 +1,4 @@
-//! What hands do.
+//! Poses of hands.
 
 use super::arm_placement::ArmPlacement;
 use super::hand::HandJoints;

@@ -54,9 +54,9 @@ struct LegRing {
     center: f64,
     outer: f64,
     inner: f64,
-    /// How much higher the outside is, per metre.
+    /// Rise of the outside, per metre.
     rise: f64,
-    /// How much further back the outside is, per metre.
+    /// Backward sweep of the outside, per metre.
     sweep: f64,
 }
 

@@ -6,7 +6,7 @@ use super::cage::smooth_step;
 use crate::clip::{Channel, Clip, Curve, Interpolation, Track};
 use glam::{DQuat, DVec3};
 
-/// What a joint does at one moment, relative to rest.
+/// The motion of a joint at one moment, relative to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Move {
     /// Turned about an axis through the joint, by radians.

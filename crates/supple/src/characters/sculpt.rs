@@ -6,9 +6,9 @@ use glam::DVec3;
 pub(super) struct Stroke {
     /// On the left side, or in the middle.
     pub(super) center: [f64; 3],
-    /// How far it reaches along each axis: there it has fallen to about a third.
+    /// Its extent along each axis, at which it has fallen to about a third.
     pub(super) reach: [f64; 3],
-    /// How far the middle of it moves, in metres; to the left on the left side.
+    /// The offset of its middle in metres; to the left on the left side.
     pub(super) push: [f64; 3],
 }
 

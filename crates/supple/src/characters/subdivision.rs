@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::{Add, Mul};
 
-/// What is subdivided: anything that can be averaged.
+/// A quantity that can be subdivided, by averaging.
 pub(super) trait Field: Copy + Add<Output = Self> + Mul<f64, Output = Self> {}
 impl<T: Copy + Add<Output = T> + Mul<f64, Output = T>> Field for T {}
 
@@ -107,7 +107,7 @@ impl Connectivity {
         refined
     }
 
-    /// Where the values of the vertices end up after infinitely many steps.
+    /// The values of the vertices in the limit of infinitely many steps.
     pub(super) fn limit<T: Field>(&self, values: &[T]) -> Vec<T> {
         let mut sums: Vec<T> = values
             .iter()

@@ -17,7 +17,7 @@ const LENGTH: f64 = 1.2;
 /// At the ground and at the tip.
 const RADII: (f64, f64) = (0.13, 0.035);
 const JOINTS: usize = 9;
-/// How far a joint reaches along the chain, in lengths of a bone, from the middle of its own.
+/// The reach of a joint along the chain, in lengths of a bone, from the middle of its own.
 const REACH: f64 = 2.6;
 /// Rings of the cage between the ends.
 const RINGS: usize = 12;

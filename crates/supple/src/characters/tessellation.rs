@@ -129,7 +129,7 @@ fn grid_of(quad: usize, finest: &[[usize; 4]]) -> Vec<usize> {
     grid
 }
 
-/// How many cells every edge of the cage is cut into, so that the vertices come close to `target`.
+/// The number of cells along every edge of the cage, for about `target` vertices.
 fn cells_per_edge(cage: &Cage, connectivity: &Connectivity, target: usize) -> Vec<usize> {
     let chord_of_edge = chords(cage, connectivity);
     let chord_count = chord_of_edge.iter().max().map_or(0, |last| last + 1);

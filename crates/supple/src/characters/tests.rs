@@ -1,4 +1,4 @@
-//! What holds for every character, and what the papers' tests rely on.
+//! Properties that every character has, and that the papers' tests rely on.
 
 use super::*;
 use crate::deform::{Method, Normals, Output, Skin, Workspace};
@@ -234,7 +234,7 @@ fn clips_start_and_end_at_rest_and_the_walk_loops() {
     }
 }
 
-/// Where a joint of the figure is at a time of a clip.
+/// The position of a joint of the figure at a time of a clip.
 fn joint_at(asset: &Asset, joint: &str, clip: &str, time: f64) -> DVec3 {
     let clip = asset.clips.iter().find(|other| other.name == clip).unwrap();
     let skeleton = asset.rig.skeleton();

@@ -39,7 +39,7 @@ struct TrunkRing {
     width: f64,
     front: f64,
     back: f64,
-    /// How far the middle line lies behind that at front and back: breastbone, spine, cleft.
+    /// The depth of the middle line behind that at front and back: breastbone, spine, cleft.
     groove: [f64; 2],
     roundness: f64,
 }
@@ -87,7 +87,7 @@ const CROWN: f64 = 1.7485;
 /// The crotch between its front and its back: heights and depths.
 const CROTCH: [[f64; 2]; 3] = [[0.806, -0.048], [0.798, -0.004], [0.806, 0.042]];
 
-/// Where limbs grow out of the trunk.
+/// The borders at which limbs grow out of the trunk.
 pub(super) struct Rims {
     /// In the order that [`super::upper_limb::grow`] wants.
     pub(super) arm: Vec<usize>,

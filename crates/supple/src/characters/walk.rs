@@ -84,7 +84,7 @@ fn stride(bones: &Bones, joints: &Joints, phase: f64) -> Vec<Move> {
 
 /// A foot in its stride: on the floor up to [`Step::STANCE`], then swinging forwards.
 struct Step {
-    /// Where it is relative to standing.
+    /// Its position relative to standing.
     forwards: f64,
     lift: f64,
     /// Radians that its toes point up; negative when the heel is up.
@@ -130,8 +130,8 @@ impl Step {
         }
     }
 
-    /// Where the ankle goes: the foot rolls over the heel when its toes are up, over its ball when
-    /// the heel is.
+    /// The position of the ankle: the foot rolls over the heel with its toes up, over its ball with
+    /// the heel up.
     fn ankle(&self, bones: &Bones, side: &SideJoints) -> DVec3 {
         let rest = bones.positions[side.leg.foot];
         let pivot = if self.pitch > 0.0 {

@@ -5,7 +5,7 @@ use crate::rig::Rig;
 use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::{DQuat, Quat};
 
-/// Where the sign of a quaternion is chosen; `q` and `−q` are the same rotation.
+/// The choice of signs of quaternions; `q` and `−q` are the same rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Antipodality {
     /// At each vertex, on the side of the sum of the heavier influences: always the shortest path.
@@ -146,7 +146,7 @@ impl Signs {
         }
     }
 
-    /// Where signs are chosen.
+    /// The choice of signs.
     pub(super) fn antipodality(&self) -> Antipodality {
         self.antipodality
     }

@@ -30,9 +30,9 @@ use std::sync::Arc;
 /// Options of skinning with centers of rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CentersOfRotation {
-    /// Where the signs of quaternions are chosen.
+    /// The choice of signs of quaternions.
     pub antipodality: Antipodality,
-    /// How centers are computed if [`BakedData::centers`](super::BakedData::centers) has none.
+    /// Options of computing centers if [`BakedData::centers`](super::BakedData::centers) has none.
     pub centers: CenterOptions,
 }
 

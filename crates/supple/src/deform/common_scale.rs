@@ -126,7 +126,7 @@ impl RestScale {
 /// The largest translation after a scale is divided out, so that its square fits into `f32`.
 const FARTHEST: f64 = 1e18;
 
-/// Whether a scale can be divided out of maps whose translations are at most this large. If not,
+/// True if a scale can be divided out of maps whose translations are at most this large. If not,
 /// the scale collapses the character to a point, or is beyond the range of `f32`.
 fn is_usable(scale: f64, farthest: f64) -> bool {
     let in_range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);

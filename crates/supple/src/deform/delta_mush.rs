@@ -36,9 +36,9 @@ use std::sync::Arc;
 /// Options of delta mush.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeltaMush {
-    /// How the surface is smoothed: iterations, `λ`, painted factors of `λ`, and the kind of bind.
+    /// Options of smoothing: iterations, `λ`, painted factors of `λ`, and the kind of bind.
     pub smoothing: MushOptions,
-    /// How details are rotated.
+    /// The frames that rotate details.
     pub frames: LocalFrames,
 }
 
@@ -49,7 +49,7 @@ impl DeltaMush {
     };
 }
 
-/// How the frames that rotate details are computed.
+/// The frames that rotate details, from the rest surface to the posed one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LocalFrames {
     /// From the normal and one edge of the smoothed surface, as in the original method.
@@ -133,7 +133,7 @@ impl DeltaMushSkin {
         skin
     }
 
-    /// By how much each patch is thickened, measured at rest as in direct delta mush.
+    /// The missing thickness of each patch, measured at rest as in direct delta mush.
     fn missing_thickness(&self, posed: &mut PosedSurface) -> Vec<f64> {
         posed.blended.clone_from(&self.rest);
         posed.stretched.clone_from(&self.rest);

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Options of dual quaternion skinning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DualQuaternion {
-    /// Where the signs are chosen.
+    /// The choice of signs of quaternions.
     pub antipodality: Antipodality,
 }
 

@@ -14,7 +14,7 @@ pub enum DeformError {
     /// A size that does not fit the character.
     #[error("{what}: {found}, but the character has {expected}")]
     SizeMismatch {
-        /// What has the wrong size.
+        /// The array of the wrong size.
         what: &'static str,
         /// The size found.
         found: usize,

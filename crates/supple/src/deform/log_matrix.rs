@@ -337,7 +337,7 @@ fn stretch_logarithm(stretch: &DMat3) -> DMat3 {
     axes * DMat3::from_diagonal(values.map(f64::ln)) * axes.transpose()
 }
 
-/// Whether a matrix of positive determinant has a negative eigenvalue; it then has two.
+/// True if a matrix of positive determinant has a negative eigenvalue; it then has two.
 ///
 /// They are the negative roots of the characteristic polynomial `λ³ − t λ² + m λ − d`. It is
 /// negative at zero and at −∞, so there are such roots if and only if its largest value for

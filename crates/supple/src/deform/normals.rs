@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// How the normals of a deformed surface are computed.
+/// The method of computing the normals of a deformed surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Normals {
     /// By the inverse transpose of each vertex's frame: cheap, and exact where weights are

@@ -192,7 +192,8 @@ impl Skin {
         self.instructions
     }
 
-    /// How joints hold the surface, and which parts no joint holds; for [`Method::Arap`] only.
+    /// The report on how joints hold the surface, and on parts that no joint holds; for
+    /// [`Method::Arap`] only.
     #[cfg(feature = "arap")]
     pub fn arap_report(&self) -> Option<&ArapReport> {
         self.arap_report.as_deref()

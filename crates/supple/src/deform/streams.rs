@@ -79,7 +79,7 @@ impl Kernel {
 pub struct StreamLayout {
     /// The formula.
     pub kernel: Kernel,
-    /// Where the kernel chooses the signs of quaternions.
+    /// The choice of signs of quaternions in the kernel.
     pub antipodality: Antipodality,
     /// The number of floats per vertex.
     pub per_vertex: usize,

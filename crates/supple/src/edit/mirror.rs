@@ -213,7 +213,7 @@ struct Looks<'a> {
 }
 
 impl Looks<'_> {
-    /// Whether a piece may be the mirror image of another: a piece that crosses the plane is its
+    /// True if a piece may be the mirror image of another: a piece that crosses the plane is its
     /// own image, a piece beside it maps to another piece beside it.
     fn are_alike(&self, piece: u32, other: u32) -> bool {
         let spans = |piece: u32| self.spans.contains(&piece);
@@ -224,7 +224,7 @@ impl Looks<'_> {
 /// A mirror image, with the joints of the other side.
 struct Image {
     seen: Row,
-    /// How the image is combined with the point's own row.
+    /// The point's own row and its combination with the image, if it is kept.
     own: Option<(Row, Joining)>,
 }
 

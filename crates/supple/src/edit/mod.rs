@@ -232,7 +232,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Whether a joint is locked; false if it does not exist.
+    /// True if a joint is locked; false if it does not exist.
     pub fn is_locked(&self, joint: usize) -> bool {
         self.locked.get(joint).copied().unwrap_or(false)
     }

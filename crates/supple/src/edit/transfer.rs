@@ -20,7 +20,7 @@ use glam::DVec3;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// Where weights are taken from, and what is trusted.
+/// The source of transferred weights, and the limits within which it is trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
     /// The character to take weights from. It stands where the target stands, in the same pose.
@@ -52,7 +52,7 @@ impl Transfer {
     }
 }
 
-/// What a transfer came to.
+/// The result of a transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TransferReport {
@@ -313,7 +313,7 @@ impl<'s> Namesakes<'s> {
     }
 }
 
-/// Whether two normals agree; where one has none, nothing speaks against it.
+/// True if two normals agree, or one of them is missing.
 fn agree(a: DVec3, b: DVec3, transfer: &Transfer) -> bool {
     if a == DVec3::ZERO || b == DVec3::ZERO {
         return true;

@@ -40,7 +40,7 @@ impl PlacedHandle {
         }
     }
 
-    /// Whether a given handle among others is so near that this one would be redundant.
+    /// True if a given handle among others is so near that this one would be redundant.
     pub(super) fn is_taken(&self, others: &[PlacedHandle]) -> bool {
         let mut given = others
             .iter()

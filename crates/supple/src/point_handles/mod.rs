@@ -39,7 +39,7 @@ use tree::Node;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HandleOptions {
-    /// Whether handles are placed automatically in addition to the given ones.
+    /// True to place handles automatically, in addition to the given ones.
     pub automatic: bool,
     /// Positions of given handles in the model's coordinates; they come first.
     pub given: Vec<DVec3>,
@@ -47,7 +47,8 @@ pub struct HandleOptions {
     pub clusters: Option<usize>,
     /// The total number of handles; `None` keeps all that are found.
     pub count: Option<usize>,
-    /// Whether the ends of limbs get handles: hands, feet and heads cannot be moved without.
+    /// True to place handles at the ends of limbs, without which hands, feet and heads cannot be
+    /// moved.
     pub ends: bool,
     /// Pseudo-edges by handle indices; `None` builds a tree.
     pub edges: Option<Vec<[usize; 2]>>,
@@ -491,7 +492,7 @@ fn drop_outside(placed: &mut Vec<PlacedHandle>, given: usize, room: &Room) -> us
     before - placed.len()
 }
 
-/// Whether a position coincides with a handle. Given handles have no thickness.
+/// True if a position coincides with a handle. Given handles have no thickness.
 fn is_same_place(place: DVec3, handle: &PlacedHandle) -> bool {
     place.distance(handle.place) <= SAME_PLACE.max(SAME_PLACE_IN_LIMB * handle.thickness)
 }

@@ -50,7 +50,7 @@ pub(super) struct Body<'a> {
     pub(super) thickness: Vec<f64>,
     /// The depth of the middle of the body at every point: half the thickness; zero for a sheet.
     pub(super) depth: Vec<f64>,
-    /// Which pieces get handles of their own.
+    /// For each piece, true if it gets handles of its own.
     pub(super) holds: Vec<bool>,
     /// The symmetry of the body.
     pub(super) mirror: Option<Mirror<'a>>,
@@ -107,7 +107,7 @@ const LONGEST_RAY: f64 = 1.2;
 /// The number of times that handles are moved to the middle of their limb.
 const ROUNDS_TO_MIDDLE: usize = 4;
 
-/// Which pieces of a surface get handles of their own.
+/// Finds the pieces of a surface that get handles of their own.
 pub(super) fn pieces_with_handles(shape: &OrientedSurface) -> Vec<bool> {
     let pieces = &shape.pieces;
     let has_skin = |piece: &Piece| piece.points.len() > 2;
@@ -267,8 +267,8 @@ impl Body<'_> {
         }
     }
 
-    /// Whether a ring of edges surrounds a position. A ring to one side of it, as around a nose,
-    /// does not separate limbs.
+    /// True if a ring of edges surrounds a position. A ring to one side of it, such as around a
+    /// nose, does not separate limbs.
     fn goes_around(&self, ring: &[usize], middle: &PlacedHandle) -> bool {
         let (mut towards, mut away, mut length) = (DVec3::ZERO, 0.0, 0.0);
         for &border in ring {

@@ -28,12 +28,12 @@ pub(super) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Whether a placed handle may be at a position.
+    /// True if a placed handle may be at a position.
     pub(super) fn has(&self, place: DVec3) -> bool {
         self.shape.is_inside(place) || self.is_on_sheet(place)
     }
 
-    /// Whether a given or moved handle may be at a position.
+    /// True if a given or moved handle may be at a position.
     pub(super) fn may_keep(&self, place: DVec3) -> bool {
         self.shape.tree.winding(place) > INSIDE_WINDING || self.is_on_sheet(place)
     }

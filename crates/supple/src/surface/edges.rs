@@ -17,7 +17,7 @@ pub(crate) struct Edge {
     pub(crate) weight: f64,
 }
 
-/// What to do with cotangents that are negative, very large or undefined.
+/// The treatment of cotangents that are negative, very large or undefined.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CotangentPolicy {
     /// The cotangent of one angle is limited to ± this.

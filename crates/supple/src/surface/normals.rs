@@ -6,8 +6,8 @@ use glam::{DVec3, Vec3};
 /// Smooth vertex normals: triangle normals weighted by area and corner angle, shared by all
 /// vertices at one position.
 ///
-/// Where the shared sum cancels out (the two sides of a sheet), each vertex sums up its own
-/// triangles. A vertex without any triangle of positive area gets +Y.
+/// If the shared sum cancels out (the two sides of a sheet), each vertex sums up its own triangles.
+/// A vertex without any triangle of positive area gets +Y.
 ///
 /// # Panics
 ///
@@ -48,7 +48,7 @@ pub(crate) fn corner_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
     cross * cross.length().atan2(ab.dot(ac))
 }
 
-/// Whether a sum of normals is so much shorter than its summands, whose lengths sum up to `size`,
+/// True if a sum of normals is so much shorter than its summands, whose lengths sum up to `size`,
 /// that its direction is rounding noise.
 pub(crate) fn is_cancelled(sum: DVec3, size: f64) -> bool {
     sum.length() < 1e-6 * size

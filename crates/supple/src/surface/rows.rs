@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Compressed rows: one list of values for each of `0..len()`, stored one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rows<T> {
-    /// Where each row starts; one entry more than rows.
+    /// The start of each row, and the end of the last.
     starts: Vec<u32>,
     values: Vec<T>,
 }

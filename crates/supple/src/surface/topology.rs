@@ -73,7 +73,7 @@ impl Topology {
         topology
     }
 
-    /// Whether the surface encloses a volume: no open, non-manifold or inconsistent edge.
+    /// True if the surface encloses a volume: no open, non-manifold or inconsistent edge.
     pub fn is_closed_manifold(&self) -> bool {
         self.open_edges == 0 && self.non_manifold_edges == 0 && self.inconsistent_edges == 0
     }

@@ -32,8 +32,7 @@ const MOST_CUTS: u32 = 4;
 /// A triangle is thin if its box is this many times as large as itself.
 const THIN: f32 = 4.0;
 
-/// Whether triangles are such that the usual builder, or a tree over whole triangles, would be
-/// slow.
+/// True if the usual builder, or a tree over whole triangles, would be slow for these triangles.
 pub(super) fn is_hostile(triangles: &[Triangle]) -> bool {
     if triangles.len() < FEW {
         return false;
@@ -49,8 +48,8 @@ fn around(boxes: &[Aabb]) -> Aabb {
     boxes.iter().fold(Aabb::empty(), union)
 }
 
-/// Whether joining boxes that are each other's best neighbours makes one of all of them in few
-/// passes: the passes of `obvhs` without the tree.
+/// True if joining boxes that are each other's best neighbours ends in few passes: the passes of
+/// `obvhs` without the tree.
 fn clusters_soon(boxes: Vec<Aabb>, all: &Aabb) -> bool {
     let most = MOST_LOOKS * boxes.len();
     let scale = 1.0 / all.diagonal().as_dvec3();

@@ -19,13 +19,14 @@ pub(crate) struct SurfaceTree {
     bvh: Bvh2,
     /// In the order of the tree's leaves.
     triangles: Vec<Triangle>,
-    /// What the caller calls them, in the same order.
+    /// The caller's numbers of the triangles, in the same order.
     numbers: Vec<u32>,
     /// The triangles as they were given, if some were cut into pieces; else none.
     wholes: Vec<Triangle>,
-    /// What the triangles of a branch lie in besides its box, for every node, if some were cut.
+    /// A capsule around the triangles of a branch, in addition to its box, for every node; empty if
+    /// no triangles were cut.
     capsules: Vec<Capsule>,
-    /// What a whole branch looks like from afar, for every node.
+    /// The far field of a whole branch, for every node.
     dipoles: Vec<Dipole>,
 }
 
@@ -36,7 +37,7 @@ struct Dipole {
     area_normal: Vec3A,
     center: Vec3A,
     area: f32,
-    /// How far the branch reaches from its center.
+    /// The distance that the branch reaches from its center.
     radius: f32,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct Nearest {
     pub(crate) distance: f32,
 }
 
-/// Where a ray leaves the body.
+/// The point at which a ray leaves the body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WayOut {
     pub(crate) triangle: u32,
@@ -127,8 +128,8 @@ impl SurfaceTree {
         self.triangles.is_empty()
     }
 
-    /// Whether a triangle that counts lies between two points. Within `margin` of either, as a
-    /// share of the way, nothing counts.
+    /// True if an accepted triangle lies between two points. Within `margin` of either, as a share
+    /// of the way, triangles are ignored.
     pub(crate) fn blocked(
         &self,
         from: Vec3,
@@ -152,8 +153,8 @@ impl SurfaceTree {
         })
     }
 
-    /// Where a ray that runs inside of the body leaves it: the first triangle that counts and that
-    /// the ray meets from behind, and how far that is in lengths of `direction`.
+    /// Finds where a ray inside of the body leaves it: the first accepted triangle that the ray
+    /// meets from behind, and the distance in lengths of `direction`.
     pub(crate) fn way_out(
         &self,
         from: Vec3,
@@ -233,7 +234,7 @@ impl SurfaceTree {
         best.map(|nearest| self.on_whole(place, nearest))
     }
 
-    /// Whether a branch is farther away than the root of a square, by its capsule and not only by
+    /// True if a branch is farther away than the root of a square, by its capsule and not only by
     /// rounding.
     fn is_beyond(&self, node: u32, place: Vec3A, square: f32) -> bool {
         let Some(capsule) = self.capsules.get(node as usize) else {
@@ -259,8 +260,8 @@ impl SurfaceTree {
         }
     }
 
-    /// How often the surface winds around a place: one inside of a closed surface that faces
-    /// outwards, zero outside, in between near an opening.
+    /// The winding number of the surface around a position: one inside of a closed surface that
+    /// faces outwards, zero outside, in between near an opening.
     pub(crate) fn winding(&self, place: DVec3) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -427,7 +428,7 @@ mod tests {
         (0..count).map(triangle).collect()
     }
 
-    /// How many triangles and nodes a tree has, and how deep it is.
+    /// The number of triangles and of nodes of a tree, and its depth.
     fn sizes(tree: &SurfaceTree) -> (usize, usize, usize) {
         let depth = tree.bvh.depth(0);
         (tree.triangles.len(), tree.bvh.nodes.len(), depth)

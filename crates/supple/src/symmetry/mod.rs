@@ -32,7 +32,7 @@ const SAMPLE: usize = 1000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MirrorPlane {
-    /// Of unit length.
+    /// The normal, of unit length.
     pub normal: DVec3,
     /// Distance from the origin along the normal.
     pub offset: f64,
@@ -140,7 +140,7 @@ impl Symmetry {
         self.matched_joints
     }
 
-    /// Whether a position is its own mirror image, within the tolerance of points.
+    /// True if a position is its own mirror image, within the tolerance of points.
     pub(crate) fn is_on_plane(&self, place: DVec3) -> bool {
         2.0 * self.plane.side(place).abs() <= self.point_tolerance
     }

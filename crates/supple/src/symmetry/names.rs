@@ -95,7 +95,7 @@ fn starts_with(letters: &[char], word: &str) -> bool {
     letters.len() >= word.len() && word.chars().zip(letters).all(|(a, &b)| a == b)
 }
 
-/// Whether a letter is a word by itself: between signs and digits, or at a change of case (`LArm`,
+/// True if a letter is a word by itself: between signs and digits, or at a change of case (`LArm`,
 /// `armL`).
 fn stands_alone(letters: &[char], at: usize) -> bool {
     let letter = letters[at];

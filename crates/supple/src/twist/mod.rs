@@ -101,7 +101,7 @@ pub struct TwistJoint {
 /// Driver of a twist joint: how it follows a pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwistDriver {
-    /// Which twist it spreads.
+    /// The joint whose twist it spreads.
     pub twist_of: TwistOf,
     /// The node whose twist is used …
     pub source: usize,

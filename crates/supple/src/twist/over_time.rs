@@ -140,7 +140,7 @@ impl Follower<'_> {
 }
 
 impl Turning {
-    /// When a share of the twist is farthest from rest, and how far.
+    /// The largest twist of a share, as the time and the angle.
     pub(super) fn largest(&self, share: f64) -> (f64, f64) {
         let keys = self.keys.iter();
         let turns = keys.map(|&(time, twist)| (f64::from(time), share * twist));

@@ -41,8 +41,8 @@ pub(super) fn bakes(bench: &Bench) -> Result<Table, Failure> {
     Ok(table)
 }
 
-/// How long the exact sum takes, and the largest distance of a baked center from it, as a share of
-/// the character's size.
+/// Measures the exact sum: its time, and the largest distance of a baked center from it, as a share
+/// of the character's size.
 fn time_exact(
     rig: &Rig,
     options: &CenterOptions,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use supple::{Method, Output, Palette, Rig, Skin, Workspace, exec};
 
-/// How long one frame is run again and again.
+/// The time for which one frame is repeated.
 const MOMENT: Duration = Duration::from_millis(50);
 
 pub(super) fn table(bench: &Bench, methods: &[Method]) -> Result<Table, Failure> {
@@ -106,11 +106,11 @@ fn frame(skin: &Skin, palette: &Palette, with_normals: bool) -> Result<Duration,
     Ok(time)
 }
 
-/// How long it takes to copy a number of bytes: to read and write them once.
+/// Measures the time to copy a number of bytes: to read and write them once.
 fn copy(bytes: usize) -> Result<Duration, Failure> {
     let from = vec![1u8; bytes];
     let mut to = vec![0u8; bytes];
-    /// What one thread copies at a time.
+    /// The bytes that one thread copies at a time.
     const PIECE: usize = 1 << 16;
     let (_, time) = best_of(MOMENT, || {
         exec::for_each_run(

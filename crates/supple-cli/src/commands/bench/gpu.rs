@@ -13,7 +13,7 @@ use supple::{Method, Palette, Rig, Skin, Weights};
 use supple_gpu::timing::{time_copy, time_frame};
 use supple_gpu::{Format, Gpu, GpuError, GpuSkin};
 
-/// How often everything is timed; the best counts.
+/// The number of measurements; the best counts.
 const ROUNDS: usize = 8;
 
 /// The characters whose frames are timed on the GPU, and how many instances of each.
@@ -44,7 +44,7 @@ fn weights_on_gpu(rig: &Rig, most: usize) -> Result<Weights, WeightsError> {
 /// A small character, enough to see whether a method has a shader.
 const SMALL: &str = "@bar:2000";
 
-/// Those of the methods that have a shader. Methods that were named must have one.
+/// The methods that have a shader. Methods given by name must have one.
 pub(super) fn with_shader(methods: Vec<Method>, named: bool) -> Result<Vec<Method>, Failure> {
     let rig = Character::open(SMALL.as_ref())?.asset.rig;
     let mut scene = FrameScene::new(rig, scenes::INFLUENCES[0]);
@@ -105,10 +105,10 @@ pub(super) fn table(bench: &Bench, methods: &[Method]) -> Result<Table, Failure>
     Ok(table)
 }
 
-/// What one frame took.
+/// The times of one frame.
 struct Times {
     frame: Duration,
-    /// How long it takes to copy as many bytes.
+    /// The time to copy as many bytes.
     copy: Duration,
     bytes: u64,
 }

@@ -76,11 +76,11 @@ fn gpu_frames(_: &Bench, _: &[Method]) -> Result<Table, Failure> {
     Err(crate::device::not_built_in())
 }
 
-/// What is timed, and on which characters.
+/// The work to time, and the characters.
 struct Bench {
     /// The user's file; without one, built-in characters are timed.
     file: Option<Character>,
-    /// Whether to time slow reference computations as well.
+    /// True to time slow reference computations as well.
     exact: bool,
     spinner: ProgressBar,
 }

@@ -49,8 +49,8 @@ pub(super) fn bakes(bench: &Bench) -> Result<Table, Failure> {
     Ok(table)
 }
 
-/// How long a bake takes that solves every joint on the whole surface and drops no influence, and
-/// the largest difference of deformed vertices from it, as a share of the character's size.
+/// Measures a bake that solves every joint on the whole surface and drops no influence: its time,
+/// and the largest difference of deformed vertices from it, as a share of the character's size.
 fn time_unpruned(
     asset: &Asset,
     pruned: Mush,

@@ -1,4 +1,4 @@
-//! What is timed: characters, poses and weights, shared by `supple bench` and `cargo bench`.
+//! Inputs of benchmarks: characters, poses and weights, shared by `supple bench` and `cargo bench`.
 
 use std::sync::Arc;
 use supple::deform::{AnimationSpaceWeights, BakedData, DeformError, MatrixWeights};
@@ -19,7 +19,7 @@ pub const CENTERED: [&str; 8] = [
     "figure:1000000",
 ];
 
-/// How many joints hold each vertex where weights are crowded, as bounded biharmonic weights are.
+/// The number of influences per vertex for crowded weights, such as bounded biharmonic weights.
 const CROWD: usize = 11;
 
 /// Weights that fall with the distance to the nearest joints, the last of which reaches zero, so
@@ -58,7 +58,7 @@ pub fn mush_options(radius_from_bones: bool) -> MushOptions {
     }
 }
 
-/// How many clips are looked at.
+/// The largest number of clips that are examined.
 const CLIPS: usize = 4;
 
 /// The middle of the first clip, or the rest pose.
@@ -135,8 +135,8 @@ impl FrameScene {
         }
     }
 
-    /// What methods take instead of computing it: direct delta mush keeps as many influences as
-    /// the character, and learned weights are those of linear blending.
+    /// Baked data, which methods use instead of computing them: direct delta mush keeps as many
+    /// influences as the character, and learned weights are those of linear blending.
     pub fn baked_for(&mut self, method: &Method) -> Result<&BakedData, MushError> {
         let baked = &mut self.baked;
         match method {
@@ -165,7 +165,7 @@ impl FrameScene {
         Skin::bake_with(&self.rig, method, Normals::Transported, &baked)
     }
 
-    /// How many joints a vertex follows in the mean.
+    /// The mean number of influences per vertex.
     pub fn mean_influences(&self, method: &Method) -> f64 {
         let weights = match (method, &self.baked.mush) {
             (Method::DirectDeltaMush(_), Some(mush)) => mush.weights(),

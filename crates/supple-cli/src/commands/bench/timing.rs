@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::time::{Duration, Instant};
 
-/// How long something is run again and again.
+/// The time for which work is repeated.
 pub(super) const MOMENT: Duration = Duration::from_millis(400);
 
 /// Three runs are taken unless they take longer than this.
@@ -47,7 +47,7 @@ pub(super) fn nanoseconds_each(time: Duration, count: usize) -> f64 {
     time.as_secs_f64() * 1e9 / count.max(1) as f64
 }
 
-/// How many times as long as another a time is.
+/// The ratio of two times.
 pub(super) fn ratio(time: Duration, other: Duration) -> f64 {
     time.as_secs_f64() / other.as_secs_f64().max(f64::MIN_POSITIVE)
 }

@@ -30,7 +30,7 @@ pub(in crate::deform) struct LanePatches<V> {
     variant: PhantomData<V>,
 }
 
-/// How the gathered matrix is converted to a rotation.
+/// The conversion of the gathered matrix to a rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::deform) enum Rotations {
     /// The nearest rotation (v0).

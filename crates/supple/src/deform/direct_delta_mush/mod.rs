@@ -48,7 +48,7 @@ use whitening::Whitening;
 pub struct DirectDeltaMush {
     /// The variant: what is computed per frame.
     pub variant: MushVariant,
-    /// How patches are baked if [`BakedData::mush`](super::BakedData::mush) has none.
+    /// Options of baking patches if [`BakedData::mush`](super::BakedData::mush) has none.
     pub smoothing: MushOptions,
 }
 

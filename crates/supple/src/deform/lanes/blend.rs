@@ -27,7 +27,7 @@ pub(in crate::deform) struct ChosenRecords<const N: usize> {
     chosen: Vec<u32>,
     /// The sets without consistent signs.
     torn: Vec<bool>,
-    /// Whether vertices that are processed one by one choose signs.
+    /// True if vertices that are processed one by one choose signs.
     by_vertex: bool,
 }
 
@@ -171,7 +171,7 @@ impl RunningSigns {
         sum: <Quat as Addend>::ZERO,
     };
 
-    /// Whether the next influence is negated.
+    /// True if the next influence is negated.
     #[inline]
     fn turns(&mut self, own: Quat, weight: f32) -> bool {
         let turned = turns_around(self.sum, own);
