@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 mod common;
+#[path = "../../supple/tests/random/mod.rs"]
+mod random;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod tiny;
 
@@ -206,7 +208,7 @@ fn no_value_anywhere_in_the_json_makes_the_reader_or_the_writer_panic() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(2000))]
 
     #[test]
     fn overwritten_bytes_never_panic(
@@ -247,7 +249,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(300))]
 
     #[test]
     fn overwritten_bytes_of_real_files_never_panic(

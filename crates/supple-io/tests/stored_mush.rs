@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 mod common;
+#[path = "../../supple/tests/random/mod.rs"]
+mod random;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod tiny;
 
@@ -1030,7 +1032,7 @@ fn a_small_file_cannot_ask_for_much_memory() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(300))]
     #[test]
     fn no_change_of_the_stored_bytes_makes_reading_panic_or_the_surface_infinite(
         name in 0usize..6, at in 0usize..1000, value in any::<u8>(), count in 0u32..40

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
+#[path = "../../supple/tests/random/mod.rs"]
+mod random;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod tiny;
 
@@ -310,11 +312,7 @@ fn pose_of(asset: &Asset, time: f64, moved: Option<f64>) -> Pose {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 100,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(random::config(100))]
 
     #[test]
     fn files_of_extreme_numbers_come_back_from_every_writer(

@@ -4,6 +4,8 @@
 #![cfg(feature = "bind")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod random;
+
 use glam::{DVec3, Mat3, Quat, Vec3};
 use proptest::prelude::*;
 use std::f64::consts::{FRAC_PI_3, FRAC_PI_4, TAU};
@@ -772,7 +774,7 @@ fn point_weights_are_one_at_their_handle_and_share_what_is_between() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(random::config(48))]
 
     #[test]
     fn no_soup_of_triangles_is_too_much(

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+mod random;
 
 use common::*;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
@@ -147,7 +148,7 @@ fn assert_follows(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(500))]
 
     #[test]
     fn under_the_identity_the_surface_comes_back_to_the_bit(rig in rig()) {
@@ -276,7 +277,7 @@ fn any_map() -> impl Strategy<Value = DAffine3> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(500))]
 
     #[test]
     fn any_matrices_give_finite_numbers_and_single_joints_keep_to_theirs(
@@ -319,7 +320,7 @@ fn has_negative_eigenvalue(matrix: &DMat3) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(12))]
 
     /// The surface is a small one many times over: wherever a method cuts it into chunks for
     /// threads or lanes, every copy must come out the same.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+mod random;
 
 use common::*;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3, Vec4};
@@ -208,7 +209,7 @@ fn the_order_of_vertices_changes_no_bit() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(48))]
 
     /// Vertices on joints of all kinds, so that neighbours have little in common, with motions so
     /// strong that the signs of quaternions differ from vertex to vertex.

@@ -10,5 +10,7 @@ mod damage;
 mod heat;
 mod odd_meshes;
 mod properties;
+#[path = "../random/mod.rs"]
+mod random;
 mod scene;
 mod sizes;

@@ -2,6 +2,7 @@
 //! no bit.
 
 use super::scene::{Body, assert_complete, methods_with};
+use crate::random::config;
 use glam::Vec3;
 use proptest::prelude::*;
 use supple::bind::{Bone, Handle, bind};
@@ -65,7 +66,7 @@ fn handles() -> impl Strategy<Value = Vec<Handle>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(config(40))]
 
     #[test]
     fn anything_is_bound_completely_and_the_same_on_any_number_of_threads(

@@ -1,5 +1,6 @@
 //! What must hold by the formulas alone.
 
+use crate::random::config;
 use crate::surfaces::{Bound, Row, apart, sheet, soup, tube};
 use glam::{DAffine3, DVec3};
 use proptest::prelude::*;
@@ -160,7 +161,7 @@ fn components_with_the_same_weights_share_their_centers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(config(60))]
 
     #[test]
     fn centers_of_a_flat_surface_lie_in_its_plane(bound in soup(16, 1..=16, 4), normal in crate::common::vector(1.0)) {

@@ -12,4 +12,6 @@ mod identities;
 #[path = "../formulas/plain/mod.rs"]
 mod plain;
 mod precompute;
+#[path = "../random/mod.rs"]
+mod random;
 mod surfaces;

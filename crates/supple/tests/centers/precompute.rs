@@ -1,6 +1,7 @@
 //! The exact sum against the brute force, and the fast path against the exact sum.
 
 use crate::plain::centers_of_rotation::{pieces_of, similar_to};
+use crate::random::config;
 use crate::surfaces::{Bound, apart, sheet, soup, tube};
 use glam::DVec3;
 use proptest::prelude::*;
@@ -11,14 +12,6 @@ use supple::characters::{self, Character};
 use supple::{Mesh, Weights};
 
 const PAPER: CenterOptions = CenterOptions::PAPER;
-
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-
-        ..ProptestConfig::default()
-    }
-}
 
 /// Eq. (4) over every piece, for every vertex.
 fn brute(mesh: &Mesh, weights: &Weights, options: &CenterOptions) -> Vec<Option<DVec3>> {

@@ -1,6 +1,7 @@
 //! What holds for every edit: sums, order, locks, seams, and that it can be taken back.
 
 use super::sheet::{self, JOINTS};
+use crate::random::config;
 use glam::Vec3;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -99,7 +100,7 @@ fn check_rows(weights: &Weights) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(config(400))]
     #[test]
     fn every_edit_keeps_sums_locks_and_seams_and_can_be_taken_back(
         weights in sheet::weights(),

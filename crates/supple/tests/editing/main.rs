@@ -8,6 +8,8 @@ mod brush;
 mod invariants;
 mod mirror;
 mod plain;
+#[path = "../random/mod.rs"]
+mod random;
 mod rows;
 mod sheet;
 mod transfer;

@@ -2,6 +2,7 @@
 
 use super::plain;
 use super::sheet::{self, JOINTS, dense};
+use crate::random::config;
 use glam::Vec3;
 use proptest::prelude::*;
 use supple::edit::{Brush, Edit, EditError, Editor, Falloff, Paint, Region, StrokePoint};
@@ -30,7 +31,7 @@ fn assert_rows(found: &Weights, expected: impl Fn(usize) -> plain::Dense, what: 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(config(48))]
     #[test]
     fn rows_are_edited_as_defined(
         weights in sheet::weights(),

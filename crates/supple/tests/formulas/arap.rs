@@ -2,9 +2,10 @@
 //! patches tell how they turn.
 
 use crate::common::{palette, rotation, vector};
-use crate::compare::{Count, compare_scene, config, influences};
+use crate::compare::{Count, compare_scene, influences};
 use crate::plain::Posed;
 use crate::plain::arap::{Body, arap};
+use crate::random::config;
 use crate::scenes::{Scene, chain, surface};
 use glam::{DAffine3, DMat3, DVec3};
 use proptest::prelude::*;
@@ -123,12 +124,8 @@ fn compare(options: &ArapOptions, scene: &Scene, count: &Count) -> Result<(), Te
 }
 
 fn compare_all(scenes: impl Strategy<Value = Scene>, with: &[ArapOptions]) {
-    let config = ProptestConfig {
-        cases: 40,
-        ..config()
-    };
     let count = Count::default();
-    let result = TestRunner::new(config).run(&scenes, |scene| {
+    let result = TestRunner::new(config(40)).run(&scenes, |scene| {
         let mut with = with.iter();
         with.try_for_each(|options| compare(options, &scene, &count))
     });

@@ -2,6 +2,7 @@
 
 use crate::common::{Bake, Surface, bake_with, deform_skin};
 use crate::plain::{Formula, Frame, Posed, common_scale};
+use crate::random::config;
 use crate::scenes::Scene;
 use glam::{DMat3, DVec3};
 use proptest::prelude::*;
@@ -9,6 +10,8 @@ use proptest::test_runner::TestRunner;
 use std::cell::Cell;
 use supple::{Method, Normals, Rig};
 
+/// Scenes for each method.
+pub const CASES: u32 = 200;
 /// Closer than this to where a formula jumps, the two may fall on different sides.
 const LEAST_MARGIN: f64 = 0.03;
 /// Frames that crush space more than this carry no normal worth comparing.
@@ -129,7 +132,7 @@ pub fn compare_scene(
 
 /// Positions and transported normals over many scenes, most of whose vertices must be comparable.
 pub fn compare(name: &str, formula: Formula, scenes: impl Strategy<Value = Scene>, rounding: f64) {
-    compare_method(&method(name), formula, scenes, rounding, config().cases);
+    compare_method(&method(name), formula, scenes, rounding, CASES);
 }
 
 /// The same for a method with options of its own.
@@ -140,9 +143,8 @@ pub fn compare_method(
     rounding: f64,
     cases: u32,
 ) {
-    let config = ProptestConfig { cases, ..config() };
     let count = Count::default();
-    let result = TestRunner::new(config).run(&scenes, |scene| {
+    let result = TestRunner::new(config(cases)).run(&scenes, |scene| {
         let frame_of = |posed: &Posed, vertex: usize| {
             let position = scene.rig.mesh().positions()[vertex].as_dvec3();
             formula(posed, position, &influences(&scene.rig, vertex))
@@ -153,12 +155,4 @@ pub fn compare_method(
         panic!("{failure}");
     }
     count.assert_enough();
-}
-
-pub fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 200,
-
-        ..ProptestConfig::default()
-    }
 }

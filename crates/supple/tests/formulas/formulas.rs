@@ -2,7 +2,7 @@
 
 use crate::common::{Prepared, SUMMED_DIRECTLY, palette};
 use crate::compare::{
-    Count, compare, compare_method, compare_scene, config, deform, influences, method,
+    CASES, Count, compare, compare_method, compare_scene, deform, influences, method,
 };
 use crate::plain::centers_of_rotation::{
     centers_of_rotation, centers_of_rotation_per_joint, cor_procrustes,
@@ -18,6 +18,7 @@ use crate::plain::spline::spline;
 use crate::plain::stretch_twist::{stretch_twist, stretch_twist_by};
 use crate::plain::swing_twist::swing_twist;
 use crate::plain::{Formula, Frame, Posed};
+use crate::random::config;
 use crate::scenes::{Scene, chain, chained, curl, loose, points};
 use glam::{DVec3, DVec4};
 use proptest::prelude::*;
@@ -184,7 +185,7 @@ fn share() -> impl Strategy<Value = f32> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(CASES))]
 
     #[test]
     fn linear_dual_blend_is_its_formula(

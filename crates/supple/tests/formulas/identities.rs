@@ -6,6 +6,7 @@ use crate::common::{
 use crate::compare::{deform, influences, method};
 use crate::plain::algebra::logarithm;
 use crate::plain::{Influences, Posed};
+use crate::random::config;
 use crate::scenes::{Scene, chain, chained, curl, loose, points};
 use crate::table::{FORMULAS, formula};
 use glam::{DAffine3, DMat3, DMat4, DVec3};
@@ -23,7 +24,7 @@ fn mirror_at(normal: DVec3, distance: f64) -> DAffine3 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(config(200))]
 
     /// A mirror after every joint gives the mirror image, normals and all.
     #[test]

@@ -13,5 +13,7 @@ mod formulas;
 mod identities;
 mod normals;
 mod plain;
+#[path = "../random/mod.rs"]
+mod random;
 mod scenes;
 mod table;

@@ -80,7 +80,7 @@ fn compare_variants(
 #[test]
 fn every_variant_is_its_formula() {
     let cases = (any_rig(), any_options(), any_pose(ANY_TURN, 1.0));
-    let tally = check(150, file!(), &cases, |(rig, options, motions), tally| {
+    let tally = check(150, &cases, |(rig, options, motions), tally| {
         compare_variants(&rig, &palette_of(&rig, &motions), &options, tally)
     });
     tally.assert_at_least(0.7);
@@ -89,7 +89,7 @@ fn every_variant_is_its_formula() {
 #[test]
 fn every_variant_is_its_formula_on_stretched_joints() {
     let cases = (any_rig(), any_options(), any_pose(1.2, 2.0));
-    let tally = check(150, file!(), &cases, |(rig, options, motions), tally| {
+    let tally = check(150, &cases, |(rig, options, motions), tally| {
         compare_variants(&rig, &palette_of(&rig, &motions), &options, tally)
     });
     tally.assert_at_least(0.7);
@@ -101,7 +101,6 @@ fn delta_mush_is_its_formula() {
     let cases = (any_rig(), any_options(), poses);
     let tally = check(
         150,
-        file!(),
         &cases,
         |(rig, smoothing, (motions, stretched)), tally| {
             let surface = reference::Surface::new(&rig, &smoothing);
@@ -132,7 +131,7 @@ fn delta_mush_is_its_formula() {
 #[test]
 fn the_defaults_are_the_formula_too() {
     let cases = (any_rig(), any_pose(1.2, 1.0), any::<bool>());
-    let tally = check(150, file!(), &cases, |(rig, motions, explicit), tally| {
+    let tally = check(150, &cases, |(rig, motions, explicit), tally| {
         let options = MushOptions {
             steps: if explicit {
                 supple::mush::Steps::Explicit

@@ -64,7 +64,6 @@ fn neither_alpha_nor_kappa_changes_a_rotation() {
     );
     let tally = check(
         60,
-        file!(),
         &cases,
         |((rig, options, motions), alpha, kappa), tally| {
             let explicit = options.steps == Steps::Explicit;
@@ -111,7 +110,7 @@ fn neither_alpha_nor_kappa_changes_a_rotation() {
 #[test]
 fn v0_without_alpha_is_delta_mush_with_frames_that_fit_best() {
     let cases = (any_rig(), any_options(), any_pose(STRONG_TURN, 1.0));
-    let tally = check(60, file!(), &cases, |(rig, options, motions), tally| {
+    let tally = check(60, &cases, |(rig, options, motions), tally| {
         let options = MushOptions {
             alpha: 0.0,
             ..options

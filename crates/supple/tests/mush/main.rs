@@ -18,5 +18,7 @@ mod pieces;
 )]
 #[path = "../formulas/plain/mod.rs"]
 mod plain;
+#[path = "../random/mod.rs"]
+mod random;
 mod reference;
 mod surfaces;

@@ -4,6 +4,7 @@ use crate::common::{
     Bake, LEAST_WEIGHT, Prepared, bake, deform_skin, palette, rotation, skeleton, vector,
 };
 use crate::plain::{Posed, common_scale};
+use crate::random;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -234,30 +235,23 @@ pub fn any_rig() -> impl Strategy<Value = Rig> {
     })
 }
 
-/// How many cases, of which a failing one is not made smaller for long: each step goes through
-/// dense matrices again. Failing cases are kept in `proptest-regressions`, to be committed with the
-/// fix.
+/// Random cases, of which a failing one is not made smaller for long: each step goes through dense
+/// matrices again.
 pub fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
-        cases,
         max_shrink_iters: 20,
-        ..ProptestConfig::default()
+        ..random::config(cases)
     }
 }
 
 /// Runs a test on random cases, and counts what was compared.
 pub fn check<S: Strategy>(
     cases: u32,
-    file: &'static str,
     strategy: &S,
     test: impl Fn(S::Value, &Tally) -> Result<(), TestCaseError>,
 ) -> Tally {
     let tally = Tally::default();
-    let config = ProptestConfig {
-        source_file: Some(file),
-        ..config(cases)
-    };
-    if let Err(error) = TestRunner::new(config).run(strategy, |case| test(case, &tally)) {
+    if let Err(error) = TestRunner::new(config(cases)).run(strategy, |case| test(case, &tally)) {
         panic!("{error}");
     }
     tally
