@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates from bottom to top: each may depend on those before it.
-const LAYERS: [&str; 7] = [
+const LAYERS: [&str; 8] = [
     "supple-pins",
     "supple",
     "supple-io",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 7] = [
     "supple-render",
     "supple-report",
     "supple-cli",
+    "supple-doc-tests",
 ];
 
 #[test]

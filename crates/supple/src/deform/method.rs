@@ -178,7 +178,7 @@ impl Method {
                 name: "cor",
                 aliases: &["centers-of-rotation"],
                 summary: "rotates each vertex about a center baked from its weights; less volume \
-                          loss and bulging than most; may be patented",
+                          loss and bulging than most",
             },
             Method::CorProcrustes(_) => Words {
                 name: "cor-procrustes",
