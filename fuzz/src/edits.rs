@@ -5,7 +5,7 @@ use crate::methods::check_row;
 use crate::rigs;
 use std::sync::Arc;
 use supple::edit::{
-    Axis, Brush, Change, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, StrokePoint, Region,
+    Axis, Brush, Change, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, StrokePoint, EditRegion,
     Transfer,
 };
 use supple::{Rig, Weights};
@@ -78,19 +78,19 @@ fn share(input: &mut Input) -> f64 {
     }
 }
 
-fn region(input: &mut Input, rig: &Rig) -> Region {
+fn region(input: &mut Input, rig: &Rig) -> EditRegion {
     let vertices = rig.mesh().vertex_count();
     match input.below(4) {
         0 => {
             let listed = (0..input.below(5)).map(|_| input.below(vertices + 1) as u32);
-            Region::Vertices(listed.collect())
+            EditRegion::Vertices(listed.collect())
         }
         1 => {
             let joints = rig.skeleton().joints().len();
             let held = (0..input.below(3)).map(|_| input.below(joints));
-            Region::HeldBy(held.collect())
+            EditRegion::HeldBy(held.collect())
         }
-        _ => Region::All,
+        _ => EditRegion::All,
     }
 }
 

@@ -14,7 +14,7 @@ use glam::{DVec3, Vec3};
 use std::f32::consts::TAU;
 use std::hint::black_box;
 use supple::bind::{BindGroup, BindMethod, bind_groups};
-use supple::edit::{Edit, Editor, Region};
+use supple::edit::{Edit, EditRegion, Editor};
 use supple::mush::{Mush, MushOptions};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
@@ -25,13 +25,13 @@ use supple::{Mesh, Rig};
 const BONE: f64 = 0.01;
 
 /// A name and how to make a character of some size.
-type Shape = (&'static str, fn(usize) -> Rig, [usize; 2]);
+type RigFamily = (&'static str, fn(usize) -> Rig, [usize; 2]);
 
 /// A name and what is done to a character.
 type Work = (&'static str, fn(&Rig));
 
 fn main() {
-    let shapes: [Shape; 3] = [
+    let shapes: [RigFamily; 3] = [
         ("joints", tube, [1000, 4000]),
         ("copies of a triangle", copies, [5000, 20_000]),
         ("triangles around a vertex", fan, [1000, 4000]),
@@ -50,7 +50,7 @@ fn main() {
                 joints: Vec::new(),
             };
             let editor = Editor::new(rig);
-            let _ = black_box(editor.apply(rig.weights(), &smooth, &Region::All));
+            let _ = black_box(editor.apply(rig.weights(), &smooth, &EditRegion::All));
         }),
         ("quality of weights", |rig| {
             black_box(supple::quality::WeightQuality::of(rig));

@@ -21,7 +21,7 @@ use supple::bind::{
     BindGroup, BindMethod, BoundedBiharmonicOptions, GeodesicOptions, Handle, HeatOptions,
     bind_groups,
 };
-use supple::edit::{Brush, Edit, Editor, Falloff, Paint, Region, StrokePoint};
+use supple::edit::{Brush, Edit, EditRegion, Editor, Falloff, Paint, StrokePoint};
 use supple::{Mesh, Rig};
 
 /// Weights that are computed.
@@ -160,7 +160,7 @@ fn edits(criterion: &mut Criterion) {
     });
     for (name, edit) in whole_edits() {
         group.bench_function(name, |bencher| {
-            bencher.iter(|| editor.apply(&weights, &edit, &Region::All).unwrap());
+            bencher.iter(|| editor.apply(&weights, &edit, &EditRegion::All).unwrap());
         });
     }
     group.finish();

@@ -3,14 +3,13 @@
 use crate::wording::{printable, short_sentence};
 use anstyle::{AnsiColor, Style};
 use std::path::Path;
-use supple::NodeCountError;
-use supple::RigError;
 use supple::centers::CenterError;
 use supple::characters::CharacterError;
 use supple::deform::DeformError;
 use supple::inverse_kinematics::ReachError;
 use supple::mush::MushError;
 use supple::weights::WeightsError;
+use supple::{NodeCountError, OptionError, RigError};
 use supple_io::LoadError;
 use supple_io::gltf::SaveError;
 use supple_io::whole_file::{check_folder_writable, check_writable};
@@ -172,10 +171,16 @@ impl From<RigError> for Failure {
     }
 }
 
+impl From<OptionError> for Failure {
+    fn from(error: OptionError) -> Failure {
+        Failure::usage(error.to_string())
+    }
+}
+
 impl From<MushError> for Failure {
     fn from(error: MushError) -> Failure {
         match error {
-            MushError::Option { .. } => Failure::usage(error.to_string()),
+            MushError::Option(error) => error.into(),
             _ => Failure::new(error.to_string()),
         }
     }

@@ -41,6 +41,7 @@ impl Language {
 /// Why a shader could not be translated.
 #[derive(Debug, Error)]
 #[error("the shader cannot be written as .{}: {why}", .language.ending())]
+#[non_exhaustive]
 pub struct ExportError {
     language: Language,
     why: String,
@@ -108,14 +109,14 @@ pub fn translate(wgsl: &str, language: Language) -> Result<String, ExportError> 
 }
 
 /// A binding in languages without groups.
-struct Place {
+struct BoundResource {
     binding: naga::ResourceBinding,
     number: u8,
     written: bool,
 }
 
 /// All bindings, those of group 0 first. In Metal, the sizes of buffers follow.
-fn places(module: &naga::Module) -> Vec<Place> {
+fn places(module: &naga::Module) -> Vec<BoundResource> {
     let variables = module.global_variables.iter();
     let bound = variables.filter_map(|(_, variable)| Some((variable.binding?, variable.space)));
     let mut bound: Vec<_> = bound.collect();
@@ -125,7 +126,7 @@ fn places(module: &naga::Module) -> Vec<Place> {
             naga::AddressSpace::Storage { access } => access.contains(naga::StorageAccess::STORE),
             _ => false,
         };
-        Place {
+        BoundResource {
             binding,
             number,
             written,

@@ -177,7 +177,7 @@ impl Array {
         let (header, data) = split(bytes)?;
         let Header { kind, shape } = Header::parse(header)?;
         if !fits(&shape) {
-            let problem = format!("the shape is {}, expected {expected}", Shape(&shape));
+            let problem = format!("the shape is {}, expected {expected}", ArrayShape(&shape));
             return Err(Problem::header(problem));
         }
         let mut sides = shape.iter();
@@ -186,7 +186,7 @@ impl Array {
         let Some(content) = needed.and_then(|needed| data.get(..needed)) else {
             return Err(Problem::header(format!(
                 "the shape {} claims more numbers than the {} bytes after the header hold",
-                Shape(&shape),
+                ArrayShape(&shape),
                 data.len()
             )));
         };
@@ -420,9 +420,9 @@ impl Kind {
 }
 
 /// A shape in messages, shortened if it has many sides.
-struct Shape<'a>(&'a [usize]);
+struct ArrayShape<'a>(&'a [usize]);
 
-impl fmt::Display for Shape<'_> {
+impl fmt::Display for ArrayShape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shortened(&format!("{:?}", self.0)))
     }

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// A number that is NaN, infinite, or beyond the range of 32-bit floats, and where it was found.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub struct NotFinite {
     /// The place of the number, such as "the position of vertex 3".
     pub place: String,

@@ -157,13 +157,13 @@ fn lock_unfinished() -> MutexGuard<'static, Unfinished> {
 
 /// The file that is or will be at a path, with all links followed.
 enum Destination {
-    Regular(Place),
+    Regular(RegularFile),
     /// A pipe or a device.
     Special,
 }
 
 /// The path of a regular file, with all links followed.
-struct Place {
+struct RegularFile {
     path: PathBuf,
     /// The file that is replaced.
     old: Option<Metadata>,
@@ -178,11 +178,11 @@ impl Destination {
                 let path = path.canonicalize()?;
                 refuse_read_only(&path, &found)?;
                 let old = Some(found);
-                Ok(Destination::Regular(Place { path, old }))
+                Ok(Destination::Regular(RegularFile { path, old }))
             }
             Err(error) if is_missing(&error) => {
                 let path = behind_links(path)?;
-                Ok(Destination::Regular(Place { path, old: None }))
+                Ok(Destination::Regular(RegularFile { path, old: None }))
             }
             Err(error) => Err(error),
         }
@@ -278,7 +278,7 @@ enum Draft {
 
 impl Draft {
     /// A draft for a file, with the access rights that the file will have.
-    fn of(place: &Place) -> io::Result<Draft> {
+    fn of(place: &RegularFile) -> io::Result<Draft> {
         let draft = Draft::new_in(folder_of(&place.path))?;
         if let Some(old) = &place.old {
             keep_access(draft.file(), old)?;

@@ -3,7 +3,7 @@
 use crate::camera::Camera;
 use crate::fragment::cut;
 use crate::raster::{BAND_ROWS, Projected, Samples};
-use crate::scene::{Bone, Paint, Surface, Wireframe};
+use crate::scene::{Bone, DrawnSurface, Paint, Wireframe};
 use crate::stage::{Lens, Stage};
 use glam::{DAffine3, Vec3};
 use supple::{Skeleton, exec};
@@ -96,8 +96,8 @@ pub(crate) fn draw_over(
     if bones.is_empty() {
         return;
     }
-    let shape = Shape::of(bones);
-    let surface = Surface {
+    let shape = BoneShape::of(bones);
+    let surface = DrawnSurface {
         positions: &shape.positions,
         normals: &shape.normals,
         triangles: &shape.triangles,
@@ -140,16 +140,16 @@ pub(crate) fn draw_over(
 }
 
 /// Triangles of all bones together.
-struct Shape {
+struct BoneShape {
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
     colors: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
 }
 
-impl Shape {
-    fn of(bones: &[Bone]) -> Shape {
-        let mut shape = Shape {
+impl BoneShape {
+    fn of(bones: &[Bone]) -> BoneShape {
+        let mut shape = BoneShape {
             positions: Vec::new(),
             normals: Vec::new(),
             colors: Vec::new(),

@@ -23,6 +23,7 @@ const THRESHOLDS: [[usize; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9
 
 /// A reason why an animation could not be written.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum GifError {
     /// There is no frame.
     #[error("a moving picture needs at least one frame")]

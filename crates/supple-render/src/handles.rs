@@ -2,7 +2,7 @@
 //! balls for handles, lines for pseudo-edges.
 
 use crate::color::joint_color;
-use crate::{Camera, Marks, Paint, Scene, Surface};
+use crate::{Camera, DrawnSurface, Marks, Paint, Scene};
 use glam::Vec3;
 use supple::Mesh;
 use supple::point_handles::{HandleKind, PlacedHandles};
@@ -51,7 +51,7 @@ impl SegmentedBody {
 
     /// The scene; `ground` is the height of a ground, if any.
     pub fn scene(&self, ground: Option<f32>) -> Scene<'_> {
-        let body = Surface {
+        let body = DrawnSurface {
             positions: &self.positions,
             normals: &self.normals,
             triangles: &self.triangles,

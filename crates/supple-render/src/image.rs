@@ -13,6 +13,7 @@ pub struct Image {
 
 /// A reason why a picture could not be written.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ImageError {
     /// The picture has no pixels, or more than a file can hold.
     #[error("a picture of {width} × {height} pixels cannot be stored")]

@@ -3,12 +3,12 @@
 //!
 //! ```
 //! use glam::Vec3;
-//! use supple_render::{Camera, Paint, Scene, Settings, Surface, View, render};
+//! use supple_render::{Camera, DrawnSurface, Paint, Scene, Settings, View, render};
 //!
 //! let positions = [Vec3::ZERO, Vec3::X, Vec3::Y];
 //! let settings = Settings { width: 64, height: 64, ..Settings::default() };
 //! let camera = Camera::framing(positions, View::THREE_QUARTER, settings.aspect());
-//! let surface = Surface {
+//! let surface = DrawnSurface {
 //!     positions: &positions,
 //!     normals: &[],
 //!     triangles: &[[0, 1, 2]],
@@ -66,6 +66,6 @@ pub use handles::SegmentedBody;
 pub use image::{Image, ImageError};
 pub use light::Lamps;
 pub use render::{Background, Settings, render};
-pub use scene::{Bone, Marks, Paint, Scene, Substance, Surface, Wireframe};
+pub use scene::{Bone, DrawnSurface, Marks, Paint, Scene, Substance, Wireframe};
 pub use staging::{Look, Overlays, Silhouette};
 pub use visibility::ViewSearch;

@@ -6,7 +6,7 @@ use glam::Vec3;
 #[derive(Clone, Debug, Default)]
 pub struct Scene<'a> {
     /// The surfaces, lit and shadowed.
-    pub surfaces: Vec<Surface<'a>>,
+    pub surfaces: Vec<DrawnSurface<'a>>,
     /// Bones drawn over the surfaces, which are paled a little.
     pub bones: Vec<Bone>,
     /// Dots and lines drawn over surfaces and bones, the last over all others.
@@ -24,7 +24,7 @@ pub struct Scene<'a> {
 /// Missing normals are those of facets, missing colours repeat the last one, and triangles with an
 /// index out of range are skipped.
 #[derive(Clone, Copy, Debug)]
-pub struct Surface<'a> {
+pub struct DrawnSurface<'a> {
     /// Points in the world.
     pub positions: &'a [Vec3],
     /// One per position, of any length; empty for flat facets.

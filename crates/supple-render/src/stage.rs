@@ -5,7 +5,7 @@
 //! of ten kilometres give the same picture, and single precision is enough.
 
 use crate::camera::Camera;
-use crate::scene::{Paint, Surface};
+use crate::scene::{DrawnSurface, Paint};
 use glam::{DVec3, Mat3, Vec2, Vec3};
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// Gathers surfaces, leaving out triangles that cannot be drawn.
-    pub fn new(surfaces: &[Surface], camera: &Camera) -> Stage {
+    pub fn new(surfaces: &[DrawnSurface], camera: &Camera) -> Stage {
         let mut stage = Stage {
             positions: Vec::new(),
             normals: Vec::new(),
@@ -57,7 +57,7 @@ impl Stage {
         }
     }
 
-    fn add(&mut self, surface: &Surface, camera: &Camera) {
+    fn add(&mut self, surface: &DrawnSurface, camera: &Camera) {
         let count = surface.positions.len();
         let first = self.positions.len();
         if u32::try_from(first + count).is_err() {
@@ -160,7 +160,7 @@ mod tests {
     /// The number of triangles of a surface that are drawn.
     fn drawn(positions: &[Vec3], triangles: &[[u32; 3]]) -> usize {
         let camera = Camera::framing(positions.iter().copied(), View::FRONT, 1.0);
-        let surface = Surface {
+        let surface = DrawnSurface {
             positions,
             normals: &[],
             triangles,

@@ -4,7 +4,7 @@ use crate::bones::skeleton_bones;
 use crate::centers::{MarkedCenters, stick_figure};
 use crate::color::weight_colors;
 use crate::scene::CLAY;
-use crate::{Bone, Paint, Scene, Substance, Surface, Wireframe};
+use crate::{Bone, DrawnSurface, Paint, Scene, Substance, Wireframe};
 use glam::Vec3;
 use std::sync::Arc;
 use supple::centers::Centers;
@@ -117,13 +117,13 @@ impl Look {
         paint: Paint<'a>,
         prop_color: impl Fn(Vec3) -> Vec3,
     ) -> Scene<'a> {
-        let character = Surface {
+        let character = DrawnSurface {
             positions: player.positions(),
             normals: if self.smooth { player.normals() } else { &[] },
             triangles: player.asset().rig.mesh().triangles(),
             paint,
         };
-        let props = player.props().map(|posed| Surface {
+        let props = player.props().map(|posed| DrawnSurface {
             positions: posed.positions,
             normals: posed.normals,
             triangles: posed.prop.mesh.triangles(),

@@ -3,7 +3,8 @@
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};
 use supple_render::{
-    Bone, Camera, Image, Marks, Paint, Scene, Settings, Substance, Surface, View, Wireframe, render,
+    Bone, Camera, DrawnSurface, Image, Marks, Paint, Scene, Settings, Substance, View, Wireframe,
+    render,
 };
 
 const RED: Vec3 = Vec3::new(0.8, 0.05, 0.05);
@@ -16,8 +17,8 @@ struct Model {
 }
 
 impl Model {
-    fn painted(&self, color: Vec3) -> Surface<'_> {
-        Surface {
+    fn painted(&self, color: Vec3) -> DrawnSurface<'_> {
+        DrawnSurface {
             positions: &self.positions,
             normals: &self.normals,
             triangles: &self.triangles,
@@ -80,7 +81,7 @@ fn small() -> Settings {
     }
 }
 
-fn only<'a>(surface: Surface<'a>) -> Scene<'a> {
+fn only<'a>(surface: DrawnSurface<'a>) -> Scene<'a> {
     Scene {
         surfaces: vec![surface],
         ..Scene::default()
@@ -173,7 +174,7 @@ fn edges_are_anti_aliased() {
         Vec3::new(1.0, -1.0, 0.0),
         Vec3::new(-0.8, 1.0, 0.0),
     ];
-    let surface = Surface {
+    let surface = DrawnSurface {
         positions: &positions,
         normals: &[],
         triangles: &[[0, 1, 2]],
@@ -378,7 +379,7 @@ fn an_empty_scene_is_the_backdrop() {
     let camera = Camera::framing([Vec3::ZERO, Vec3::ONE], View::default(), 1.0);
     let scene = Scene {
         ground: Some(0.0),
-        surfaces: vec![Surface {
+        surfaces: vec![DrawnSurface {
             positions: &[],
             normals: &[],
             triangles: &[],
@@ -409,7 +410,7 @@ fn odd_input_draws_what_it_can() {
     ];
     let camera = Camera::framing([Vec3::ZERO, Vec3::X, Vec3::Y], View::default(), 1.0);
     for (normals, colors) in [(vec![], vec![]), (vec![Vec3::ZERO; 2], vec![RED; 3])] {
-        let surface = Surface {
+        let surface = DrawnSurface {
             positions: &positions,
             normals: &normals,
             triangles: &triangles,

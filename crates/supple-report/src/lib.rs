@@ -107,6 +107,7 @@ impl Default for ReportOptions {
 
 /// A reason why no report could be made.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ReportError {
     /// There is no method to compare.
     #[error("there is no method to show")]

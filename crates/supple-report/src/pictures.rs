@@ -1,7 +1,7 @@
 //! The pictures of the report: which side to look from, and the colours of stretch.
 
 use crate::comparison::{Comparison, middle, telling};
-use crate::regions::Region;
+use crate::regions::TitledRegion;
 use glam::Vec3;
 use supple::metrics::JointMotion;
 use supple::{Bounds, Player, Pose};
@@ -179,7 +179,7 @@ pub(crate) fn frame_difference(
 pub(crate) fn frame_region(
     comparison: &Comparison<'_>,
     posed: &Posed,
-    region: &Region,
+    region: &TitledRegion,
     aspect: f64,
     motion: &JointMotion,
 ) -> Option<Framing> {
@@ -217,7 +217,7 @@ pub(crate) fn camera_over(
     comparison: &Comparison<'_>,
     poses: &[Pose],
     method: usize,
-    region: &Region,
+    region: &TitledRegion,
     framing: &Framing,
     aspect: f64,
 ) -> Camera {

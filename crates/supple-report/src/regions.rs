@@ -6,8 +6,8 @@ use supple::{Asset, Skeleton};
 
 /// The skin around a joint with its title.
 #[derive(Clone, Debug)]
-pub(crate) struct Region {
-    pub skin: metrics::Region,
+pub(crate) struct TitledRegion {
+    pub skin: metrics::JointRegion,
     /// For people.
     pub title: String,
     /// The joint alone, for people: what is bent or twisted.
@@ -17,10 +17,10 @@ pub(crate) struct Region {
 }
 
 /// The main regions of a rig, the largest first.
-pub(crate) fn find(asset: &Asset, gauge: &Gauge) -> Vec<Region> {
+pub(crate) fn find(asset: &Asset, gauge: &Gauge) -> Vec<TitledRegion> {
     let skeleton = asset.rig.skeleton();
     let skins = gauge.main_regions(&asset.rig).into_iter();
-    let mut regions: Vec<Region> = skins.map(|skin| titled(skeleton, skin)).collect();
+    let mut regions: Vec<TitledRegion> = skins.map(|skin| titled(skeleton, skin)).collect();
     make_titles_unique(&mut regions);
     for region in &mut regions {
         region.title = cut(&region.title);
@@ -29,7 +29,7 @@ pub(crate) fn find(asset: &Asset, gauge: &Gauge) -> Vec<Region> {
     regions
 }
 
-fn titled(skeleton: &Skeleton, skin: metrics::Region) -> Region {
+fn titled(skeleton: &Skeleton, skin: metrics::JointRegion) -> TitledRegion {
     let (joint, other) = (skin.joint, skin.other);
     let name = skeleton.joint_name(joint).to_owned();
     let below = skeleton.joints().iter().enumerate();
@@ -49,7 +49,7 @@ fn titled(skeleton: &Skeleton, skin: metrics::Region) -> Region {
         let between = format!("Between {} and {own_title}", uncapitalised(&other));
         (between, own_title)
     };
-    Region {
+    TitledRegion {
         skin,
         title,
         joint_title,
@@ -61,14 +61,14 @@ fn titled(skeleton: &Skeleton, skin: metrics::Region) -> Region {
 const NEIGHBOUR: f64 = 0.2;
 
 /// For every region the others that share much of its skin.
-pub(crate) fn neighbours(regions: &[Region], vertex_count: usize) -> Vec<Vec<usize>> {
+pub(crate) fn neighbours(regions: &[TitledRegion], vertex_count: usize) -> Vec<Vec<usize>> {
     let mut regions_of: Vec<Vec<usize>> = vec![Vec::new(); vertex_count];
     for (index, region) in regions.iter().enumerate() {
         for &vertex in &region.skin.vertices {
             regions_of[vertex].push(index);
         }
     }
-    let neighbours_of = |(index, region): (usize, &Region)| {
+    let neighbours_of = |(index, region): (usize, &TitledRegion)| {
         let mut shared = vec![0usize; regions.len()];
         for &vertex in &region.skin.vertices {
             regions_of[vertex]
@@ -83,7 +83,7 @@ pub(crate) fn neighbours(regions: &[Region], vertex_count: usize) -> Vec<Vec<usi
 }
 
 /// Renames regions of the same title after the file's names.
-fn make_titles_unique(regions: &mut [Region]) {
+fn make_titles_unique(regions: &mut [TitledRegion]) {
     for rename in [plain_title, |name: &str, index| {
         format!("{} ({name})", joint_title(name, index))
     }] {

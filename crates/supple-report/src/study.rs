@@ -4,7 +4,7 @@ use crate::choose::{Candidate, pick};
 use crate::comparison::{Comparison, Farthest, Samples};
 use crate::methods::Entry;
 use crate::names::{is_well_known, without_side};
-use crate::regions::Region;
+use crate::regions::TitledRegion;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use supple::clip::{Channel, Curve, Interpolation, Track};
@@ -266,7 +266,7 @@ fn moments(comparison: &Comparison<'_>, samples: &Samples) -> Vec<usize> {
 }
 
 /// The regions in which something happens, the worst first.
-fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<JointMoment> {
+fn worst_regions(regions: &[TitledRegion], shown: &[Shown<'_>]) -> Vec<JointMoment> {
     let mut worst: Vec<(f64, JointMoment)> = Vec::new();
     for (index, region) in regions.iter().enumerate() {
         let moments = || {
@@ -310,18 +310,18 @@ fn worst_regions(regions: &[Region], shown: &[Shown<'_>]) -> Vec<JointMoment> {
 }
 
 /// Clips for a file that has none: the joints with most skin, bent and twisted by 90°.
-pub(crate) fn test_clips(asset: &Asset, regions: &[Region]) -> Vec<Clip> {
+pub(crate) fn test_clips(asset: &Asset, regions: &[TitledRegion]) -> Vec<Clip> {
     let skeleton = asset.rig.skeleton();
     let bones = skeleton.bind_bones();
     let mut clips = Vec::new();
     // Of a left and a right joint one is enough; those that everyone knows come first.
-    let mut tried: Vec<&Region> = Vec::new();
+    let mut tried: Vec<&TitledRegion> = Vec::new();
     let (known, others): (Vec<_>, Vec<_>) = regions
         .iter()
         .partition(|region| is_well_known(&region.title));
     for region in known.into_iter().chain(others) {
         let title = without_side(&region.title);
-        let is_tried = |other: &&Region| {
+        let is_tried = |other: &&TitledRegion| {
             other.skin.joint == region.skin.joint || without_side(&other.title) == title
         };
         if !tried.iter().any(is_tried) {

@@ -6,7 +6,7 @@
 
 use std::error::Error;
 use supple::characters::{self, Character};
-use supple::deform::{NormalFormat, Place, VertexBuffer, VertexBuffers};
+use supple::deform::{BufferOffset, NormalFormat, VertexBuffer, VertexBuffers};
 use supple::{Method, Normals, Skin, Workspace};
 
 /// Bytes per vertex: a position, a normal in 4 bytes, and texture coordinates, which stay.
@@ -24,12 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             bytes: &mut bytes,
             stride: STRIDE,
         }],
-        position: Place {
+        position: BufferOffset {
             buffer: 0,
             offset: 0,
         },
         normal: Some((
-            Place {
+            BufferOffset {
                 buffer: 0,
                 offset: 12,
             },

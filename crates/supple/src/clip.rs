@@ -89,6 +89,7 @@ pub struct Curve {
 
 /// Error from building a [`Curve`].
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum CurveError {
     /// There are no keys.
     #[error("a curve without keys")]

@@ -111,6 +111,7 @@ pub mod exec;
 mod fingerprint;
 mod merging;
 pub mod mush;
+mod option_error;
 mod player;
 #[cfg(feature = "bind")]
 pub mod point_handles;
@@ -136,6 +137,7 @@ pub use glam;
 pub use clip::Clip;
 pub use deform::{Method, Normals, Output, Skin, Workspace};
 pub use mesh::{Bounds, Mesh};
+pub use option_error::OptionError;
 pub use player::{AssetRef, Player, PosedProp, VertexLoop};
 pub use pose::{NodeCountError, Palette, Pose};
 pub use rig::{Asset, Prop, Rig, RigError};

@@ -20,6 +20,7 @@ pub struct Mesh {
 
 /// Error from building a [`Mesh`].
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum MeshError {
     /// A triangle names a vertex that does not exist.
     #[error("triangle {triangle} names vertex {vertex}, but there are {vertices} vertices")]

@@ -17,6 +17,7 @@ pub struct Rig {
 
 /// Error from building a [`Rig`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum RigError {
     /// Weights and mesh differ in size.
     #[error("there are weights for {weights} vertices, but the mesh has {vertices}")]

@@ -105,6 +105,7 @@ impl BindBone {
 
 /// Error from nodes and joints that are not a valid [`Skeleton`].
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SkeletonError {
     /// A node precedes its parent.
     #[error("node {node} has the parent {parent}, which does not come before it")]

@@ -15,7 +15,7 @@ use counting::peak_of;
 use glam::{DVec3, Vec3};
 use std::f32::consts::TAU;
 use supple::bind::{BindMethod, EnvelopeOptions, GeodesicOptions, Handle, HeatOptions, bind};
-use supple::edit::{Edit, Editor, Region};
+use supple::edit::{Edit, EditRegion, Editor};
 use supple::inverse_kinematics::{Goal, ReachOptions, reach};
 use supple::mush::{Mush, MushOptions};
 use supple::point_handles::ShapeDiameter;
@@ -156,7 +156,7 @@ fn memory_grows_with_the_input() {
             strength: 0.5,
             joints: Vec::new(),
         };
-        let change = editor.apply(rig.weights(), &smooth, &Region::All);
+        let change = editor.apply(rig.weights(), &smooth, &EditRegion::All);
         change.unwrap();
     });
     grows_with_its_input("the thickness of copies", 1000, copies, |rig| {

@@ -11,7 +11,8 @@ use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3, Vec4};
 use proptest::prelude::*;
 use supple::characters::{self, Character};
 use supple::deform::{
-    DeformError, InstructionSet, NormalFormat, Place, TangentFormat, VertexBuffer, VertexBuffers,
+    BufferOffset, DeformError, InstructionSet, NormalFormat, TangentFormat, VertexBuffer,
+    VertexBuffers,
 };
 use supple::mesh::Shape;
 use supple::{Asset, Mesh, Method, Normals, Output, Palette, Rig, Skin, Workspace};
@@ -559,19 +560,19 @@ fn vertex_buffers_hold_what_slices_hold() {
                             stride,
                         },
                     ],
-                    position: Place {
+                    position: BufferOffset {
                         buffer: 1,
                         offset: 4,
                     },
                     normal: Some((
-                        Place {
+                        BufferOffset {
                             buffer: 0,
                             offset: 0,
                         },
                         normal,
                     )),
                     tangent: Some((
-                        Place {
+                        BufferOffset {
                             buffer: 1,
                             offset: 20,
                         },
@@ -635,22 +636,24 @@ fn layouts_that_cannot_be_are_told_of() {
     let skin = bake(&asset.rig, &Method::Linear);
     let palette = [middle_pose(&asset)];
     let count = skin.vertex_count();
-    let told =
-        |bytes: usize, stride: usize, position: Place, normal: Option<(Place, NormalFormat)>| {
-            let mut bytes = vec![0; bytes];
-            let buffers = VertexBuffers {
-                buffers: &mut [VertexBuffer {
-                    bytes: &mut bytes,
-                    stride,
-                }],
-                position,
-                normal,
-                tangent: None,
-            };
-            let outcome = skin.deform_into_buffers(&palette, &mut Workspace::default(), buffers);
-            outcome.unwrap_err().to_string()
+    let told = |bytes: usize,
+                stride: usize,
+                position: BufferOffset,
+                normal: Option<(BufferOffset, NormalFormat)>| {
+        let mut bytes = vec![0; bytes];
+        let buffers = VertexBuffers {
+            buffers: &mut [VertexBuffer {
+                bytes: &mut bytes,
+                stride,
+            }],
+            position,
+            normal,
+            tangent: None,
         };
-    let place = |buffer, offset| Place { buffer, offset };
+        let outcome = skin.deform_into_buffers(&palette, &mut Workspace::default(), buffers);
+        outcome.unwrap_err().to_string()
+    };
+    let place = |buffer, offset| BufferOffset { buffer, offset };
     assert_eq!(
         told(12 * count, 12, place(1, 0), None),
         "positions: buffer 1 is asked for, but there are 1"

@@ -6,7 +6,7 @@ use glam::Vec3;
 use supple::Mesh;
 use supple::bind::{BindMethod, BoundedBiharmonicOptions};
 use supple::point_handles::{HandleOptions, PlacedHandles, ShapeDiameter, place_handles};
-use supple_render::{Camera, Paint, Scene, SegmentedBody, Surface, View, weight_colors};
+use supple_render::{Camera, DrawnSurface, Paint, Scene, SegmentedBody, View, weight_colors};
 
 pub(super) fn draw(album: &Album) -> Outcome<()> {
     let figure = character("figure:20000")?;
@@ -62,7 +62,7 @@ fn painted(
     colors: &[Vec3],
     size: (usize, usize),
 ) -> Outcome<()> {
-    let surface = Surface {
+    let surface = DrawnSurface {
         positions: mesh.positions(),
         normals: mesh.normals(),
         triangles: mesh.triangles(),

@@ -190,7 +190,7 @@ pub(crate) fn explained(error: BindError, skeleton: &Skeleton) -> Failure {
             let name = skeleton.joint_name(joint);
             Failure::new(format!("{error} ({})", quoted(name)))
         }
-        BindError::BadOption { .. } => Failure::usage(error.to_string()),
+        BindError::Option(error) => error.into(),
         _ => Failure::new(error.to_string()),
     }
 }

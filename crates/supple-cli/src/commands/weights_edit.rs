@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use supple::bind::BindGroup;
 use supple::edit::{
-    Brush, Change, Edit, EditError, Editor, Falloff, Paint, Region, StrokePoint, Transfer,
+    Brush, Change, Edit, EditError, EditRegion, Editor, Falloff, Paint, StrokePoint, Transfer,
     TransferReport,
 };
 use supple::weights::WeightsReport;
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &WeightsEditArguments) -> Result<(), Failure> {
         groups,
         editor: Editor::new(rig),
         weights: rig.weights().clone(),
-        region: Region::All,
+        region: EditRegion::All,
         notes: Vec::new(),
     };
     for operation in operations {
@@ -97,7 +97,7 @@ struct Session<'a> {
     groups: Vec<BindGroup>,
     editor: Editor,
     weights: Weights,
-    region: Region,
+    region: EditRegion,
     /// Notes about the operations.
     notes: Vec<String>,
 }
@@ -197,7 +197,7 @@ impl Session<'_> {
     }
 
     /// An edit in the current region.
-    fn in_region(&self, edit: Edit) -> Vec<(Edit, Region)> {
+    fn in_region(&self, edit: Edit) -> Vec<(Edit, EditRegion)> {
         vec![(edit, self.region.clone())]
     }
 
@@ -261,7 +261,7 @@ impl Session<'_> {
         &self,
         paint: &JointPaint,
         edit: impl Fn(Paint) -> Edit,
-    ) -> Result<Vec<(Edit, Region)>, Failure> {
+    ) -> Result<Vec<(Edit, EditRegion)>, Failure> {
         let joints = find_joints(self.source, &paint.joint)?;
         if let [joint] = joints[..] {
             return Ok(self.in_region(edit(paint.of(joint))));
@@ -275,18 +275,18 @@ impl Session<'_> {
         }
         let joints = joints.into_iter().zip(vertices);
         Ok(joints
-            .map(|(joint, vertices)| (edit(paint.of(joint)), Region::Vertices(vertices)))
+            .map(|(joint, vertices)| (edit(paint.of(joint)), EditRegion::Vertices(vertices)))
             .collect())
     }
 
     fn is_in_region(&self, vertex: usize) -> bool {
         match &self.region {
-            Region::All => true,
-            Region::HeldBy(joints) => {
+            EditRegion::All => true,
+            EditRegion::HeldBy(joints) => {
                 let mut influences = self.weights.of(vertex);
                 influences.any(|influence| joints.contains(&influence.joint))
             }
-            Region::Vertices(vertices) => vertices.binary_search(&(vertex as u32)).is_ok(),
+            EditRegion::Vertices(vertices) => vertices.binary_search(&(vertex as u32)).is_ok(),
         }
     }
 
@@ -304,9 +304,9 @@ impl Session<'_> {
 
     fn set_region(&mut self, wanted: &str) -> Result<(), Failure> {
         self.region = match wanted.strip_prefix("mesh:") {
-            _ if wanted == "all" => Region::All,
-            Some(name) => Region::Vertices(self.vertices_of_part(name)?),
-            None => Region::HeldBy(find_joints(self.source, wanted)?),
+            _ if wanted == "all" => EditRegion::All,
+            Some(name) => EditRegion::Vertices(self.vertices_of_part(name)?),
+            None => EditRegion::HeldBy(find_joints(self.source, wanted)?),
         };
         Ok(())
     }
@@ -381,7 +381,7 @@ fn transfer_notes(report: &TransferReport) -> Vec<String> {
 impl From<EditError> for Failure {
     fn from(error: EditError) -> Failure {
         let failure = match &error {
-            EditError::Number { .. }
+            EditError::Option(_)
             | EditError::NoSuchVertex { .. }
             | EditError::NoSuchJoint { .. } => Failure::usage(error.to_string()),
             _ => Failure::new(error.to_string()),

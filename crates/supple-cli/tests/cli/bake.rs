@@ -290,7 +290,7 @@ fn what_cannot_be_baked_is_explained() {
         (
             2,
             &["@bar", "-m", "ddm", "--alpha", "1", "-o", "o.glb"],
-            "alpha is 1, but it must be from 0 up to, but not including, 1",
+            "alpha is 1, but must be from 0 up to, but not including, 1",
         ),
     ];
     for (expected, arguments, phrase) in cases {

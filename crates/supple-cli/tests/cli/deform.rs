@@ -128,7 +128,7 @@ fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
         ),
         (
             "arap:99999",
-            "iterations is 99999, but must be at most 10000",
+            "the number of iterations is 99999, but must be at most 10000",
         ),
         (
             "arap:tolerance=-1",

@@ -193,14 +193,18 @@ fn what_cannot_be_edited_is_explained() {
     let folder = folder();
     succeeds(&["deform", "@arm:2000", "-o", "static.glb"], folder.path());
     let cases: &[(i32, &[&str], &str)] = &[
-        (2, &["@arm:2000", "--prune", "2"], "must be from 0 to 1"),
-        (2, &["@arm:2000", "--limit", "0"], "must be at least 1"),
+        (2, &["@arm:2000", "--prune", "2"], "but must be from 0 to 1"),
+        (2, &["@arm:2000", "--limit", "0"], "but must be at least 1"),
         (
             2,
             &["@arm:2000", "--limit", "few"],
             "a number of influences",
         ),
-        (2, &["@arm:2000", "--smooth", "3:2"], "must be from 0 to 1"),
+        (
+            2,
+            &["@arm:2000", "--smooth", "3:2"],
+            "but must be from 0 to 1",
+        ),
         (2, &["@arm:2000", "--smooth", "3=elbo"], "no joint 'elbo'"),
         (2, &["@arm:2000", "--lock", "elbo"], "no joint 'elbo'"),
         (2, &["@arm:2000", "--within", "mesh:hat"], "no mesh 'hat'"),
@@ -217,7 +221,7 @@ fn what_cannot_be_edited_is_explained() {
         (
             2,
             &["@arm:2000", "--brush", "hand=1@v0:0"],
-            "the radius must be more than 0",
+            "but must be more than 0",
         ),
         (1, &["@arm:2000", "--transfer", "no.glb"], "no.glb"),
         (1, &["missing.glb", "--smooth", "2"], "missing.glb"),

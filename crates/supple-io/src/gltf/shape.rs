@@ -10,11 +10,11 @@ use super::fault::Fault;
 use serde_json::Value;
 
 /// The required type of a member. An absent or null member is not checked.
-enum Shape {
+enum JsonShape {
     /// An object with these members; others may be anything.
-    Object(&'static [(&'static str, Shape)]),
+    Object(&'static [(&'static str, JsonShape)]),
     /// A list of elements of one shape.
-    List(&'static Shape),
+    List(&'static JsonShape),
     /// A whole number, not negative.
     Index,
     /// A number.
@@ -23,14 +23,14 @@ enum Shape {
     Text,
 }
 
-use Shape::{Index, List, Number, Object, Text};
+use JsonShape::{Index, List, Number, Object, Text};
 
 /// A list of objects whose members are not checked.
-const OBJECTS: Shape = List(&Object(&[]));
+const OBJECTS: JsonShape = List(&Object(&[]));
 
 /// A glTF file, as far as its structure matters. `extensions` and `extras` may be anything:
 /// some exporters write an empty list for an empty object.
-const FILE: Shape = Object(&[
+const FILE: JsonShape = Object(&[
     ("asset", Object(&[])),
     ("extensionsUsed", List(&Text)),
     ("extensionsRequired", List(&Text)),
@@ -88,7 +88,7 @@ pub(super) fn check(json: &Value) -> Result<(), Fault> {
     FILE.check(json, &mut String::new())
 }
 
-impl Shape {
+impl JsonShape {
     fn check(&self, json: &Value, path: &mut String) -> Result<(), Fault> {
         let length = path.len();
         match (self, json) {

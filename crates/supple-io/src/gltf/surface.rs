@@ -19,7 +19,7 @@ use supple::mesh::{Mesh, MeshError, Morph, MorphTarget, Part};
 use supple::weights::WeightsBuilder;
 
 /// All primitives as one surface.
-pub(super) struct BoundSurface {
+pub(super) struct ReadSurface {
     pub(super) mesh: Mesh,
     pub(super) parts: Vec<Part>,
     pub(super) morphs: Vec<Morph>,
@@ -371,7 +371,7 @@ impl<'a> SurfaceReader<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(self, notes: &mut Notes) -> Result<BoundSurface, Fault> {
+    pub(super) fn finish(self, notes: &mut Notes) -> Result<ReadSurface, Fault> {
         let bad = |error: MeshError| Fault::new("meshes", error.to_string());
         let normals = if self.normals.iter().all(Option::is_none) {
             None
@@ -405,7 +405,7 @@ impl<'a> SurfaceReader<'a> {
         }
         let (weights, report) = self.weights.finish();
         notes.weights = report;
-        Ok(BoundSurface {
+        Ok(ReadSurface {
             mesh,
             parts: self.parts,
             morphs: self.morphs,

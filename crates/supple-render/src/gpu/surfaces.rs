@@ -4,7 +4,7 @@ use super::shaders;
 use super::{
     Layouts, MAP_FORMAT, SAMPLES, SURFACE_FORMAT, entire, filled, pipeline_layout, shader_module,
 };
-use crate::scene::{Paint, Surface};
+use crate::scene::{DrawnSurface, Paint};
 use glam::{Vec3, Vec4};
 use supple_gpu::{Gpu, GpuSkin};
 use wgpu::BufferUsages;
@@ -103,7 +103,7 @@ impl<'a> SurfaceBuffers<'a> {
     pub(super) fn new(
         gpu: &Gpu,
         layouts: &Layouts,
-        surface: &Surface<'_>,
+        surface: &DrawnSurface<'_>,
         source: VertexSource<'a>,
         views: &[wgpu::Buffer],
     ) -> Option<SurfaceBuffers<'a>> {

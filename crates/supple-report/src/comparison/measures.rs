@@ -1,7 +1,7 @@
 //! The measures of one method in one frame.
 
 use super::Comparison;
-use crate::regions::Region;
+use crate::regions::TitledRegion;
 use crate::thickness::Thickness;
 use glam::Vec3;
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -73,7 +73,7 @@ impl Comparison<'_> {
             false => self.gauge.radii(positions, palette),
         };
         let joints = self.asset.rig.skeleton().joints();
-        let region = |Region { skin, .. }: &Region| {
+        let region = |TitledRegion { skin, .. }: &TitledRegion| {
             let radius = radii.binary_search_by_key(&skin.joint, |radius| radius.joint);
             let radius = radius.ok().map(|index| &radii[index]);
             // Thickness is measured where a joint meets its parent.

@@ -9,7 +9,7 @@ pub(crate) use samples::{Farthest, Samples, telling};
 pub(crate) use sampling::middle;
 
 use crate::methods::Entry;
-use crate::regions::{self, Region};
+use crate::regions::{self, TitledRegion};
 use glam::Vec3;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -36,7 +36,7 @@ pub(crate) struct Comparison<'a> {
     /// The index of linear blending, if it is among the methods.
     linear: Option<usize>,
     pub gauge: Gauge,
-    pub regions: Vec<Region>,
+    pub regions: Vec<TitledRegion>,
     /// Lengths in the rest pose over lengths in the bind pose: files may bind in other units than
     /// they show.
     pub scale: f64,

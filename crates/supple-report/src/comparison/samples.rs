@@ -2,7 +2,7 @@
 
 use super::measures::{FrameMeasures, SlowMeasures};
 use crate::choose::Candidate;
-use crate::regions::Region;
+use crate::regions::TitledRegion;
 use crate::thickness::TORN;
 use supple::metrics::JointMotion;
 
@@ -112,12 +112,12 @@ impl Samples {
 
     /// The severity, weighted by the size of the region so that a large one counts for more, but a
     /// hand still counts next to a hip.
-    pub fn importance(&self, frame: usize, index: usize, region: &Region) -> f64 {
+    pub fn importance(&self, frame: usize, index: usize, region: &TitledRegion) -> f64 {
         self.severity(frame, index) * region.skin.share.powf(0.25)
     }
 
     /// The frames as candidates for pictures.
-    pub fn candidates(&self, regions: &[Region]) -> Vec<Candidate> {
+    pub fn candidates(&self, regions: &[TitledRegion]) -> Vec<Candidate> {
         let frame = |frame: usize| {
             let mut signature = Vec::with_capacity(regions.len() * 3);
             let mut score: f64 = 0.0;

@@ -18,6 +18,7 @@ mod turns;
 pub use turns::{RotationMean, TurnError, handle_palette, turns};
 
 use crate::mesh::Mesh;
+use crate::option_error::{OptionError, check_option};
 use crate::polar::Polar;
 use crate::pose::Palette;
 use crate::rig::Rig;
@@ -71,24 +72,25 @@ impl ArapOptions {
     pub const MOST_BY_TOLERANCE: usize = 100;
 
     /// Checks the ranges of all options.
-    pub(crate) fn check(&self) -> Result<(), ArapError> {
-        let bad = |option, value, allowed| ArapError::BadOption {
-            option,
-            value,
-            allowed,
-        };
-        if !(0.0..1.0).contains(&self.threshold) {
-            let allowed = "at least 0 and below 1";
-            return Err(bad("the threshold l", self.threshold, allowed));
-        }
-        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            return Err(bad("the tolerance", self.tolerance, "at least 0"));
-        }
-        if self.iterations > MOST_ITERATIONS {
-            let allowed = "at most 10000";
-            return Err(bad("iterations", self.iterations as f64, allowed));
-        }
-        Ok(())
+    pub(crate) fn check(&self) -> Result<(), OptionError> {
+        check_option(
+            (0.0..1.0).contains(&self.threshold),
+            "the threshold l",
+            self.threshold,
+            "at least 0 and below 1",
+        )?;
+        check_option(
+            self.tolerance >= 0.0 && self.tolerance.is_finite(),
+            "the tolerance",
+            self.tolerance,
+            "at least 0",
+        )?;
+        check_option(
+            self.iterations <= MOST_ITERATIONS,
+            "the number of iterations",
+            self.iterations as f64,
+            "at most 10000",
+        )
     }
 }
 
@@ -233,17 +235,11 @@ pub enum HandleSmoothing {
 
 /// Error from preparing or deforming a surface.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ArapError {
     /// An option is out of range.
-    #[error("{option} is {value}, but must be {allowed}")]
-    BadOption {
-        /// The option.
-        option: &'static str,
-        /// Its value.
-        value: f64,
-        /// The allowed values.
-        allowed: &'static str,
-    },
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// A handle that does not exist.
     #[error("there is no handle {handle}: there are {handles}")]
     NoHandle {

@@ -23,6 +23,7 @@ pub enum RotationMean {
 
 /// Error from computing the rotations of handles.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum TurnError {
     /// The numbers of positions at rest and after the move differ.
     #[error("{rest} handles at rest, but {moved} moved ones")]

@@ -14,6 +14,7 @@
 use super::cells::{BUMP, Cells, Links, Seed, spread_around};
 use super::{BindError, Rows};
 use crate::disjoint_sets::DisjointSets;
+use crate::option_error::OptionError;
 use fearless_simd::{Level as Instructions, Simd, SimdBase, SimdFloat, dispatch, f32x8};
 use glam::DVec3;
 use std::collections::VecDeque;
@@ -39,9 +40,9 @@ impl Default for BoundedBiharmonicOptions {
 }
 
 impl BoundedBiharmonicOptions {
-    pub(super) fn check(&self) -> Result<(), BindError> {
+    pub(super) fn check(&self) -> Result<(), OptionError> {
         super::check_voxels(self.voxels)?;
-        super::check_positive("tolerance", self.tolerance)
+        super::check_positive("the tolerance", self.tolerance)
     }
 }
 

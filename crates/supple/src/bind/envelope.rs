@@ -3,8 +3,9 @@
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
 use super::segment_tree::{Member, SegmentTree};
-use super::{BindError, Rows, rigid};
+use super::{Rows, rigid};
 use crate::exec;
+use crate::option_error::OptionError;
 use glam::DVec3;
 
 /// Options of envelope weights.
@@ -27,10 +28,10 @@ impl Default for EnvelopeOptions {
 }
 
 impl EnvelopeOptions {
-    pub(super) fn check(&self) -> Result<(), BindError> {
-        super::check_positive("falloff", self.falloff)?;
+    pub(super) fn check(&self) -> Result<(), OptionError> {
+        super::check_positive("the falloff", self.falloff)?;
         let mut radii = self.radii.iter();
-        radii.try_for_each(|&(_, radius)| super::check_positive("radius", radius))
+        radii.try_for_each(|&(_, radius)| super::check_positive("the radius", radius))
     }
 }
 

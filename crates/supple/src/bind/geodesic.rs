@@ -9,11 +9,12 @@
 //! falloff`. So one number sets the range of weights, in radii of the limb, and weights are zero
 //! beyond it.
 
+use super::Rows;
 use super::cells::{Cells, Seed};
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
-use super::{BindError, Rows};
 use crate::exec;
+use crate::option_error::OptionError;
 use glam::DVec3;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
@@ -40,9 +41,9 @@ impl Default for GeodesicOptions {
 }
 
 impl GeodesicOptions {
-    pub(super) fn check(&self) -> Result<(), BindError> {
+    pub(super) fn check(&self) -> Result<(), OptionError> {
         super::check_voxels(self.voxels)?;
-        super::check_positive("falloff", self.falloff)
+        super::check_positive("the falloff", self.falloff)
     }
 }
 

@@ -12,6 +12,7 @@ use super::oriented_surface::OrientedSurface;
 use super::segment_tree::{Near, SegmentTree};
 use super::{BindError, Rows};
 use crate::exec;
+use crate::option_error::OptionError;
 use crate::sparse::Pattern;
 use glam::DVec3;
 
@@ -31,8 +32,8 @@ impl Default for HeatOptions {
 }
 
 impl HeatOptions {
-    pub(super) fn check(&self) -> Result<(), BindError> {
-        super::check_positive("strength", self.strength)
+    pub(super) fn check(&self) -> Result<(), OptionError> {
+        super::check_positive("the strength", self.strength)
     }
 }
 

@@ -27,6 +27,7 @@ pub use heat::HeatOptions;
 
 use crate::exec;
 use crate::mesh::Mesh;
+use crate::option_error::{OptionError, check_option};
 use crate::weights::{Weights, WeightsBuilder, WeightsError, heaviest_influence};
 use cells::{Cells, Seed};
 use glam::{DVec3, I64Vec3};
@@ -86,7 +87,7 @@ impl BindMethod {
         }
     }
 
-    fn check(&self) -> Result<(), BindError> {
+    fn check(&self) -> Result<(), OptionError> {
         match self {
             BindMethod::Rigid => Ok(()),
             BindMethod::Envelope(options) => options.check(),
@@ -99,6 +100,7 @@ impl BindMethod {
 
 /// Error from binding.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum BindError {
     /// There is no joint to bind to.
     #[error("there is no joint to bind to")]
@@ -135,15 +137,8 @@ pub enum BindError {
     #[error("the points of joints {0} and {1} are at the same position")]
     SamePlace(usize, usize),
     /// An option is out of range.
-    #[error("{option} is {value}, but must be {allowed}")]
-    BadOption {
-        /// The option.
-        option: &'static str,
-        /// Its value.
-        value: f64,
-        /// The allowed values.
-        allowed: &'static str,
-    },
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// The heat equation could not be solved: the surface is too large for the memory, or its
     /// numbers are too large.
     #[error("the heat equation over this surface could not be solved")]
@@ -238,34 +233,25 @@ const KEPT: f64 = 1e-4;
 /// A joint without any weight above this holds no vertex.
 const HOLDS: f32 = 1e-3;
 
-fn check_positive(option: &'static str, value: f64) -> Result<(), BindError> {
-    let allowed = "above zero";
-    let bad = BindError::BadOption {
+fn check_positive(option: &'static str, value: f64) -> Result<(), OptionError> {
+    check_option(
+        value > 0.0 && value.is_finite(),
         option,
         value,
-        allowed,
-    };
-    if value > 0.0 && value.is_finite() {
-        Ok(())
-    } else {
-        Err(bad)
-    }
+        "above zero",
+    )
 }
 
-fn check_voxels(voxels: Option<usize>) -> Result<(), BindError> {
+fn check_voxels(voxels: Option<usize>) -> Result<(), OptionError> {
     let Some(voxels) = voxels else {
         return Ok(());
     };
-    let bad = BindError::BadOption {
-        option: "the number of voxels",
-        value: voxels as f64,
-        allowed: "between 100 and 2000000",
-    };
-    if (100..=2_000_000).contains(&voxels) {
-        Ok(())
-    } else {
-        Err(bad)
-    }
+    check_option(
+        (100..=2_000_000).contains(&voxels),
+        "the number of voxels",
+        voxels as f64,
+        "between 100 and 2000000",
+    )
 }
 
 /// Binds a mesh to handles. `joints` is the number of joints; `progress` is called now and then

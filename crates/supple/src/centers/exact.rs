@@ -7,7 +7,7 @@
 
 use super::joint_support::weight_distances;
 use super::pieces::{Cutter, TriangleCorners};
-use super::surface::BoundSurface;
+use super::surface::WeightedSurface;
 use super::{CenterError, CenterOptions, PLACES, check, mean_of};
 use crate::exec;
 use crate::mesh::Mesh;
@@ -28,7 +28,7 @@ pub fn exact(
     options: &CenterOptions,
 ) -> Result<Vec<Option<DVec3>>, CenterError> {
     check(mesh, weights, options)?;
-    let surface = BoundSurface::new(Cow::Borrowed(mesh), Cow::Borrowed(weights), options);
+    let surface = WeightedSurface::new(Cow::Borrowed(mesh), Cow::Borrowed(weights), options);
     let sums = vertex_sums::<PLACES>(&surface, &surface.vertices());
     Ok(sums.iter().map(mean_of).collect())
 }
@@ -46,7 +46,7 @@ struct Source<const C: usize> {
 
 /// The sums of eq. (4) for some vertices.
 pub(super) fn vertex_sums<const C: usize>(
-    surface: &BoundSurface<'_>,
+    surface: &WeightedSurface<'_>,
     vertices: &[u32],
 ) -> Vec<[f64; C]> {
     let (distinct, index_of) = distinct_rows(surface, vertices);
@@ -77,7 +77,7 @@ pub(super) fn vertex_sums<const C: usize>(
 
 /// One vertex for each row of weights that some vertices have, and which of them stands for each
 /// vertex.
-fn distinct_rows(surface: &BoundSurface<'_>, vertices: &[u32]) -> (Vec<u32>, Vec<usize>) {
+fn distinct_rows(surface: &WeightedSurface<'_>, vertices: &[u32]) -> (Vec<u32>, Vec<usize>) {
     let mut known: HashMap<(&[u16], Vec<u32>), usize> = HashMap::new();
     let mut distinct = Vec::new();
     let index_of = vertices.iter().map(|&vertex| {
@@ -101,7 +101,7 @@ const BLOCK: usize = 1 << 18;
 
 /// Goes through the sources of every pair in which the joint is the lower one, a block at a time.
 fn each_block<const C: usize>(
-    surface: &BoundSurface<'_>,
+    surface: &WeightedSurface<'_>,
     joint: usize,
     mut sum: impl FnMut(&Sources<C>),
 ) {
@@ -147,7 +147,7 @@ fn each_block<const C: usize>(
 /// which counts every pair twice.
 fn sum_over<const C: usize>(
     sources: &Sources<C>,
-    surface: &BoundSurface<'_>,
+    surface: &WeightedSurface<'_>,
     joint: usize,
     vertex: u32,
 ) -> [f64; C] {

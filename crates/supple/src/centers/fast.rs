@@ -6,7 +6,7 @@
 
 use super::fields::{JointFields, PairField};
 use super::grid::WeightGrid;
-use super::surface::BoundSurface;
+use super::surface::WeightedSurface;
 use super::{CenterOptions, exact, fields};
 use crate::exec;
 use crate::mesh::Mesh;
@@ -19,7 +19,7 @@ pub(super) fn vertex_sums<const C: usize>(
     weights: &Weights,
     options: &CenterOptions,
 ) -> Vec<[f64; C]> {
-    let surface = BoundSurface::new(Cow::Borrowed(mesh), Cow::Borrowed(weights), options);
+    let surface = WeightedSurface::new(Cow::Borrowed(mesh), Cow::Borrowed(weights), options);
     let Some(grid) = grid_for(&surface) else {
         return exact::vertex_sums(&surface, &surface.vertices());
     };
@@ -35,7 +35,7 @@ pub(super) fn vertex_sums<const C: usize>(
 
 /// The grid that reaches the accuracy; none if direct summation serves better, because the grid
 /// would be too fine or the surface is so small.
-pub(super) fn grid_for(surface: &BoundSurface<'_>) -> Option<WeightGrid> {
+pub(super) fn grid_for(surface: &WeightedSurface<'_>) -> Option<WeightGrid> {
     let cells = cells_for(&surface.options);
     let (vertices, triangles) = (surface.mesh.vertex_count(), surface.mesh.triangles().len());
     let small = vertices.saturating_mul(triangles) < LEAST_WORK;

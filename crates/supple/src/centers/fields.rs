@@ -2,7 +2,7 @@
 
 use super::grid::WeightGrid;
 use super::spread::PairSpread;
-use super::surface::{BoundSurface, Units};
+use super::surface::{Units, WeightedSurface};
 use super::{SPREADS, exact};
 use crate::exec;
 use fearless_simd::{Simd, SimdBase, SimdFloat, dispatch, f32x16};
@@ -104,7 +104,7 @@ type Registers<S> = [f32x16<S>; SPREADS / 4];
 /// A vertex to which little is similar, beside much that is not, would drown in the errors of the
 /// latter: it is summed directly.
 pub(super) fn vertex_sums<const C: usize>(
-    surface: &BoundSurface<'_>,
+    surface: &WeightedSurface<'_>,
     grid: &WeightGrid,
     fields: &[impl Borrow<JointFields<C>> + Sync],
     vertices: &[u32],
@@ -149,7 +149,7 @@ fn read_each<S: Simd, const C: usize>(
     simd: S,
     grid: &WeightGrid,
     fields: &[impl Borrow<JointFields<C>>],
-    surface: &BoundSurface<'_>,
+    surface: &WeightedSurface<'_>,
     vertices: &[u32],
 ) -> Read<C> {
     let (weights, units) = (&surface.weights, &surface.units);

@@ -14,7 +14,7 @@ use super::fields::{self, JointFields, PairField};
 use super::grid::WeightGrid;
 use super::joint_support::CornerWeights;
 use super::spread::{Change, PairSpread, Spreader, widen_sums};
-use super::surface::{BoundSurface, Repainted};
+use super::surface::{Repainted, WeightedSurface};
 use super::{CenterError, CenterOptions, Centers, PLACES, check, exact, mean_of};
 use crate::exec;
 use crate::mesh::Mesh;
@@ -27,7 +27,7 @@ use std::borrow::Cow;
 /// Keeps a copy of the surface, and about 23 kB for every pair of joints that share triangles.
 #[derive(Clone, Debug)]
 pub struct LiveCenters {
-    surface: BoundSurface<'static>,
+    surface: WeightedSurface<'static>,
     /// None if direct summation is better than a grid; then every update is a full bake.
     gridded: Option<Gridded>,
     /// The triangles around each vertex.
@@ -61,7 +61,7 @@ impl LiveCenters {
         options: &CenterOptions,
     ) -> Result<LiveCenters, CenterError> {
         check(mesh, weights, options)?;
-        let surface = BoundSurface::new(
+        let surface = WeightedSurface::new(
             Cow::Owned(mesh.clone()),
             Cow::Owned(weights.clone()),
             options,
@@ -127,7 +127,7 @@ impl LiveCenters {
 }
 
 impl Gridded {
-    fn new(surface: &BoundSurface<'_>, grid: WeightGrid) -> Gridded {
+    fn new(surface: &WeightedSurface<'_>, grid: WeightGrid) -> Gridded {
         let joints = exec::map(surface.joint_count, |joint| JointPairs {
             spreads: surface.spreads(&grid, joint, |_| true),
             fields: JointFields::default(),
@@ -143,7 +143,7 @@ impl Gridded {
     /// pairs.
     fn refresh(
         &mut self,
-        surface: &BoundSurface<'_>,
+        surface: &WeightedSurface<'_>,
         repainted: &Repainted,
         changed: &[u32],
         touched: &TouchedPairs,
@@ -160,7 +160,7 @@ impl Gridded {
     }
 
     /// Recomputes the fields of some pairs; `partners` are those of each joint as the lower one.
-    fn refresh_fields(&mut self, surface: &BoundSurface<'_>, partners: &[Vec<u16>]) {
+    fn refresh_fields(&mut self, surface: &WeightedSurface<'_>, partners: &[Vec<u16>]) {
         // In parallel over pairs, since some joints have many.
         let joints = self.joints.iter().zip(partners).enumerate();
         let wanted = joints.flat_map(|(joint, (pairs, partners))| {
@@ -186,7 +186,7 @@ impl Gridded {
     }
 
     /// The sums of some vertices.
-    fn read(&self, surface: &BoundSurface<'_>, vertices: &[u32]) -> Vec<[f64; PLACES]> {
+    fn read(&self, surface: &WeightedSurface<'_>, vertices: &[u32]) -> Vec<[f64; PLACES]> {
         let joints = self.joints.iter();
         let fields: Vec<&JointFields<PLACES>> = joints.map(|pairs| &pairs.fields).collect();
         fields::vertex_sums(surface, &self.grid, &fields, vertices)
@@ -197,7 +197,7 @@ impl JointPairs {
     /// Subtracts triangles from their old pairs and adds them to their new ones.
     fn respread(
         &mut self,
-        surface: &BoundSurface<'_>,
+        surface: &WeightedSurface<'_>,
         grid: &WeightGrid,
         joint: usize,
         repainted: &Repainted,
@@ -224,7 +224,7 @@ impl JointPairs {
 
     /// Extends the known range of sums of weights to changed vertices; for a new pair, to all
     /// vertices.
-    fn widen(&mut self, surface: &BoundSurface<'_>, joint: usize, changed: &[u32]) {
+    fn widen(&mut self, surface: &WeightedSurface<'_>, joint: usize, changed: &[u32]) {
         let known = |pair: &PairSpread<PLACES>| pair.sums.start <= pair.sums.end;
         self.spreads.sort_by_key(|pair| !known(pair));
         let first_new = self.spreads.partition_point(known);
@@ -245,7 +245,7 @@ struct TouchedPairs {
 
 impl TouchedPairs {
     /// The pairs whose triangles changed, and the pairs of changed vertices.
-    fn of(surface: &BoundSurface<'_>, repainted: &Repainted, changed: &[u32]) -> TouchedPairs {
+    fn of(surface: &WeightedSurface<'_>, repainted: &Repainted, changed: &[u32]) -> TouchedPairs {
         let mut touched = TouchedPairs {
             partners: vec![Vec::new(); surface.joint_count],
             last: Vec::new(),
@@ -285,7 +285,7 @@ impl TouchedPairs {
     }
 
     /// The vertices with both joints of some pair, and those in `more`, in rising order.
-    fn readers(&self, surface: &BoundSurface<'_>, more: &[u32]) -> Vec<u32> {
+    fn readers(&self, surface: &WeightedSurface<'_>, more: &[u32]) -> Vec<u32> {
         let mut reads = vec![false; surface.mesh.vertex_count()];
         for &vertex in more {
             reads[vertex as usize] = true;

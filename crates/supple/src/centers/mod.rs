@@ -29,6 +29,7 @@ pub use exact::exact;
 pub use live::LiveCenters;
 
 use crate::mesh::Mesh;
+use crate::option_error::{OptionError, check_option};
 use crate::pose::Palette;
 use crate::transform::linear_blend;
 use crate::weights::Weights;
@@ -58,19 +59,11 @@ impl Default for CenterOptions {
 
 /// Error from computing centers of rotation.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum CenterError {
     /// An option is out of range.
-    #[error("{name} is {value}, but must be from {low} to {high}")]
-    Option {
-        /// The option.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// The smallest allowed value.
-        low: f64,
-        /// The largest allowed value.
-        high: f64,
-    },
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// Mesh, weights or centers do not belong together.
     #[error("there are {what} for {found} vertices, but the mesh has {expected}")]
     VertexCount {
@@ -118,21 +111,19 @@ impl CenterOptions {
     /// # Errors
     ///
     /// Fails if an option is out of range.
-    pub fn check(&self) -> Result<(), CenterError> {
+    pub fn check(&self) -> Result<(), OptionError> {
         let ranges = [
-            ("sigma", self.sigma, 1e-3, 1e3),
-            ("epsilon", self.epsilon, 5e-3, 1e3),
-            ("accuracy", self.accuracy, 1e-9, 1.0),
+            ("sigma", self.sigma, 1e-3..=1e3, "from 0.001 to 1000"),
+            ("epsilon", self.epsilon, 5e-3..=1e3, "from 0.005 to 1000"),
+            (
+                "accuracy",
+                self.accuracy,
+                1e-9..=1.0,
+                "from 0.000000001 to 1",
+            ),
         ];
-        for (name, value, low, high) in ranges {
-            if !(low..=high).contains(&value) {
-                return Err(CenterError::Option {
-                    name,
-                    value,
-                    low,
-                    high,
-                });
-            }
+        for (option, value, range, allowed) in ranges {
+            check_option(range.contains(&value), option, value, allowed)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::grid::WeightGrid;
 use super::joint_support::{CornerWeights, weight_distances};
 use super::pieces::{Cutter, Piece, TriangleCorners};
-use super::surface::BoundSurface;
+use super::surface::WeightedSurface;
 use fearless_simd::{Simd, SimdBase, SimdFloat, dispatch, f64x8};
 use glam::DVec3;
 use std::ops::Range;
@@ -41,7 +41,7 @@ const MOST_REMOVED: f64 = 1e6;
 
 /// Adds triangles to the pairs in which one joint is the lower one, or takes them away.
 pub(super) struct Spreader<'s, const C: usize, F> {
-    surface: &'s BoundSurface<'s>,
+    surface: &'s WeightedSurface<'s>,
     grid: &'s WeightGrid,
     joint: usize,
     /// The partners that are included.
@@ -78,7 +78,7 @@ pub(super) enum Change {
 impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
     /// Goes on from what was spread before.
     pub(super) fn new(
-        surface: &'s BoundSurface<'s>,
+        surface: &'s WeightedSurface<'s>,
         grid: &'s WeightGrid,
         joint: usize,
         spreads: Vec<PairSpread<C>>,
@@ -258,7 +258,7 @@ impl<'s, const C: usize, F: Fn(u16) -> bool> Spreader<'s, C, F> {
 /// Widens the range of sums of both weights of some pairs with one lower joint, by some of the
 /// vertices that the joint moves.
 pub(super) fn widen_sums<const C: usize>(
-    surface: &BoundSurface<'_>,
+    surface: &WeightedSurface<'_>,
     joint: usize,
     pairs: &mut [PairSpread<C>],
     vertices: &[u32],
@@ -283,7 +283,7 @@ pub(super) fn widen_sums<const C: usize>(
     }
 }
 
-impl BoundSurface<'_> {
+impl WeightedSurface<'_> {
     /// All triangles of a joint, spread over its wanted pairs as the lower one.
     pub(super) fn spreads<const C: usize>(
         &self,

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// Mesh and weights, with the weights of triangles, and the vertices and triangles of each joint.
 #[derive(Clone, Debug)]
-pub(super) struct BoundSurface<'a> {
+pub(super) struct WeightedSurface<'a> {
     pub(super) mesh: Cow<'a, Mesh>,
     pub(super) weights: Cow<'a, Weights>,
     pub(super) joint_count: usize,
@@ -102,15 +102,15 @@ pub(super) struct Repainted {
     pub(super) before: Vec<Vec<CornerWeights>>,
 }
 
-impl<'a> BoundSurface<'a> {
+impl<'a> WeightedSurface<'a> {
     pub(super) fn new(
         mesh: Cow<'a, Mesh>,
         weights: Cow<'a, Weights>,
         options: &CenterOptions,
-    ) -> BoundSurface<'a> {
+    ) -> WeightedSurface<'a> {
         let joint_count = joints_in(&weights);
         let rows = TriangleRows::of(&weights, mesh.triangles());
-        BoundSurface {
+        WeightedSurface {
             units: Units::of(&mesh),
             support: JointSupport::of(joint_count, &weights, &rows),
             mesh,

@@ -3,7 +3,7 @@
 use super::bones::Bones;
 use super::cage::Influences;
 use super::motion::{Move, there_and_back};
-use super::tessellation::Surface;
+use super::tessellation::SampledSurface;
 use super::{Character, CharacterError};
 use crate::clip::Clip;
 use crate::rig::Asset;
@@ -34,10 +34,10 @@ fn on_sheet(x: f64, z: f64) -> DVec3 {
     DVec3::new((x - 0.5) * SIDE, HEIGHT, (z - 0.5) * SIDE)
 }
 
-fn sheet(vertices: usize) -> Surface {
+fn sheet(vertices: usize) -> SampledSurface {
     let side = (vertices as f64).sqrt().round() as usize;
     let place = |step: usize| step as f64 / (side - 1) as f64;
-    let mut surface = Surface {
+    let mut surface = SampledSurface {
         positions: Vec::with_capacity(side * side),
         influences: Vec::with_capacity(side * side),
         triangles: Vec::with_capacity(2 * (side - 1) * (side - 1)),

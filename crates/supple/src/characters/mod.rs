@@ -36,7 +36,7 @@ use crate::weights::{WeightsBuilder, WeightsError};
 use bones::Bones;
 use glam::Vec3;
 use std::str::FromStr;
-use tessellation::Surface;
+use tessellation::SampledSurface;
 use thiserror::Error;
 
 /// A built-in character.
@@ -135,6 +135,7 @@ pub struct CharacterSpec {
 
 /// Error for a text that is not a [`CharacterSpec`].
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum CharacterSpecError {
     /// No character has the name before the colon.
     #[error(transparent)]
@@ -181,6 +182,7 @@ impl FromStr for CharacterSpec {
 
 /// Error of [`build`].
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum CharacterError {
     /// The number of vertices is out of range.
     #[error("a built-in character has from {min} to {max} vertices, not {asked}")]
@@ -240,7 +242,7 @@ fn check_size(vertices: usize) -> Result<(), CharacterError> {
 fn assemble(
     character: Character,
     color: Vec3,
-    surface: Surface,
+    surface: SampledSurface,
     bones: Bones,
     clips: Vec<Clip>,
 ) -> Result<Asset, CharacterError> {

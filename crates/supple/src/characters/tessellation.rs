@@ -13,7 +13,7 @@ use glam::DVec3;
 use std::collections::HashMap;
 
 /// Vertices, what holds them, and triangles.
-pub(super) struct Surface {
+pub(super) struct SampledSurface {
     pub(super) positions: Vec<DVec3>,
     pub(super) influences: Vec<Influences>,
     pub(super) triangles: Vec<[u32; 3]>,
@@ -28,7 +28,7 @@ pub(super) fn tessellate(
     joint_count: usize,
     target: usize,
     sculpt: impl Fn(DVec3) -> DVec3,
-) -> Surface {
+) -> SampledSurface {
     let connectivity = Connectivity::new(cage.points.len(), cage.quads.clone());
     let patches = patches(cage, &connectivity, joint_count, sculpt);
     let cells = cells_per_edge(cage, &connectivity, target);
@@ -210,7 +210,7 @@ fn chords(cage: &Cage, connectivity: &Connectivity) -> Vec<usize> {
 
 /// Vertices at the corners of the cage, then along its edges, then inside its quads, and the
 /// triangles between them.
-fn sample(connectivity: &Connectivity, patches: &[Patch], cells: &[usize]) -> Surface {
+fn sample(connectivity: &Connectivity, patches: &[Patch], cells: &[usize]) -> SampledSurface {
     let quads = &connectivity.quads;
     let corner_count = quads.iter().flatten().max().map_or(0, |last| last + 1);
     let mut next = corner_count;
@@ -262,7 +262,7 @@ fn sample(connectivity: &Connectivity, patches: &[Patch], cells: &[usize]) -> Su
         });
         vertices.collect::<Vec<_>>()
     });
-    let mut surface = Surface {
+    let mut surface = SampledSurface {
         positions: vec![DVec3::ZERO; next],
         influences: vec![Influences::new(); next],
         triangles: Vec::with_capacity(2 * next),

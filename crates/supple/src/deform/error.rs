@@ -10,6 +10,7 @@ use thiserror::Error;
 
 /// Error from baking or deforming a surface.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum DeformError {
     /// A size that does not fit the character.
     #[error("{what}: {found}, but the character has {expected}")]
@@ -78,6 +79,7 @@ pub enum DeformError {
 
 /// Reason why a matrix has no real logarithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum NoLogarithm {
     /// Entries that are NaN or infinite.
     #[error("it is not finite")]

@@ -333,6 +333,7 @@ struct Words {
 
 /// Error from parsing the name of a method.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum UnknownMethod {
     /// There is no method of this name.
     #[error("there is no method '{0}'; known: {known}", known = known_methods())]

@@ -56,7 +56,7 @@ pub use linear_dual_blend::{DUAL_SHARE, DualShare, LinearDualBlend};
 pub use method::{Method, UnknownMethod};
 pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::{Normals, UnknownNormals};
-pub use output::{NormalFormat, Output, Place, TangentFormat, VertexBuffer, VertexBuffers};
+pub use output::{BufferOffset, NormalFormat, Output, TangentFormat, VertexBuffer, VertexBuffers};
 pub use skin::Skin;
 pub use streams::{
     Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,

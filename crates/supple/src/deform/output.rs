@@ -22,14 +22,14 @@ pub struct Output<'a> {
 /// Numbers are written in native byte order, as graphics APIs expect.
 ///
 /// ```
-/// use supple::deform::{NormalFormat, Place, VertexBuffer, VertexBuffers};
+/// use supple::deform::{BufferOffset, NormalFormat, VertexBuffer, VertexBuffers};
 ///
 /// // 16 bytes per vertex: a position, then a normal of four bytes.
 /// let mut bytes = vec![0; 16 * 100];
 /// let buffers = VertexBuffers {
 ///     buffers: &mut [VertexBuffer { bytes: &mut bytes, stride: 16 }],
-///     position: Place { buffer: 0, offset: 0 },
-///     normal: Some((Place { buffer: 0, offset: 12 }, NormalFormat::Snorm8)),
+///     position: BufferOffset { buffer: 0, offset: 0 },
+///     normal: Some((BufferOffset { buffer: 0, offset: 12 }, NormalFormat::Snorm8)),
 ///     tangent: None,
 /// };
 /// # let _ = buffers;
@@ -39,12 +39,12 @@ pub struct VertexBuffers<'a, 'b> {
     /// The buffers, at most three.
     pub buffers: &'b mut [VertexBuffer<'a>],
     /// The place of positions: three `f32` each.
-    pub position: Place,
+    pub position: BufferOffset,
     /// The place and format of unit normals, if wanted.
-    pub normal: Option<(Place, NormalFormat)>,
+    pub normal: Option<(BufferOffset, NormalFormat)>,
     /// The place and format of unit tangents, if wanted; the sign of the bitangent is the last
     /// component.
-    pub tangent: Option<(Place, TangentFormat)>,
+    pub tangent: Option<(BufferOffset, TangentFormat)>,
 }
 
 /// A buffer with room for every vertex.
@@ -58,7 +58,7 @@ pub struct VertexBuffer<'a> {
 
 /// The place of an attribute within the bytes of each vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct BufferOffset {
     /// The index of the buffer.
     pub buffer: usize,
     /// The number of bytes from the start of the vertex.
@@ -232,9 +232,9 @@ pub(super) struct BufferSink<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     strides: [usize; 3],
-    position: Place,
-    normal: Option<(Place, NormalFormat)>,
-    tangent: Option<(Place, TangentFormat)>,
+    position: BufferOffset,
+    normal: Option<(BufferOffset, NormalFormat)>,
+    tangent: Option<(BufferOffset, TangentFormat)>,
 }
 
 impl<'b> From<VertexBuffers<'_, 'b>> for Sink<'b> {
@@ -257,7 +257,7 @@ impl<'b> From<VertexBuffers<'_, 'b>> for Sink<'b> {
 
 impl BufferSink<'_> {
     #[inline]
-    fn at(&mut self, place: Place, vertex: usize, bytes: usize) -> &mut [u8] {
+    fn at(&mut self, place: BufferOffset, vertex: usize, bytes: usize) -> &mut [u8] {
         let start = vertex * self.layout.strides[place.buffer] + place.offset;
         &mut self.bytes[place.buffer][start..start + bytes]
     }

@@ -198,19 +198,20 @@ impl Editor {
     fn check_paint(&self, paint: &Paint) -> Result<(), EditError> {
         let joint = match *paint {
             Paint::Add { joint, amount } => {
-                check_number("amount", amount, -1.0..=1.0, "from -1 to 1")?;
+                check_number("the amount", amount, -1.0..=1.0, "from -1 to 1")?;
                 joint
             }
             Paint::Scale { joint, factor } => {
-                check_number("factor", factor, 0.0..=f64::MAX, "at least 0")?;
+                check_number("the factor", factor, 0.0..=f64::MAX, "at least 0")?;
                 joint
             }
             Paint::Set { joint, value } => {
-                check_number("weight", value, 0.0..=1.0, "from 0 to 1")?;
+                check_number("the weight", value, 0.0..=1.0, "from 0 to 1")?;
                 joint
             }
             Paint::Smooth { strength } => {
-                return check_number("strength", strength, 0.0..=1.0, "from 0 to 1");
+                check_number("the strength", strength, 0.0..=1.0, "from 0 to 1")?;
+                return Ok(());
             }
         };
         self.check_joint(joint)?;
@@ -228,7 +229,7 @@ impl Editor {
             StrokePoint::Near(place) => {
                 let coordinates = place.to_array().map(f64::from);
                 for found in coordinates {
-                    check_number("position of a brush", found, f64::MIN..=f64::MAX, "finite")?;
+                    check_number("the position of a brush", found, f64::MIN..=f64::MAX, "finite")?;
                 }
                 let Some(center) = self.surface.nearest(place, |_| true) else {
                     return Ok(Vec::new());
@@ -264,7 +265,7 @@ impl Stroke<'_> {
         let editor = self.editor;
         editor.check_paint(&brush.paint)?;
         let radii = f64::MIN_POSITIVE..=f64::MAX;
-        check_number("radius", brush.radius, radii, "more than 0")?;
+        check_number("the radius", brush.radius, radii, "more than 0")?;
         let starts = editor.starts_at(at)?;
         let mut covered = editor.fans.within(brush.radius, &starts, &mut self.reached);
         covered.retain(|&(point, _)| inside(point));

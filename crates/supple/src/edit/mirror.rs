@@ -129,7 +129,12 @@ impl Editor {
         let Some(offset) = mirror.plane else {
             return Ok(Symmetry::along(mesh, skeleton, normal));
         };
-        check_number("plane of a mirror", offset, f64::MIN..=f64::MAX, "finite")?;
+        check_number(
+            "the plane of a mirror",
+            offset,
+            f64::MIN..=f64::MAX,
+            "finite",
+        )?;
         let plane = MirrorPlane { normal, offset };
         Ok(Some(Symmetry::across(mesh, skeleton, plane)))
     }

@@ -5,11 +5,11 @@
 //!
 //! ```
 //! use supple::characters::{self, Character};
-//! use supple::edit::{Edit, Editor, Region};
+//! use supple::edit::{Edit, EditRegion, Editor};
 //!
 //! let rig = characters::build(Character::Arm, 2_000)?.rig;
 //! let editor = Editor::new(&rig);
-//! let change = editor.apply(rig.weights(), &Edit::Prune { below: 0.05 }, &Region::All)?;
+//! let change = editor.apply(rig.weights(), &Edit::Prune { below: 0.05 }, &EditRegion::All)?;
 //! let pruned = change.redo(rig.weights())?;
 //! assert_eq!(&change.undo(&pruned)?, rig.weights());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -42,6 +42,7 @@ pub use transfer::{Transfer, TransferReport};
 
 use crate::exec;
 use crate::mesh::Mesh;
+use crate::option_error::{OptionError, check_option};
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::surface::{EdgeWeights, Edges, Laplacian, Rows, Weld};
@@ -93,7 +94,7 @@ pub enum Edit {
 /// The vertices that an edit may change. A point of the surface is included if any of its vertices
 /// is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Region {
+pub enum EditRegion {
     /// All vertices.
     #[default]
     All,
@@ -105,6 +106,7 @@ pub enum Region {
 
 /// Error from editing weights.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum EditError {
     /// The weights belong to another surface.
     #[error("there are weights for {weights} vertices, but the mesh has {vertices}")]
@@ -130,16 +132,9 @@ pub enum EditError {
         /// The number of vertices.
         vertices: usize,
     },
-    /// A number is out of range.
-    #[error("the {what} must be {expected}, not {found}")]
-    Number {
-        /// The kind of number.
-        what: &'static str,
-        /// The allowed values.
-        expected: &'static str,
-        /// The value.
-        found: f64,
-    },
+    /// A number of an edit is out of range.
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// A locked joint is painted.
     #[error("'{joint}' is locked")]
     Locked {
@@ -247,24 +242,18 @@ impl Editor {
         &self,
         weights: &Weights,
         edit: &Edit,
-        region: &Region,
+        region: &EditRegion,
     ) -> Result<Change, EditError> {
         self.check(weights)?;
         let points = self.points_in(weights, region)?;
         match edit {
             Edit::CloseSeams => self.edit_rows(weights, &points, |row| row.clone()),
             Edit::Prune { below } => {
-                check_number("threshold", *below, 0.0..=1.0, "from 0 to 1")?;
+                check_number("the threshold", *below, 0.0..=1.0, "from 0 to 1")?;
                 self.edit_rows(weights, &points, |row| self.pruned(row, *below))
             }
             Edit::Limit { most } => {
-                if *most == 0 {
-                    return Err(EditError::Number {
-                        what: "number of influences",
-                        expected: "at least 1",
-                        found: 0.0,
-                    });
-                }
+                check_option(*most > 0, "the number of influences", 0.0, "at least 1")?;
                 self.edit_rows(weights, &points, |row| self.limited(row, *most))
             }
             Edit::Smooth {
@@ -288,7 +277,7 @@ impl Editor {
         &self,
         weights: &Weights,
         transfer: &Transfer,
-        region: &Region,
+        region: &EditRegion,
     ) -> Result<(Change, TransferReport), EditError> {
         self.check(weights)?;
         let points = self.points_in(weights, region)?;
@@ -401,11 +390,11 @@ impl Editor {
     }
 
     /// The points of a region, in rising order.
-    fn points_in(&self, weights: &Weights, region: &Region) -> Result<Vec<u32>, EditError> {
+    fn points_in(&self, weights: &Weights, region: &EditRegion) -> Result<Vec<u32>, EditError> {
         let points = 0..self.weld.point_count() as u32;
         match region {
-            Region::All => Ok(points.collect()),
-            Region::HeldBy(joints) => {
+            EditRegion::All => Ok(points.collect()),
+            EditRegion::HeldBy(joints) => {
                 for &joint in joints {
                     self.check_joint(joint)?;
                 }
@@ -416,7 +405,7 @@ impl Editor {
                 let held = |&point: &u32| self.vertices.row(point as usize).iter().any(holds);
                 Ok(points.filter(held).collect())
             }
-            Region::Vertices(vertices) => {
+            EditRegion::Vertices(vertices) => {
                 let point = |&vertex: &u32| Ok(self.point_of(vertex as usize)? as u32);
                 let mut points: Vec<u32> = vertices
                     .iter()
@@ -480,19 +469,12 @@ impl Editor {
 
 /// Checks that a number is within a range; NaN never is.
 fn check_number(
-    what: &'static str,
-    found: f64,
+    option: &'static str,
+    value: f64,
     range: std::ops::RangeInclusive<f64>,
-    expected: &'static str,
-) -> Result<(), EditError> {
-    if range.contains(&found) {
-        return Ok(());
-    }
-    Err(EditError::Number {
-        what,
-        expected,
-        found,
-    })
+    allowed: &'static str,
+) -> Result<(), OptionError> {
+    check_option(range.contains(&value), option, value, allowed)
 }
 
 /// The triangles of a mesh with positive area, in a search tree.

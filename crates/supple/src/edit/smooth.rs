@@ -25,9 +25,14 @@ impl Editor {
         strength: f64,
         joints: &[usize],
     ) -> Result<Change, EditError> {
-        check_number("strength", strength, 0.0..=1.0, "from 0 to 1")?;
+        check_number("the strength", strength, 0.0..=1.0, "from 0 to 1")?;
         let range = 0.0..=f64::from(MOST_STEPS);
-        check_number("number of steps", f64::from(steps), range, "at most 10000")?;
+        check_number(
+            "the number of steps",
+            f64::from(steps),
+            range,
+            "at most 10000",
+        )?;
         for &joint in joints {
             self.check_joint(joint)?;
         }

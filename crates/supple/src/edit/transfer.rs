@@ -84,10 +84,10 @@ impl Editor {
         points: &[u32],
         transfer: &Transfer,
     ) -> Result<(Change, TransferReport), EditError> {
-        check_number("reach", transfer.reach, 0.0..=f64::MAX, "at least 0")?;
+        check_number("the reach", transfer.reach, 0.0..=f64::MAX, "at least 0")?;
         let half_turn = std::f64::consts::PI;
         check_number(
-            "angle",
+            "the angle",
             transfer.angle,
             0.0..=half_turn,
             "from 0 to 180 degrees",

@@ -42,6 +42,7 @@ pub use limits::Limit;
 pub use two_bone::{Bend, TwoBone};
 
 use crate::disjoint_sets::DisjointSets;
+use crate::option_error::{OptionError, check_option};
 use crate::polar::Polar;
 use crate::pose::Pose;
 use crate::skeleton::Skeleton;
@@ -131,6 +132,7 @@ pub struct Reached {
 
 /// Error from solving inverse kinematics.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ReachError {
     /// A goal names a node that does not exist.
     #[error("there is no node {node}: the skeleton has {nodes}")]
@@ -185,15 +187,8 @@ pub enum ReachError {
         problem: &'static str,
     },
     /// An option is out of range.
-    #[error("{option} is {value}, but must be {allowed}")]
-    BadOption {
-        /// The option.
-        option: &'static str,
-        /// Its value.
-        value: f64,
-        /// The allowed values.
-        allowed: &'static str,
-    },
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// A stiffness is not between 0 and 1.
     #[error("the stiffness of '{joint}' is {value}, but must be from 0 to 1")]
     Stiffness {
@@ -434,20 +429,18 @@ fn check(
         };
         return Err(ReachError::NotFinite { what, joint });
     }
-    if !(options.tolerance >= 0.0 && options.tolerance.is_finite()) {
-        return Err(ReachError::BadOption {
-            option: "the tolerance",
-            value: options.tolerance,
-            allowed: "at least 0",
-        });
-    }
-    if options.iterations == 0 {
-        return Err(ReachError::BadOption {
-            option: "the number of iterations",
-            value: 0.0,
-            allowed: "at least 1",
-        });
-    }
+    check_option(
+        options.tolerance >= 0.0 && options.tolerance.is_finite(),
+        "the tolerance",
+        options.tolerance,
+        "at least 0",
+    )?;
+    check_option(
+        options.iterations > 0,
+        "the number of iterations",
+        0.0,
+        "at least 1",
+    )?;
     for (&node, limit) in &options.limits {
         if let Some(problem) = limit.problem() {
             let joint = label(skeleton, node);

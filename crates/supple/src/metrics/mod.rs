@@ -35,7 +35,7 @@ pub use edges::EdgeChange;
 pub use motion::JointMotion;
 pub use normal_error::NormalError;
 pub use radius::{JointRadius, Station};
-pub use region::Region;
+pub use region::JointRegion;
 pub use smoothness::{Pop, TimeSmoothness};
 pub use stretch::{Stretch, StretchSummary, WorstTriangle};
 
@@ -65,7 +65,7 @@ pub struct Gauge {
     caps: HoleCaps,
     springs: Springs,
     true_normals: TrueNormals,
-    regions: Vec<Region>,
+    regions: Vec<JointRegion>,
     sections: Vec<Sections>,
     bones: Vec<BindBone>,
     rest_volume: f64,
@@ -204,7 +204,7 @@ impl Gauge {
     /// # Panics
     ///
     /// Panics unless there is one stretch per triangle, and the region belongs to this surface.
-    pub fn region_distortion(&self, region: &Region, stretch: &[Stretch]) -> f64 {
+    pub fn region_distortion(&self, region: &JointRegion, stretch: &[Stretch]) -> f64 {
         stretch::mean_distortion(&self.surface, stretch, region.triangles.iter().copied())
     }
 
@@ -281,13 +281,13 @@ impl Gauge {
     }
 
     /// The regions of all joints that blend with their parent, in the order of joints.
-    pub fn regions(&self) -> &[Region] {
+    pub fn regions(&self) -> &[JointRegion] {
         &self.regions
     }
 
     /// The region of one joint; `None` for a root, or a joint that shares no vertex with its
     /// parent.
-    pub fn region_of_joint(&self, joint: usize) -> Option<&Region> {
+    pub fn region_of_joint(&self, joint: usize) -> Option<&JointRegion> {
         let found = self.regions.binary_search_by_key(&joint, |r| r.joint);
         found.ok().map(|index| &self.regions[index])
     }
@@ -297,7 +297,7 @@ impl Gauge {
     ///
     /// Pairs of joints that are not parent and child count only if they blend more skin than all
     /// others, as in a cloth on unconnected joints. `rig` must be the same as in [`Gauge::new`].
-    pub fn main_regions(&self, rig: &Rig) -> Vec<Region> {
+    pub fn main_regions(&self, rig: &Rig) -> Vec<JointRegion> {
         region::main_regions(rig, &self.surface)
     }
 
@@ -306,7 +306,7 @@ impl Gauge {
     /// # Panics
     ///
     /// Panics unless the region belongs to this surface.
-    pub fn motion(&self, region: &Region, palette: &Palette) -> JointMotion {
+    pub fn motion(&self, region: &JointRegion, palette: &Palette) -> JointMotion {
         JointMotion::of(region, &self.bones[region.joint], palette)
     }
 
@@ -323,7 +323,7 @@ impl Gauge {
         palette: &Palette,
     ) -> Vec<RegionMetrics> {
         let mut sections = self.sections.iter().peekable();
-        let of_region = |region: &Region| {
+        let of_region = |region: &JointRegion| {
             let triangles = || region.triangles.iter().copied();
             let rest_area: f64 = triangles().map(|t| self.surface.areas[t]).sum();
             let area: f64 = triangles()

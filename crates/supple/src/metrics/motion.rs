@@ -1,6 +1,6 @@
 //! The motion of a joint relative to the joint that it is blended with.
 
-use super::region::Region;
+use super::region::JointRegion;
 use crate::polar::Polar;
 use crate::pose::Palette;
 use crate::skeleton::BindBone;
@@ -24,7 +24,7 @@ pub struct JointMotion {
 }
 
 impl JointMotion {
-    pub(super) fn of(region: &Region, bone: &BindBone, palette: &Palette) -> JointMotion {
+    pub(super) fn of(region: &JointRegion, bone: &BindBone, palette: &Palette) -> JointMotion {
         let map = |joint: usize| {
             let found = palette.posed_from_bind.get(joint);
             found.copied().unwrap_or(Affine::IDENTITY)

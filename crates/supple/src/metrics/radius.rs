@@ -4,7 +4,7 @@
 //! back along the parent's bone, and forward along the joint's own. In a pose each ray moves with
 //! its own joint, as the artist sees the bones.
 
-use super::region::Region;
+use super::region::JointRegion;
 use super::surface::MeasuredSurface;
 use crate::pose::Palette;
 use crate::skeleton::BindBone;
@@ -149,7 +149,7 @@ impl Sections {
     /// `None` if no plane cuts the region: no bone has a length, or no edge is entirely inside.
     pub(super) fn new(
         surface: &MeasuredSurface,
-        region: &Region,
+        region: &JointRegion,
         bones: &[BindBone],
     ) -> Option<Sections> {
         let own_bone = *bones.get(region.joint)?;

@@ -24,7 +24,7 @@ const MOST_REGIONS: usize = 96;
 /// The surface around one joint: all vertices that follow the joint and another joint, each with a
 /// weight of at least 1 %, and both together with at least 50 %.
 #[derive(Clone, Debug)]
-pub struct Region {
+pub struct JointRegion {
     /// The joint.
     pub joint: usize,
     /// The joint that it is blended with: its parent, unless [`Gauge::main_regions`] found
@@ -59,7 +59,7 @@ fn blend(own: f32, other: f32) -> Option<f32> {
 }
 
 /// The regions of all joints that blend with their parent, in the order of joints.
-pub(super) fn regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> {
+pub(super) fn regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<JointRegion> {
     let joints = rig.skeleton().joints().iter().enumerate();
     let pairs = joints.filter_map(|(joint, bound)| Some((joint, bound.parent?)));
     regions_of(rig, surface, &pairs.collect::<Vec<_>>())
@@ -67,7 +67,7 @@ pub(super) fn regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> {
 
 /// The regions that matter most for the look, largest first: those of joints and their parents; or
 /// of any two joints, if most of the skin is blended between unrelated joints.
-pub(super) fn main_regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> {
+pub(super) fn main_regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<JointRegion> {
     let joints = rig.skeleton().joints();
     let is_related = |(joint, other): Pair| joints[joint].parent == Some(other);
     let areas = vertex_areas(rig.mesh(), &surface.areas);
@@ -106,10 +106,10 @@ pub(super) fn main_regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<Region> 
 }
 
 /// The regions of some pairs of joints, in their order; pairs without a vertex are skipped.
-fn regions_of(rig: &Rig, surface: &MeasuredSurface, pairs: &[Pair]) -> Vec<Region> {
-    let mut regions: Vec<Region> = pairs
+fn regions_of(rig: &Rig, surface: &MeasuredSurface, pairs: &[Pair]) -> Vec<JointRegion> {
+    let mut regions: Vec<JointRegion> = pairs
         .iter()
-        .map(|&pair| Region::without_skin(pair))
+        .map(|&pair| JointRegion::without_skin(pair))
         .collect();
     let mut regions_of_joint: Vec<Vec<usize>> = vec![Vec::new(); rig.skeleton().joints().len()];
     for (index, region) in regions.iter().enumerate() {
@@ -158,9 +158,9 @@ fn regions_of(rig: &Rig, surface: &MeasuredSurface, pairs: &[Pair]) -> Vec<Regio
     regions
 }
 
-impl Region {
-    fn without_skin((joint, other): Pair) -> Region {
-        Region {
+impl JointRegion {
+    fn without_skin((joint, other): Pair) -> JointRegion {
+        JointRegion {
             joint,
             other,
             vertices: Vec::new(),

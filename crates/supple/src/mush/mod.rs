@@ -19,6 +19,7 @@ mod channels;
 mod pieces;
 mod strengths;
 
+use crate::option_error::{OptionError, check_option};
 use crate::rig::Rig;
 use crate::smoothing::{Domain, Scratch, Smoothing, Values};
 use crate::surface::{EdgeWeights, Edges, Laplacian, Weld};
@@ -86,43 +87,44 @@ impl MushOptions {
     /// # Errors
     ///
     /// Fails if an option is out of range.
-    pub fn check(&self) -> Result<(), MushError> {
-        let wrong = |name, value, allowed| {
-            Err(MushError::Option {
-                name,
+    pub fn check(&self) -> Result<(), OptionError> {
+        check_option(
+            self.iterations <= 10_000,
+            "the number of iterations",
+            f64::from(self.iterations),
+            "at most 10000",
+        )?;
+        for (option, value) in [("lambda", self.lambda), ("kappa", self.kappa)] {
+            let is_allowed = (0.0..=10_000.0).contains(&value);
+            check_option(is_allowed, option, value, "from 0 to 10000")?;
+        }
+        for &(_, value) in &self.alpha_at_joints {
+            let is_allowed = (0.0..=1.0).contains(&value);
+            check_option(
+                is_allowed,
+                "the share of alpha at a joint",
                 value,
-                allowed,
-            })
-        };
-        if self.iterations > 10_000 {
-            return wrong(
-                "number of iterations",
-                f64::from(self.iterations),
-                "at most 10000",
-            );
+                "from 0 to 1",
+            )?;
         }
-        for (name, value) in [("lambda", self.lambda), ("kappa", self.kappa)] {
-            if !(0.0..=10_000.0).contains(&value) {
-                return wrong(name, value, "from 0 to 10000");
-            }
-        }
-        let joints = self.alpha_at_joints.iter().map(|&(_, value)| value);
-        if let Some(value) = joints
-            .into_iter()
-            .find(|value| !(0.0..=1.0).contains(value))
-        {
-            return wrong("share of alpha at a joint", value, "from 0 to 1");
-        }
-        if !(0.0..1.0).contains(&self.alpha) {
-            return wrong("alpha", self.alpha, "from 0 up to, but not including, 1");
-        }
-        if !(0.0..=0.1).contains(&self.prune) {
-            return wrong("error of pruning", self.prune, "from 0 to 0.1");
-        }
-        if self.max_influences == Some(0) {
-            return wrong("number of influences", 0.0, "at least 1");
-        }
-        Ok(())
+        check_option(
+            (0.0..1.0).contains(&self.alpha),
+            "alpha",
+            self.alpha,
+            "from 0 up to, but not including, 1",
+        )?;
+        check_option(
+            (0.0..=0.1).contains(&self.prune),
+            "the error of pruning",
+            self.prune,
+            "from 0 to 0.1",
+        )?;
+        check_option(
+            self.max_influences != Some(0),
+            "the number of influences",
+            0.0,
+            "at least 1",
+        )
     }
 
     /// The factors of [`alpha_at_joints`](MushOptions::alpha_at_joints), each joint once.
@@ -146,17 +148,11 @@ impl Default for MushOptions {
 
 /// Error from baking, or from numbers that are not a valid bake.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum MushError {
     /// An option is out of range.
-    #[error("the {name} is {value}, but it must be {allowed}")]
-    Option {
-        /// The option.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// The allowed values.
-        allowed: &'static str,
-    },
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// A painted number is out of range.
     #[error("the attribute {name} of vertex {vertex} is {value}, but it must be {allowed}")]
     Painted {

@@ -23,6 +23,7 @@ use crate::bind::geodesic::InsideDistances;
 use crate::bind::oriented_surface::OrientedSurface;
 use crate::bind::{BindError, BindMethod, Bound, Handle, bind};
 use crate::mesh::Mesh;
+use crate::option_error::{OptionError, check_option};
 use crate::symmetry::{MirrorPlane, Symmetry};
 use crate::words::measure;
 use facets::Facets;
@@ -69,6 +70,7 @@ impl Default for HandleOptions {
 
 /// Error from placing handles.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum HandleError {
     /// No handle is given, and none is to be placed.
     #[error("there are no handles: none are given, and automatic placement is off")]
@@ -145,15 +147,8 @@ pub enum HandleError {
         given: usize,
     },
     /// An option is out of range.
-    #[error("{option} is {value}, but must be {allowed}")]
-    BadOption {
-        /// The option.
-        option: &'static str,
-        /// Its value.
-        value: usize,
-        /// The allowed values.
-        allowed: &'static str,
-    },
+    #[error(transparent)]
+    Option(#[from] OptionError),
 }
 
 /// Handles placed in a body.
@@ -346,13 +341,9 @@ impl HandleOptions {
             ("the number of handles", self.count),
         ];
         for (option, value) in numbers {
-            if let Some(value) = value.filter(|value| !(1..=MOST).contains(value)) {
-                let allowed = "between 1 and 1000";
-                return Err(HandleError::BadOption {
-                    option,
-                    value,
-                    allowed,
-                });
+            if let Some(value) = value {
+                let is_allowed = (1..=MOST).contains(&value);
+                check_option(is_allowed, option, value as f64, "between 1 and 1000")?;
             }
         }
         let given = self.given.len();

@@ -140,6 +140,7 @@ impl WeightQuality {
 
 /// Error from measuring rows.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum QualityError {
     /// The numbers are not valid weights.
     #[error(transparent)]

@@ -129,6 +129,7 @@ pub struct LargestTurn {
 
 /// Error from splitting a bone.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum TwistError {
     /// The joint does not exist.
     #[error("there is no joint {joint}: the skeleton has {joints} joints")]

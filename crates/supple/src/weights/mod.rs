@@ -41,6 +41,7 @@ pub struct Influence {
 
 /// Error from numbers that are not valid [`Weights`].
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum WeightsError {
     /// A weight is NaN or infinite.
     #[error("vertex {vertex} has the weight {weight} for joint {joint}")]

@@ -183,7 +183,7 @@ fn options_out_of_range_are_refused() {
     for method in wrong {
         let refused = bind(&tube().mesh(), &handles, 1, &method, &|_| {}).unwrap_err();
         assert!(
-            matches!(refused, BindError::BadOption { .. }),
+            matches!(refused, BindError::Option(_)),
             "{method:?}: {refused}"
         );
     }

@@ -3,7 +3,7 @@
 use super::sheet::{self, dense};
 use glam::Vec3;
 use supple::characters::{self, Character};
-use supple::edit::{Brush, Edit, Editor, Falloff, Paint, Region, StrokePoint};
+use supple::edit::{Brush, Edit, EditRegion, Editor, Falloff, Paint, StrokePoint};
 use supple::{Mesh, Rig, Weights};
 
 fn blank() -> Weights {
@@ -40,7 +40,7 @@ fn paint_fades_with_the_distance_and_crosses_seams() {
             add(2.5, falloff),
             vec![StrokePoint::Near(center + Vec3::Z * 0.3)],
         );
-        let change = editor.apply(&weights, &stroke, &Region::All).unwrap();
+        let change = editor.apply(&weights, &stroke, &EditRegion::All).unwrap();
         let painted = change.redo(&weights).unwrap();
         for (vertex, place) in sheet::mesh().positions().iter().enumerate() {
             let t = f64::from(place.distance(center)) / 2.5;
@@ -82,7 +82,11 @@ fn a_stroke_in_the_making_is_the_same_stroke() {
         }
         let whole = stroke.change().unwrap();
         let rest = editor
-            .apply(&first, &Edit::Stroke(brush, places.to_vec()), &Region::All)
+            .apply(
+                &first,
+                &Edit::Stroke(brush, places.to_vec()),
+                &EditRegion::All,
+            )
             .unwrap();
         let (a, b) = (whole.redo(&weights).unwrap(), rest.redo(&first).unwrap());
         for vertex in 0..a.vertex_count() {
@@ -124,7 +128,9 @@ fn a_brush_stays_on_the_finger_that_it_touches() {
     };
     let editor = Editor::new(&rig);
     let stroke = Edit::Stroke(brush, vec![StrokePoint::Near(index)]);
-    let change = editor.apply(rig.weights(), &stroke, &Region::All).unwrap();
+    let change = editor
+        .apply(rig.weights(), &stroke, &EditRegion::All)
+        .unwrap();
     assert!(change.vertices().len() > 20);
     let of_middle = [joint("middle_2.L"), joint("middle_3.L")];
     let mut near = 0;
@@ -164,7 +170,7 @@ fn a_piece_apart_is_not_reached() {
     let weights = weights.finish().0;
     let editor = Editor::new(&Rig::new(both, sheet::skeleton(), weights.clone()).unwrap());
     let stroke = Edit::Stroke(add(100.0, Falloff::Constant), vec![StrokePoint::Vertex(3)]);
-    let change = editor.apply(&weights, &stroke, &Region::All).unwrap();
+    let change = editor.apply(&weights, &stroke, &EditRegion::All).unwrap();
     assert!(change.vertices().iter().copied().eq(0..count));
     // Nor does smoothing pass.
     let painted = change.redo(&weights).unwrap();
@@ -175,7 +181,7 @@ fn a_piece_apart_is_not_reached() {
     };
     assert!(
         editor
-            .apply(&painted, &smooth, &Region::All)
+            .apply(&painted, &smooth, &EditRegion::All)
             .unwrap()
             .is_empty()
     );

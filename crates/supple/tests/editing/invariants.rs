@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use supple::Weights;
 use supple::edit::{
-    Axis, Brush, Edit, EditError, Editor, Falloff, Mirror, MirrorSource, Paint, Region,
+    Axis, Brush, Edit, EditError, EditRegion, Editor, Falloff, Mirror, MirrorSource, Paint,
     StrokePoint, Transfer,
 };
 
@@ -78,12 +78,12 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-fn region() -> impl Strategy<Value = Region> {
+fn region() -> impl Strategy<Value = EditRegion> {
     let vertices = 0..sheet::places().len() as u32;
     prop_oneof![
-        Just(Region::All),
-        prop::collection::vec(0..JOINTS, 0..3).prop_map(Region::HeldBy),
-        prop::collection::vec(vertices, 0..20).prop_map(Region::Vertices),
+        Just(EditRegion::All),
+        prop::collection::vec(0..JOINTS, 0..3).prop_map(EditRegion::HeldBy),
+        prop::collection::vec(vertices, 0..20).prop_map(EditRegion::Vertices),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 use supple::characters::{self, Character};
-use supple::edit::{Edit, Editor, Mirror, MirrorSource, Paint, Region};
+use supple::edit::{Edit, EditRegion, Editor, Mirror, MirrorSource, Paint};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;
@@ -13,7 +13,7 @@ fn mirrored(editor: &Editor, weights: &Weights, source: MirrorSource) -> Weights
         source,
         ..Mirror::default()
     });
-    let change = editor.apply(weights, &mirror, &Region::All).unwrap();
+    let change = editor.apply(weights, &mirror, &EditRegion::All).unwrap();
     change.redo(weights).unwrap()
 }
 
@@ -57,7 +57,7 @@ fn the_figure_is_its_own_mirror_image_and_a_stroke_on_one_side_comes_to_both() {
         value: 0.75,
     });
     let change = editor
-        .apply(rig.weights(), &flood, &Region::HeldBy(vec![left]))
+        .apply(rig.weights(), &flood, &EditRegion::HeldBy(vec![left]))
         .unwrap();
     let painted = change.redo(rig.weights()).unwrap();
     let positive = rig.mesh().positions()[change.vertices()[0] as usize].x > 0.0;
@@ -134,7 +134,7 @@ fn a_joint_without_counterpart_is_named_if_it_is_needed() {
             plane: Some(1.0),
             ..Mirror::default()
         };
-        editor.apply(rig.weights(), &Edit::Mirror(mirror), &Region::All)
+        editor.apply(rig.weights(), &Edit::Mirror(mirror), &EditRegion::All)
     };
     let error = mirror(MirrorSource::Positive).unwrap_err();
     assert_eq!(

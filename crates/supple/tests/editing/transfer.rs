@@ -4,7 +4,7 @@ use super::sheet;
 use glam::Vec3;
 use std::sync::Arc;
 use supple::characters::{self, Character};
-use supple::edit::{Edit, EditError, Editor, Paint, Region, Transfer, TransferReport};
+use supple::edit::{Edit, EditError, EditRegion, Editor, Paint, Transfer, TransferReport};
 use supple::skeleton::{Node, Skeleton};
 use supple::weights::WeightsBuilder;
 use supple::{Mesh, Rig, Weights};
@@ -26,7 +26,9 @@ fn transferred(from: &Rig, to: &Rig) -> (Weights, TransferReport) {
     let editor = Editor::new(to);
     let start = blank(to);
     let transfer = Transfer::new(Arc::new(from.clone()));
-    let (change, report) = editor.transfer(&start, &transfer, &Region::All).unwrap();
+    let (change, report) = editor
+        .transfer(&start, &transfer, &EditRegion::All)
+        .unwrap();
     (change.redo(&start).unwrap(), report)
 }
 
@@ -103,7 +105,9 @@ fn a_hole_is_filled_with_what_is_around() {
         angle: std::f64::consts::PI,
         ..Transfer::new(Arc::new(source))
     };
-    let (change, report) = editor.transfer(&start, &transfer, &Region::All).unwrap();
+    let (change, report) = editor
+        .transfer(&start, &transfer, &EditRegion::All)
+        .unwrap();
     let filled = change.redo(&start).unwrap();
     let worst = differences(&filled, rig.weights())
         .into_iter()
@@ -130,7 +134,7 @@ fn what_faces_away_is_not_taken_unless_either_side_will_do() {
             ..Transfer::new(source.clone())
         };
         editor
-            .transfer(&blank(&rig), &transfer, &Region::All)
+            .transfer(&blank(&rig), &transfer, &EditRegion::All)
             .unwrap()
             .1
     };
@@ -165,7 +169,7 @@ fn joints_go_by_name_and_unknown_ones_to_those_above() {
     let editor = Editor::new(&rig);
     let transfer = Edit::Transfer(Transfer::new(Arc::new(source)));
     let error = editor
-        .apply(rig.weights(), &transfer, &Region::All)
+        .apply(rig.weights(), &transfer, &EditRegion::All)
         .unwrap_err();
     assert!(matches!(error, EditError::NoCommonJoint { .. }));
 }
@@ -178,11 +182,13 @@ fn outside_of_the_region_nothing_changes_and_locks_hold() {
         joint: 4,
         value: 0.5,
     });
-    let start = editor.apply(rig.weights(), &flood, &Region::All).unwrap();
+    let start = editor
+        .apply(rig.weights(), &flood, &EditRegion::All)
+        .unwrap();
     let start = start.redo(rig.weights()).unwrap();
     editor.set_locked(4, true).unwrap();
     let transfer = Edit::Transfer(Transfer::new(Arc::new(rig.clone())));
-    let change = editor.apply(&start, &transfer, &Region::All).unwrap();
+    let change = editor.apply(&start, &transfer, &EditRegion::All).unwrap();
     let worst = differences(&change.redo(&start).unwrap(), &start)
         .into_iter()
         .fold(0.0, f64::max);
@@ -192,7 +198,7 @@ fn outside_of_the_region_nothing_changes_and_locks_hold() {
     );
     editor.set_locked(4, false).unwrap();
     let change = editor
-        .apply(&start, &transfer, &Region::Vertices(vec![7]))
+        .apply(&start, &transfer, &EditRegion::Vertices(vec![7]))
         .unwrap();
     assert_eq!(change.vertices(), [7]);
 }

@@ -11,7 +11,7 @@ use supple::bind::BindMethod;
 use supple::centers::{self, CenterOptions, Centers, LiveCenters};
 use supple::characters::Character;
 use supple::deform::BakedData;
-use supple::edit::{Edit, Editor, Paint, Region};
+use supple::edit::{Edit, EditRegion, Editor, Paint};
 use supple::mush::Steps;
 use supple::mush::{ALPHA_SHARE, Baked, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushOptions};
 use supple::point_handles::{HandleKind, HandleOptions, ShapeDiameter, place_handles};
@@ -98,7 +98,7 @@ fn pin_centers(pins: &mut Pins, subject: &Subject) -> Centers {
         joint: 1,
         factor: 0.5,
     });
-    let region = Region::Vertices((0..200).collect());
+    let region = EditRegion::Vertices((0..200).collect());
     let editor = Editor::new(subject.rig());
     let change = editor.apply(weights, &scale, &region).unwrap();
     let edited = change.redo(weights).unwrap();

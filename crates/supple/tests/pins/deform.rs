@@ -6,9 +6,10 @@ use glam::{Vec3, Vec4};
 use std::sync::Arc;
 use supple::characters::Character;
 use supple::deform::{
-    AnimationSpaceWeights, Antipodality, BakedData, CentersOfRotation, DeltaMush, DirectDeltaMush,
-    DualQuaternionIntrinsic, InstructionSet, LocalFrames, MatrixWeights, MushVariant, NormalFormat,
-    Place, PoseStream, TangentFormat, VertexBuffer, VertexBuffers, VertexStream,
+    AnimationSpaceWeights, Antipodality, BakedData, BufferOffset, CentersOfRotation, DeltaMush,
+    DirectDeltaMush, DualQuaternionIntrinsic, InstructionSet, LocalFrames, MatrixWeights,
+    MushVariant, NormalFormat, PoseStream, TangentFormat, VertexBuffer, VertexBuffers,
+    VertexStream,
 };
 use supple::mush::MushOptions;
 use supple::{Method, Normals, Output, Palette, Skin, Workspace};
@@ -268,7 +269,7 @@ fn pin_buffers(pins: &mut Pins, subject: &Subject, palettes: &[Palette]) {
         for tangent in tangents {
             let stride = 12 + normal.bytes() + tangent.bytes();
             let mut bytes = vec![0; stride * count];
-            let at = |offset: usize| Place { buffer: 0, offset };
+            let at = |offset: usize| BufferOffset { buffer: 0, offset };
             let buffers = VertexBuffers {
                 buffers: &mut [VertexBuffer {
                     bytes: &mut bytes,

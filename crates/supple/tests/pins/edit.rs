@@ -6,7 +6,8 @@ use std::sync::Arc;
 use supple::bind::{BindGroup, BindMethod, bind_groups};
 use supple::characters::{self, Character};
 use supple::edit::{
-    Axis, Brush, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, Region, StrokePoint, Transfer,
+    Axis, Brush, Edit, EditRegion, Editor, Falloff, Mirror, MirrorSource, Paint, StrokePoint,
+    Transfer,
 };
 use supple::{Rig, Weights};
 use supple_pins::{Numbers, Pins};
@@ -17,20 +18,22 @@ pub fn pin(pins: &mut Pins, subject: &Subject) {
     let start = lopsided(rig);
     for (name, edit) in edits(subject) {
         // A mirror needs a counterpart of every joint, which an arm does not have.
-        let changed = editor.apply(&start, &edit, &Region::All);
+        let changed = editor.apply(&start, &edit, &EditRegion::All);
         let changed = changed
             .map(|change| rows(&change.redo(&start).unwrap()))
             .ok();
         pins.pin(subject.name(format!("edit/{name}")), &changed);
     }
     let transfer = Transfer::new(Arc::new(donor(subject)));
-    let (change, report) = editor.transfer(&start, &transfer, &Region::All).unwrap();
+    let (change, report) = editor
+        .transfer(&start, &transfer, &EditRegion::All)
+        .unwrap();
     let changed = rows(&change.redo(&start).unwrap());
     pins.pin(subject.name("edit/transfer"), &changed);
     pins.pin(subject.name("edit/transfer/report"), &Numbers(&report));
     // With a joint locked, and within a region.
     editor.set_locked(1, true).unwrap();
-    let region = Region::HeldBy(vec![0, 1]);
+    let region = EditRegion::HeldBy(vec![0, 1]);
     for (name, edit) in edits(subject) {
         let changed = editor.apply(&start, &edit, &region);
         let changed = changed
@@ -51,7 +54,7 @@ fn lopsided(rig: &Rig) -> Weights {
     });
     let editor = Editor::new(rig);
     let half: Vec<u32> = (0..rig.mesh().vertex_count() as u32).step_by(2).collect();
-    let change = editor.apply(&bound.weights, &favour, &Region::Vertices(half));
+    let change = editor.apply(&bound.weights, &favour, &EditRegion::Vertices(half));
     change.unwrap().redo(&bound.weights).unwrap()
 }
 

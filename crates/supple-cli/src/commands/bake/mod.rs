@@ -63,9 +63,7 @@ fn center_options(wanted: &CenterArguments, method: &Method) -> Result<CenterOpt
         epsilon: wanted.epsilon.unwrap_or(usual.epsilon),
         accuracy: wanted.accuracy.unwrap_or(usual.accuracy),
     };
-    options
-        .check()
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    options.check()?;
     Ok(options)
 }
 
