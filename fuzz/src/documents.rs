@@ -66,8 +66,8 @@ fn with_mush(file: &Tiny) -> Tiny {
         mut document,
         ..
     } = loaded(file);
-    let baked = Mush::bake(&asset.rig, &MushOptions::DEFAULT).expect("a bake");
-    let set = document.set_mush(&asset.rig, &baked.mush, &MushOptions::DEFAULT, 4);
+    let baked = Mush::bake(&asset.rig, &MushOptions::default()).expect("a bake");
+    let set = document.set_mush(&asset.rig, &baked.mush, &MushOptions::default(), 4);
     set.expect("a file with a skin");
     Tiny::of(&document)
 }

@@ -178,7 +178,7 @@ fn change(loaded: Loaded, input: &mut Input) {
             let options = MushOptions {
                 iterations: input.below(4) as u32,
                 rigid: input.flag(),
-                ..MushOptions::DEFAULT
+                ..MushOptions::default()
             };
             let Ok(baked) = Mush::bake(rig, &options) else {
                 return;

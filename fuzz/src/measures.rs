@@ -63,7 +63,6 @@ pub fn measures(data: &[u8]) {
                     .map(|&place| place + input.vector(range))
                     .collect();
                 gauge.measure(&positions, mesh.normals(), &palette);
-                gauge.worst_places(&positions, 3);
                 gauge.vertex_stretch(&positions);
                 gauge.vertex_distortion(&positions);
                 gauge.rigid_energy(&positions);

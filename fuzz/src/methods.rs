@@ -11,7 +11,7 @@ use supple::deform::{
     DirectDeltaMush, DualQuaternion, InstructionSet, LocalFrames, MatrixWeights,
     MushVariant,
 };
-use supple::surface::EdgeWeights;
+use supple::mush::EdgeWeights;
 use supple::mush::MushOptions;
 use supple::mush::Steps;
 use supple::{Method, Normals, Output, Palette, Rig, Skin, Weights, Workspace};

@@ -200,7 +200,7 @@ pub fn palette(input: &mut Input, skeleton: &Skeleton, range: Range) -> Palette 
     match input.below(4) {
         0 => Palette {
             posed_from_bind: (skeleton.joints().iter())
-                .map(|_| Affine::from_f64(&affine(input, range)))
+                .map(|_| Affine::from(affine(input, range)))
                 .collect(),
         },
         _ => (skeleton.palette(&pose(input, skeleton, range))).expect("a pose of this skeleton"),

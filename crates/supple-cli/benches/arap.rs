@@ -26,7 +26,7 @@ fn arap(criterion: &mut Criterion) {
         let prepared = |iterations: usize| {
             let options = ArapOptions {
                 iterations,
-                ..ArapOptions::DEFAULT
+                ..ArapOptions::default()
             };
             Arap::new(&asset.rig, &options).unwrap()
         };

@@ -143,7 +143,8 @@ impl Source {
     /// Prints the options of delta mush if they come from the bake of the file.
     fn report_mush_options(&self, options: &MushOptions) {
         let stored = self.stored_mush.as_ref();
-        if stored.is_some_and(|stored| stored.is_by(options)) && *options != MushOptions::DEFAULT {
+        if stored.is_some_and(|stored| stored.is_by(options)) && *options != MushOptions::default()
+        {
             console::eprint(&format!(
                 "note: smoothing with the options of the bake in the file{}",
                 unusual(options)
@@ -165,7 +166,7 @@ impl Source {
 
 /// The options of a bake in parentheses, unless they are the defaults.
 fn unusual(options: &MushOptions) -> String {
-    match *options == MushOptions::DEFAULT {
+    match *options == MushOptions::default() {
         true => String::new(),
         false => format!(" ({})", mush_options(options)),
     }

@@ -102,7 +102,7 @@ pub(crate) fn player<'a>(
     gpu: Option<&Gpu>,
 ) -> Result<Player<'a>, Failure> {
     let player = Player::with_skin(asset, skin)?;
-    report_handles(asset, method, player.arap_report());
+    report_handles(asset, method, player.skin().arap_report());
     match gpu {
         Some(gpu) => on_gpu(player, method, gpu),
         None => Ok(player),

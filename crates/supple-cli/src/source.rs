@@ -1,5 +1,6 @@
 //! Characters from files, or built-in ones as `@name`.
 
+use crate::args::character::parse_character;
 use crate::console;
 use crate::failure::Failure;
 use crate::output::extension;
@@ -9,7 +10,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use supple::Asset;
 use supple::bind::BindReport;
-use supple::characters::{self, CharacterSpec};
+use supple::characters;
 use supple_io::gltf::{self, BadEdge, Document, Loaded, Notes, StoredCenters, StoredMush};
 use supple_io::text::quoted;
 
@@ -68,11 +69,9 @@ impl Source {
     }
 
     fn built_in(spec: &str) -> Result<Source, Failure> {
-        let spec: CharacterSpec = spec
-            .parse()
-            .map_err(|error| Failure::usage(format!("{error}")))?;
-        let spinner = progress::spinner(&format!("building @{}", spec.character.name()));
-        let asset = characters::build(spec.character, spec.vertices)?;
+        let (character, vertices) = parse_character(spec).map_err(Failure::usage)?;
+        let spinner = progress::spinner(&format!("building @{}", character.name()));
+        let asset = characters::build(character, vertices)?;
         spinner.finish_and_clear();
         Ok(Source {
             asset,

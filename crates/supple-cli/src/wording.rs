@@ -1,9 +1,9 @@
 //! Text for messages: counts, names from files, options.
 
 use supple::centers::CenterOptions;
+use supple::mush::EdgeWeights;
 use supple::mush::MushOptions;
 use supple::mush::Steps;
-use supple::surface::EdgeWeights;
 use supple::weights::WeightsReport;
 use supple::{Rig, Skeleton, Weights};
 use supple_io::gltf::StoredState;
@@ -199,7 +199,7 @@ pub(crate) fn mush_options(options: &MushOptions) -> String {
     if let Some(most) = options.max_influences {
         words.push(format!("at most {}", many(most, "joint")));
     }
-    if options.prune != MushOptions::DEFAULT.prune {
+    if options.prune != MushOptions::default().prune {
         words.push(format!("pruned at {}", options.prune));
     }
     words.join(", ")

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use supple::characters::{self, Character};
 use supple::deform::{BakedData, DeltaMush, DirectDeltaMush, MushVariant};
 use supple::mesh::Shape;
+use supple::mush::EdgeWeights;
 use supple::mush::Steps;
 use supple::mush::{Mush, MushOptions, PatchPart};
-use supple::surface::EdgeWeights;
 use supple::{Affine, Asset, Mesh, Method, Output, Palette, Rig, Skin, Workspace};
 use supple_gpu::{DeformedSurface, Format, Gpu, GpuError, GpuSkin};
 
@@ -56,7 +56,7 @@ fn every_method_deforms_built_in_characters_as_the_cpu_does() {
 #[test]
 fn smoothing_is_that_of_the_cpu_whatever_it_is() {
     let asset = characters::build(Character::Arm, 2000).unwrap();
-    let default = MushOptions::DEFAULT;
+    let default = MushOptions::default();
     let cases = [
         MushOptions {
             steps: Steps::Explicit,
@@ -154,7 +154,9 @@ fn patches_that_tell_no_rotation_have_the_cpus_answer_in_v1() {
             stretched(&plain, [1.0, 0.0, 1.0], 1),
             stretched(&plain, [0.0, 1.0, 0.0], 1),
         ];
-        let baked = Mush::bake(&asset.rig, &MushOptions::DEFAULT).unwrap().mush;
+        let baked = Mush::bake(&asset.rig, &MushOptions::default())
+            .unwrap()
+            .mush;
         for (kind, change) in kinds {
             let mut parts = Vec::new();
             for vertex in 0..baked.centers().len() {
@@ -185,7 +187,7 @@ fn stretched(plain: &Palette, sides: [f64; 3], every: usize) -> Palette {
     let mut palette = plain.clone();
     let factors = DAffine3::from_scale(DVec3::from_array(sides));
     for map in palette.posed_from_bind.iter_mut().step_by(every) {
-        *map = Affine::from_f64(&(map.to_f64() * factors));
+        *map = Affine::from(DAffine3::from(*map) * factors);
     }
     palette
 }

@@ -22,7 +22,9 @@ const MOST_VERTICES: usize = 15_000;
 fn assert_same(asset: &Asset, name: &str) {
     let Some(gpu) = gpu() else { return };
     // Baked once for all variants.
-    let mush = Mush::bake(&asset.rig, &MushOptions::DEFAULT).unwrap().mush;
+    let mush = Mush::bake(&asset.rig, &MushOptions::default())
+        .unwrap()
+        .mush;
     let all = poses(asset, 1);
     let every = all.len().div_ceil(MOST_POSES);
     let poses: Vec<_> = all.into_iter().step_by(every).collect();

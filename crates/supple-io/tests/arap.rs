@@ -68,12 +68,12 @@ fn check(mesh: &Mesh, case: &Value) {
         iterations: 40,
         every_handle: false,
         smoothing: HandleSmoothing::None,
-        ..ArapOptions::DEFAULT
+        ..ArapOptions::default()
     };
     let arap = Arap::of(mesh, &weights.finish().0, 2, &options).unwrap();
     assert_eq!(arap.report().held, [fixed.len(), moved.len()]);
     let palette = Palette {
-        posed_from_bind: vec![Affine::IDENTITY, Affine::from_f64(&carried)],
+        posed_from_bind: vec![Affine::IDENTITY, Affine::from(carried)],
     };
     let name = &case["name"];
     let energies = arap.energies(&palette, &mut ArapState::default()).unwrap();

@@ -5,7 +5,7 @@
 
 mod common;
 
-use glam::{DVec3, Vec3};
+use glam::{DAffine3, DVec3, Vec3};
 use std::path::Path;
 use std::sync::Arc;
 use supple::deform::{BakedData, DeltaMush, DirectDeltaMush, LocalFrames, MushVariant};
@@ -86,7 +86,7 @@ impl Reach {
         let maps: Vec<_> = palette
             .posed_from_bind
             .iter()
-            .map(|map| map.to_f64())
+            .map(|map| DAffine3::from(*map))
             .collect();
         let scales = maps
             .iter()
@@ -157,7 +157,7 @@ fn check(path: &Path) {
     }
     let options = MushOptions {
         rigid: true,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     };
     let mush = Mush::bake(rig, &options)
         .unwrap_or_else(|error| panic!("{name}: {error}"))

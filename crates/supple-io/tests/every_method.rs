@@ -30,7 +30,9 @@ fn check(path: &Path) {
     let name = path.file_name().unwrap().display().to_string();
     let asset = gltf::load(path).unwrap().asset;
     // Baked once for all variants: on large models that is most of the work.
-    let mush = Mush::bake(&asset.rig, &MushOptions::DEFAULT).unwrap().mush;
+    let mush = Mush::bake(&asset.rig, &MushOptions::default())
+        .unwrap()
+        .mush;
     let baked = BakedData {
         mush: Some(mush.into()),
         ..BakedData::default()

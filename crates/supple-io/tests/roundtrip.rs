@@ -191,7 +191,7 @@ fn every_model_frozen_in_a_pose_loads_as_a_static_file_in_that_pose() {
 fn with_mush(document: &Document, asset: &Asset) -> Option<Document> {
     let options = MushOptions {
         rigid: true,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     };
     let mush = Mush::bake(&asset.rig, &options).unwrap().mush;
     let mut baked = document.clone();

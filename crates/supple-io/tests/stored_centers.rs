@@ -7,7 +7,7 @@ mod common;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod tiny;
 
-use glam::{Mat4, Quat, Vec3};
+use glam::{DAffine3, Mat4, Quat, Vec3};
 use serde_json::{Value, json};
 use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
@@ -154,7 +154,7 @@ fn by_the_page(asset: &Asset, bytes: &[u8], pose: &Pose) -> Vec<Vec3> {
     let palette = asset.rig.skeleton().palette(pose).unwrap();
     let matrices = palette.posed_from_bind.iter();
     let matrices: Vec<Mat4> = matrices
-        .map(|joint| Mat4::from(joint.to_f64().as_affine3a()))
+        .map(|joint| Mat4::from(DAffine3::from(*joint).as_affine3a()))
         .collect();
     // What all joints share.
     let determinant = matrices[0].determinant();

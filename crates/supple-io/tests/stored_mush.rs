@@ -10,7 +10,7 @@ mod random;
 mod tiny;
 
 use common::some_pose;
-use glam::{DMat3, DMat4, DQuat, DVec3, Vec3};
+use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const SKIN_INFLUENCES: usize = 4;
 fn rigid() -> MushOptions {
     MushOptions {
         rigid: true,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     }
 }
 
@@ -231,7 +231,7 @@ fn baked_tiny() -> Tiny {
     store(
         &mut loaded.document,
         &loaded.asset.rig,
-        &MushOptions::DEFAULT,
+        &MushOptions::default(),
     );
     Tiny::of(&loaded.document)
 }
@@ -355,7 +355,7 @@ fn by_the_page(file: &Loaded, bytes: &[u8], pose: &Pose, variant: MushVariant) -
     let rows = PageRows::read(&json, bin, &json["meshes"][0]["primitives"][0]);
     let palette = file.asset.rig.skeleton().palette(pose).unwrap();
     let joints = file.document.joints_in_file_order().iter();
-    let matrices = joints.map(|&joint| DMat4::from(palette.posed_from_bind[joint].to_f64()));
+    let matrices = joints.map(|&joint| DMat4::from(DAffine3::from(palette.posed_from_bind[joint])));
     let matrices: Vec<DMat4> = matrices.collect();
     // What all joints share.
     let determinant = matrices[0].determinant();
@@ -557,7 +557,7 @@ fn options_come_back_with_the_joints_that_they_name() {
         max_influences: Some(3),
         alpha_at_joints: vec![(1, 0.3)],
         radius_from_bones: false,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     };
     store(&mut loaded.document, &loaded.asset.rig, &options);
     let mut file = Tiny::of(&loaded.document);

@@ -314,7 +314,7 @@ fn what_was_baked_before_is_stale_afterwards() {
     let rig = &loaded.asset.rig;
     let centers = Centers::bake(rig.mesh(), rig.weights(), &options).unwrap();
     document.set_centers(rig, &centers, &options).unwrap();
-    let options = MushOptions::DEFAULT;
+    let options = MushOptions::default();
     let mush = Mush::bake(rig, &options).unwrap().mush;
     let mut with_mush = loaded.document.clone();
     with_mush.set_mush(rig, &mush, &options, 4).unwrap();

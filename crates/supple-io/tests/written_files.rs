@@ -182,7 +182,7 @@ fn write_in_every_way(loaded: &Loaded, pose: &Pose) {
             }),
         );
     }
-    let options = MushOptions::DEFAULT;
+    let options = MushOptions::default();
     if let Ok(baked) = Mush::bake(rig, &options) {
         check(
             "mush",

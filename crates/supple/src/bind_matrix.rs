@@ -14,6 +14,7 @@ use std::fmt;
 
 /// The reason why a bind matrix does not determine where its joint was bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum BindFault {
     /// All columns are zero.
     Zero,

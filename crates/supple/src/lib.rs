@@ -79,7 +79,7 @@ pub mod transform;
 
 pub mod mesh;
 pub mod normals;
-pub mod surface;
+mod surface;
 #[cfg(feature = "bind")]
 mod surface_tree;
 

@@ -1,10 +1,12 @@
 //! Triangle meshes with validated indices, and the named parts and morph targets of a surface.
 
-use crate::surface::{Topology, smooth_normals, weld_positions};
+use crate::surface::{smooth_normals, weld_positions};
 use glam::{Vec3, Vec4};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use thiserror::Error;
+
+pub use crate::surface::Topology;
 
 /// A triangle surface: positions, one normal per vertex, tangents where a file has them.
 ///
@@ -157,7 +159,7 @@ impl Mesh {
     }
 
     /// The rest shape.
-    pub fn shape(&self) -> Shape<'_> {
+    pub(crate) fn shape(&self) -> Shape<'_> {
         Shape {
             positions: &self.positions,
             normals: &self.normals,

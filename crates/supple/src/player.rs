@@ -1,8 +1,6 @@
 //! Plays an asset: from a pose to deformed surfaces in one call, with morphs, kinematics, skinning
 //! and props.
 
-#[cfg(feature = "arap")]
-use crate::arap::ArapReport;
 use crate::deform::{DeformError, Method, Normals, Output, Skin, Workspace};
 use crate::mesh::{MorphedShape, Shape};
 use crate::pose::{Palette, Pose};
@@ -262,12 +260,6 @@ impl<'a> Player<'a> {
     /// pose that does not follow the last one, such as a single picture or the start of a clip.
     pub fn start_afresh(&mut self) {
         self.workspace.start_afresh();
-    }
-
-    /// The joints that hold the surface: see [`Skin::arap_report`].
-    #[cfg(feature = "arap")]
-    pub fn arap_report(&self) -> Option<&ArapReport> {
-        self.skin.arap_report()
     }
 
     fn deform(&mut self) -> Result<(), DeformError> {

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// The transform of every node relative to its parent, and the weight of every morph target.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pose {
     /// One transform per node of the skeleton.
     pub locals: Vec<Local>,

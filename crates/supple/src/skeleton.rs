@@ -97,7 +97,7 @@ impl BindBone {
     }
 
     /// The squared distance of a point from the bone.
-    pub fn distance_squared(&self, place: DVec3) -> f64 {
+    pub(crate) fn distance_squared(&self, place: DVec3) -> f64 {
         let nearest = self.head + (self.tail - self.head) * self.share_along(place);
         place.distance_squared(nearest)
     }

@@ -13,6 +13,7 @@
 
 use crate::surface::{Laplacian, Rows};
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f64x2, f64x4};
+use std::fmt;
 
 /// Kind of smoothing step (eq. 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,19 +26,13 @@ pub enum Steps {
     Explicit,
 }
 
-impl Steps {
-    /// The name in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for Steps {
+    /// Writes the name in files and commands.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Steps::Implicit => "implicit",
             Steps::Explicit => "explicit",
-        }
-    }
-
-    /// The kind with a given name.
-    pub fn named(name: &str) -> Option<Steps> {
-        let mut all = [Steps::Implicit, Steps::Explicit].into_iter();
-        all.find(|steps| steps.name() == name)
+        })
     }
 }
 

@@ -35,7 +35,7 @@ impl Affine {
     };
 
     /// The zero map: the sum that a blend starts from.
-    pub const ZERO: Affine = Affine {
+    pub(crate) const ZERO: Affine = Affine {
         rows: [Vec4::ZERO; 3],
     };
 
@@ -59,23 +59,10 @@ impl Affine {
         [x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w, z.x, z.y, z.z, z.w]
     }
 
-    /// Creates a map from twelve numbers, row after row.
-    #[inline]
-    pub fn from_array(numbers: [f32; 12]) -> Affine {
-        let [a, b, c, d, e, f, g, h, i, j, k, l] = numbers;
-        Affine {
-            rows: [
-                Vec4::new(a, b, c, d),
-                Vec4::new(e, f, g, h),
-                Vec4::new(i, j, k, l),
-            ],
-        }
-    }
-
     /// Returns this map followed by a translation.
     #[inline]
     #[must_use]
-    pub fn shifted(&self, by: Vec3) -> Affine {
+    pub(crate) fn shifted(&self, by: Vec3) -> Affine {
         let [x, y, z] = self.rows;
         let shift = |row: Vec4, by: f32| row + Vec4::new(0.0, 0.0, 0.0, by);
         Affine {
@@ -84,7 +71,7 @@ impl Affine {
     }
 
     /// Rounds a map in double precision.
-    pub fn from_f64(map: &DAffine3) -> Affine {
+    pub(crate) fn from_f64(map: &DAffine3) -> Affine {
         let m = map.matrix3.transpose();
         let t = map.translation;
         let row = |r: DVec3, t: f64| r.extend(t).as_vec4();
@@ -96,7 +83,7 @@ impl Affine {
     /// Computes `self + other * weight`: one term of eq. (1) of the course.
     #[inline]
     #[must_use]
-    pub fn add_scaled(&self, other: &Affine, weight: f32) -> Affine {
+    pub(crate) fn add_scaled(&self, other: &Affine, weight: f32) -> Affine {
         let w = Vec4::splat(weight);
         Affine {
             rows: [
@@ -111,14 +98,14 @@ impl Affine {
     /// is the same map, to the bit.
     #[inline]
     #[must_use]
-    pub fn lerp(&self, other: &Affine, share: f32) -> Affine {
+    pub(crate) fn lerp(&self, other: &Affine, share: f32) -> Affine {
         self.add_scaled(&other.add_scaled(self, -1.0), share)
     }
 
     /// Returns the product `self · other`, which applies `other` first.
     #[inline]
     #[must_use]
-    pub fn after(&self, other: &Affine) -> Affine {
+    pub(crate) fn after(&self, other: &Affine) -> Affine {
         let [x, y, z] = other.rows;
         let row = |row: Vec4| {
             x * Vec4::splat(row.x)
@@ -132,7 +119,7 @@ impl Affine {
     }
 
     /// Converts to double precision.
-    pub fn to_f64(&self) -> DAffine3 {
+    pub(crate) fn to_f64(&self) -> DAffine3 {
         let [a, b, c] = self.rows.map(|row| row.as_dvec4());
         DAffine3 {
             matrix3: DMat3::from_cols(a.truncate(), b.truncate(), c.truncate()).transpose(),
@@ -153,7 +140,7 @@ impl Affine {
 
     /// Transforms a direction: the translation is not applied.
     #[inline]
-    pub fn transform_vector(&self, vector: Vec3) -> Vec3 {
+    pub(crate) fn transform_vector(&self, vector: Vec3) -> Vec3 {
         let v = vector.extend(0.0);
         Vec3::new(
             self.rows[0].dot(v),
@@ -172,7 +159,7 @@ impl Affine {
 
     /// Returns true if the map mirrors, at any scale.
     #[inline]
-    pub fn mirrors(&self) -> bool {
+    pub(crate) fn mirrors(&self) -> bool {
         self.determinant() < 0.0
     }
 
@@ -189,7 +176,7 @@ impl Affine {
     /// if `A` is singular. If the cofactors vanish too (the surface is flattened to a line), the
     /// normal is transformed by `A` itself; if that vanishes, the normal is unchanged.
     #[inline]
-    pub fn transform_normal(&self, normal: Vec3) -> Vec3 {
+    pub(crate) fn transform_normal(&self, normal: Vec3) -> Vec3 {
         let [a, b, c] = self.rows.map(|row| row.truncate());
         // Rows of the cofactor matrix of a matrix with rows a, b, c.
         let (ca, cb, cc) = (b.cross(c), c.cross(a), a.cross(b));
@@ -219,7 +206,7 @@ impl Affine {
 
     /// Transforms a unit tangent and normalises it; `w` is the sign of the bitangent.
     #[inline]
-    pub fn transform_tangent(&self, tangent: Vec4) -> Vec4 {
+    pub(crate) fn transform_tangent(&self, tangent: Vec4) -> Vec4 {
         let along = self.transform_vector(tangent.truncate());
         posed_tangent(tangent, along, self.mirrors())
     }
@@ -278,6 +265,15 @@ impl From<[[f32; 4]; 3]> for Affine {
     }
 }
 
+impl From<[f32; 12]> for Affine {
+    /// Takes twelve numbers, row after row, as [`Affine::to_array`] returns them.
+    #[inline]
+    fn from(numbers: [f32; 12]) -> Affine {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = numbers;
+        Affine::from([[a, b, c, d], [e, f, g, h], [i, j, k, l]])
+    }
+}
+
 impl From<Affine> for Mat4 {
     #[inline]
     fn from(map: Affine) -> Mat4 {
@@ -310,6 +306,7 @@ impl From<Affine> for [[f32; 4]; 3] {
 
 /// Translation, rotation and scale: the scale is applied first, the translation last.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trs {
     /// Applied last.
     pub translation: DVec3,
@@ -343,6 +340,7 @@ impl Trs {
 
 /// The transform of a node relative to its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Local {
     /// Translation, rotation and scale, which clips can animate.
     Trs(Trs),
@@ -454,7 +452,7 @@ mod tests {
 
     #[test]
     fn glam_types_and_arrays_convert_both_ways() {
-        let map = Affine::from_array([1., 2., 3., 4., 5., 6., 7., 8., 9., 10., 12., 11.]);
+        let map = Affine::from([1., 2., 3., 4., 5., 6., 7., 8., 9., 10., 12., 11.]);
         let point = Vec3::new(1.0, -2.0, 0.5);
         let expected = map.transform_point(point);
         assert_eq!(Mat4::from(map).transform_point3(point), expected);
@@ -469,13 +467,14 @@ mod tests {
         assert_eq!(Affine::from(Affine3A::from(map)), map);
         assert_eq!(Affine::from(DAffine3::from(map)), map);
         assert_eq!(Affine::from(rows), map);
+        assert_eq!(Affine::from(map.to_array()), map);
     }
 
     #[cfg(feature = "bytemuck")]
     #[test]
     fn a_map_is_twelve_numbers_for_a_gpu() {
         let numbers: [f32; 12] = std::array::from_fn(|index| index as f32);
-        let map = Affine::from_array(numbers);
+        let map = Affine::from(numbers);
         assert_eq!(
             bytemuck::bytes_of(&map),
             bytemuck::cast_slice::<f32, u8>(&numbers)

@@ -196,7 +196,7 @@ fn surfaces_that_are_kept_rigid_allocate_nothing() {
     let skeleton = asset.rig.skeleton();
     let options = ArapOptions {
         follow: true,
-        ..ArapOptions::DEFAULT
+        ..ArapOptions::default()
     };
     let arap = Arap::new(&asset.rig, &options).unwrap();
     let mut state = ArapState::default();

@@ -805,11 +805,13 @@ proptest! {
 /// However many are asked for, and whatever they are moved to.
 #[test]
 fn found_handles_are_apart() {
-    for character in ["bar:2000", "arm:4000", "tentacle:3000", "cloth:2601"] {
-        let spec: supple::characters::CharacterSpec = character.parse().unwrap();
-        let rig = supple::characters::build(spec.character, spec.vertices)
-            .unwrap()
-            .rig;
+    for (character, vertices) in [
+        (Character::Bar, 2000),
+        (Character::Arm, 4000),
+        (Character::Tentacle, 3000),
+        (Character::Cloth, 2601),
+    ] {
+        let rig = characters::build(character, vertices).unwrap().rig;
         for count in [None, Some(3), Some(25)] {
             let options = HandleOptions {
                 count,
@@ -821,7 +823,7 @@ fn found_handles_are_apart() {
                 for other in &placed.places[..handle] {
                     assert!(
                         place.distance(*other) > 1e-4 * extent,
-                        "{character}, {handle}"
+                        "{character:?}, {handle}"
                     );
                 }
             }

@@ -380,7 +380,7 @@ fn crowd(asset: &Asset, count: usize) -> Vec<Palette> {
             DVec3::X * instance as f64,
         );
         for map in &mut palette.posed_from_bind {
-            *map = supple::transform::Affine::from_f64(&(turn * map.to_f64()));
+            *map = supple::transform::Affine::from(turn * DAffine3::from(*map));
         }
         palette
     });

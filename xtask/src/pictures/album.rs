@@ -5,17 +5,20 @@ use glam::Vec3;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use supple::characters::{self, CharacterSpec};
+use supple::characters::{self, Character};
 use supple::{Affine, Asset, Method, Normals, Palette, Player};
 use supple_render::{Background, Camera, Look, Overlays, Scene, Settings, View, render};
 
 /// The colour of skin.
 pub(crate) const LIGHT: Vec3 = Vec3::new(0.72, 0.58, 0.46);
 
-/// A built-in character, as in `@figure:20000`.
+/// A built-in character with its number of vertices, as in `figure:20000`.
 pub(crate) fn character(spec: &str) -> Outcome<Asset> {
-    let spec: CharacterSpec = spec.parse()?;
-    Ok(characters::build(spec.character, spec.vertices)?)
+    let (name, vertices) = spec.split_once(':').ok_or("no number of vertices")?;
+    let mut all = Character::ALL.iter().copied();
+    let character = all.find(|known| known.name() == name);
+    let character = character.ok_or("no such character")?;
+    Ok(characters::build(character, vertices.parse()?)?)
 }
 
 /// How much larger the picture is than what must be seen.

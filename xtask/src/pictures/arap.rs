@@ -24,7 +24,7 @@ const ROUNDS: [usize; 9] = [0, 1, 2, 3, 4, 6, 8, 10, 15];
 
 /// Draws the pictures, and also measures a clip of a file.
 pub(super) fn draw(album: &Album, file: Option<(&Path, &str)>) -> Outcome<()> {
-    let arm = character("arm")?;
+    let arm = character("arm:8435")?;
     let mut plots = Vec::new();
     for clip in ["fist", "elbow-bend-120"] {
         let experiment = Experiment::of(&arm, clip)?;
@@ -104,7 +104,7 @@ impl Experiment {
             let options = ArapOptions {
                 iterations,
                 threshold,
-                ..ArapOptions::DEFAULT
+                ..ArapOptions::default()
             };
             let (distance, milliseconds) = self.with(&options)?;
             println!(
@@ -117,7 +117,7 @@ impl Experiment {
         for threshold in THRESHOLDS {
             let options = ArapOptions {
                 threshold,
-                ..ArapOptions::DEFAULT
+                ..ArapOptions::default()
             };
             let (distance, _) = self.with(&options)?;
             println!("  l = {threshold}, 3 rounds: {distance:.3} %");
@@ -194,7 +194,7 @@ fn draw_clip(album: &Album, asset: &Asset, clip: &'static str) -> Outcome<()> {
     let (bones, points) = both_rigs(asset)?;
     let arap = Method::Arap(ArapOptions {
         threshold: 0.95,
-        ..ArapOptions::DEFAULT
+        ..ArapOptions::default()
     });
     let drawn = [
         ("bones", bones, Method::Linear),

@@ -4,8 +4,8 @@ use super::album::{Album, LIGHT, Moment, Shot, character};
 use crate::Outcome;
 use glam::{Mat3, Vec3};
 use supple::deform::{DirectDeltaMush, MushVariant};
+use supple::mush::EdgeWeights;
 use supple::mush::{Mush, MushOptions};
-use supple::surface::EdgeWeights;
 use supple::weights::WeightsBuilder;
 use supple::{Affine, Asset, Mesh, Method, Normals, Rig, Weights};
 use supple_render::{Overlays, View};
@@ -260,7 +260,7 @@ const SKELETON: Overlays = Overlays {
 fn from_bind() -> MushOptions {
     MushOptions {
         rigid: true,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     }
 }
 

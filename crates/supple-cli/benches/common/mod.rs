@@ -9,11 +9,15 @@ pub mod counting;
 )]
 pub mod scenes;
 
+#[path = "../../src/args/character.rs"]
+#[allow(unused_imports, reason = "benches run no unit tests")]
+mod character;
+
 use supple::Asset;
-use supple::characters::{self, CharacterSpec};
+use supple::characters;
 
 /// A built-in character as the command line names it, without the `@`.
 pub fn asset(spec: &str) -> Asset {
-    let spec: CharacterSpec = spec.parse().unwrap();
-    characters::build(spec.character, spec.vertices).unwrap()
+    let (character, vertices) = character::parse_character(spec).unwrap();
+    characters::build(character, vertices).unwrap()
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod bake;
 pub(crate) mod bench;
+pub(crate) mod character;
 pub(crate) mod common;
 pub(crate) mod compare;
 pub(crate) mod completions;

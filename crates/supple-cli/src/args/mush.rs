@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use supple::Method;
+use supple::mush::EdgeWeights;
 use supple::mush::MushOptions;
 use supple::mush::Steps;
-use supple::surface::EdgeWeights;
 
 /// λ of explicit smoothing: stable on any mesh with the default number of steps.
 const EXPLICIT_LAMBDA: f64 = 0.5;
@@ -148,7 +148,7 @@ impl MushArguments {
     }
 
     pub(crate) fn with_alpha_at(&self, alpha_at_joints: Vec<(usize, f64)>) -> MushOptions {
-        let usual = MushOptions::DEFAULT;
+        let usual = MushOptions::default();
         let by_hand = self.iterations.is_some()
             || self.lambda.is_some()
             || self.kappa.is_some()
@@ -214,7 +214,7 @@ mod tests {
     fn numbers_by_hand_switch_the_radius_off_and_explicit_steps_are_stable() {
         let usual = MushArguments::default();
         let options = |arguments: &MushArguments| arguments.with_alpha_at(Vec::new());
-        assert_eq!(options(&usual), MushOptions::DEFAULT);
+        assert_eq!(options(&usual), MushOptions::default());
         let by_hand = MushArguments {
             alpha: Some(0.5),
             ..usual.clone()
@@ -229,7 +229,7 @@ mod tests {
             smoothing: Some(Smoothing::Explicit),
             ..usual
         };
-        assert_eq!(options(&explicit).lambda, MushOptions::DEFAULT.lambda);
+        assert_eq!(options(&explicit).lambda, MushOptions::default().lambda);
         let explicit = MushArguments {
             kappa: Some(0.25),
             ..explicit

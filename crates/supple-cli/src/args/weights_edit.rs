@@ -375,7 +375,7 @@ fn parse_mirror(text: &str) -> Result<Task, String> {
         },
     };
     let mut axes = [Axis::X, Axis::Y, Axis::Z].into_iter();
-    let axis = axes.find(|known| known.name().eq_ignore_ascii_case(axis));
+    let axis = axes.find(|known| known.to_string().eq_ignore_ascii_case(axis));
     let axis = axis.ok_or("expected +x, -x or x, or the same with y or z")?;
     Ok(Task::Mirror(Mirror {
         axis,

@@ -220,12 +220,16 @@ impl Session<'_> {
             return Err(Failure::new(message).hint("'supple weights' computes some"));
         }
         let without_weights = other.notes.weights.without_weights;
-        let transfer = Transfer {
-            reach: self.options.reach.unwrap_or(Transfer::REACH),
-            angle: self.options.angle.unwrap_or(Transfer::DEGREES).to_radians(),
+        let mut transfer = Transfer {
             either_side: self.options.either_side,
             ..Transfer::new(Arc::new(other.asset.rig))
         };
+        if let Some(reach) = self.options.reach {
+            transfer.reach = reach;
+        }
+        if let Some(degrees) = self.options.angle {
+            transfer.angle = degrees.to_radians();
+        }
         let done = self.editor.transfer(&self.weights, &transfer, &self.region);
         let (change, report) = done?;
         self.weights = change.redo(&self.weights)?;

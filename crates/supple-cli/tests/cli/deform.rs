@@ -268,7 +268,7 @@ fn a_palette_deforms_the_surface_once() {
     let follow = Method::Arap(ArapOptions {
         iterations: 1,
         follow: true,
-        ..ArapOptions::DEFAULT
+        ..ArapOptions::default()
     });
     let palette = npy::read_palette(&path).expect("written");
     let palette = Palette {
@@ -357,7 +357,7 @@ fn options_of_smoothing_are_explained_where_they_are_wrong() {
             &["-m", "linear", "--lambda", "1"],
             &["--lambda has no effect on 'linear'", takers],
         ),
-        (2, &["-m", "ddm", "--lambda", "-1"], &["the lambda is -1"]),
+        (2, &["-m", "ddm", "--lambda", "-1"], &["lambda is -1"]),
         (
             2,
             &["-m", "ddm", "--max-influences", "0"],

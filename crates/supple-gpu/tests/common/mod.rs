@@ -129,7 +129,7 @@ pub fn moved(palette: &Palette) -> (Palette, DAffine3) {
     let motion = DAffine3::from_rotation_translation(turn, DVec3::new(0.4, -0.7, 1.1));
     let mut moved = palette.clone();
     for map in &mut moved.posed_from_bind {
-        *map = supple::Affine::from_f64(&(motion * map.to_f64()));
+        *map = supple::Affine::from(motion * DAffine3::from(*map));
     }
     (moved, motion)
 }

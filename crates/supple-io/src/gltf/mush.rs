@@ -21,9 +21,9 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use supple::mush::EdgeWeights;
 use supple::mush::Steps;
 use supple::mush::{Mush, MushError, MushOptions, PatchPart};
-use supple::surface::EdgeWeights;
 use supple::{Mesh, Rig, Skeleton, Weights};
 
 /// The extension of mesh primitives that holds a bake of direct delta mush.
@@ -450,6 +450,16 @@ fn same_count(found: usize, expected: usize, there: &str, why: &str) -> Result<(
     Err(Fault::new(there, problem))
 }
 
+/// The kind that a record names.
+fn named<Kind: ToString>(
+    json: &Value,
+    key: &str,
+    kinds: impl IntoIterator<Item = Kind>,
+) -> Option<Kind> {
+    let name = json.get(key)?.as_str()?;
+    kinds.into_iter().find(|kind| kind.to_string() == name)
+}
+
 /// The options of a primitive; none if they are not valid.
 fn options_of(json: &Value, skin: &[usize]) -> Option<MushOptions> {
     let number = |key: &str| json.get(key)?.as_f64();
@@ -464,8 +474,12 @@ fn options_of(json: &Value, skin: &[usize]) -> Option<MushOptions> {
         lambda: number("lambda")?,
         kappa: number("kappa")?,
         alpha: number("alpha")?,
-        edge_weights: EdgeWeights::named(json.get("laplacian")?.as_str()?)?,
-        steps: Steps::named(json.get("smoothing")?.as_str()?)?,
+        edge_weights: named(
+            json,
+            "laplacian",
+            [EdgeWeights::Uniform, EdgeWeights::Cotangent],
+        )?,
+        steps: named(json, "smoothing", [Steps::Implicit, Steps::Explicit])?,
         radius_from_bones: switch("radiusFromBones")?,
         rigid: switch("rigid")?,
         max_influences: match json.get("maxInfluences") {
@@ -488,8 +502,8 @@ fn options_json(options: &MushOptions, places: &HashMap<usize, u16>) -> Value {
         "lambda": options.lambda,
         "kappa": options.kappa,
         "alpha": options.alpha,
-        "laplacian": options.edge_weights.name(),
-        "smoothing": options.steps.name(),
+        "laplacian": options.edge_weights.to_string(),
+        "smoothing": options.steps.to_string(),
         "radiusFromBones": options.radius_from_bones,
         "rigid": options.rigid,
         "prune": options.prune,

@@ -111,7 +111,7 @@ impl Files<'_> {
         let mut document = loaded.document.clone();
         document.set_centers(rig, &centers, &options).unwrap();
         self.pin_document("centers", &document);
-        let options = MushOptions::DEFAULT;
+        let options = MushOptions::default();
         let mush = Mush::bake(rig, &options).unwrap().mush;
         let mut document = loaded.document.clone();
         document.set_mush(rig, &mush, &options, 4).unwrap();

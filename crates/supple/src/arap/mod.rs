@@ -32,7 +32,11 @@ use thiserror::Error;
 
 /// Options of as-rigid-as-possible deformation.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct ArapOptions {
     /// The largest number of rounds, each of which updates rotations and positions; the paper's
     /// experiments use three. With a tolerance, [`ArapOptions::MOST_BY_TOLERANCE`] is a sensible
@@ -58,7 +62,7 @@ pub struct ArapOptions {
 
 impl ArapOptions {
     /// The options of the paper.
-    pub const DEFAULT: ArapOptions = ArapOptions {
+    pub(crate) const DEFAULT: ArapOptions = ArapOptions {
         iterations: 3,
         threshold: 0.95,
         every_handle: true,
@@ -316,7 +320,7 @@ pub struct ArapState {
 
 impl ArapState {
     /// Forgets the rotations of the last frame: the next frame does not continue it.
-    pub fn start_afresh(&mut self) {
+    pub(crate) fn start_afresh(&mut self) {
         self.further.clear();
     }
 }
@@ -419,7 +423,7 @@ impl Arap {
     /// # Errors
     ///
     /// Fails if there is no such handle, or the equations cannot be solved.
-    pub fn set_active_many(
+    fn set_active_many(
         &mut self,
         switches: impl IntoIterator<Item = (usize, bool)>,
     ) -> Result<(), ArapError> {
@@ -441,11 +445,6 @@ impl Arap {
         self.active = active;
         self.holder = holder;
         Ok(())
-    }
-
-    /// True if a handle is active.
-    pub fn is_active(&self, handle: usize) -> bool {
-        self.active.get(handle).copied().unwrap_or(false)
     }
 
     /// The number of vertices.

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 /// Averaging of the rotations that the edges of a handle suggest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RotationMean {
     /// Eq. (3), by recursion: fast, but accurate only for rotations that are close to each other.
     /// Later edges have more influence.

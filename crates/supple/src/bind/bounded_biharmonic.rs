@@ -21,7 +21,11 @@ use std::collections::VecDeque;
 
 /// Options of bounded biharmonic weights.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct BoundedBiharmonicOptions {
     /// The approximate number of voxels of the body; `None` derives it from the length of the
     /// bones.

@@ -10,7 +10,11 @@ use glam::DVec3;
 
 /// Options of envelope weights.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct EnvelopeOptions {
     /// The range of weights beyond a capsule, relative to its radius.
     pub falloff: f64,

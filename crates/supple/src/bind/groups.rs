@@ -8,6 +8,7 @@ use std::ops::Range;
 
 /// Parts of a surface that are bound together, such as a body and its jacket.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BindGroup {
     /// Its vertices.
     pub vertices: Vec<Range<usize>>,

@@ -18,7 +18,11 @@ use glam::DVec3;
 
 /// Options of bone heat.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct HeatOptions {
     /// `c` in `H = c / d²`: larger values keep weights closer to their bones, smaller values smooth
     /// them farther.

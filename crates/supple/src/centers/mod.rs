@@ -39,7 +39,11 @@ use thiserror::Error;
 /// Options of centers of rotation. The defaults are the paper's parameters, with an invisible
 /// error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct CenterOptions {
     /// σ of eq. (1): the difference of weights that counts as similar.
     pub sigma: f64,

@@ -35,12 +35,12 @@ use crate::skeleton::SkeletonError;
 use crate::weights::{WeightsBuilder, WeightsError};
 use bones::Bones;
 use glam::Vec3;
-use std::str::FromStr;
 use tessellation::SampledSurface;
 use thiserror::Error;
 
 /// A built-in character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Character {
     /// A bar of two bones, as in the papers.
     Bar,
@@ -100,83 +100,6 @@ impl Character {
             Character::Tentacle => 6_000,
             Character::Figure => 39_158,
         }
-    }
-}
-
-/// Error for a name that no character has.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no character '{0}'; known: {known}", known = known_characters())]
-pub struct UnknownCharacter(String);
-
-fn known_characters() -> String {
-    let names: Vec<_> = Character::ALL.iter().map(Character::name).collect();
-    names.join(", ")
-}
-
-impl FromStr for Character {
-    type Err = UnknownCharacter;
-
-    fn from_str(name: &str) -> Result<Character, UnknownCharacter> {
-        let found = Character::ALL.iter().find(|known| known.name() == name);
-        found
-            .copied()
-            .ok_or_else(|| UnknownCharacter(name.to_owned()))
-    }
-}
-
-/// A character and its size, parsed from text such as `bar` or `figure:40000`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CharacterSpec {
-    /// The character.
-    pub character: Character,
-    /// The approximate number of vertices.
-    pub vertices: usize,
-}
-
-/// Error for a text that is not a [`CharacterSpec`].
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum CharacterSpecError {
-    /// No character has the name before the colon.
-    #[error(transparent)]
-    Unknown(#[from] UnknownCharacter),
-    /// The text after the colon is not a whole number.
-    #[error(
-        "'{found}' is not a number of vertices; write a whole number from {MIN_VERTICES} to \
-         {MAX_VERTICES}, as in '{character}:40000'"
-    )]
-    Number {
-        /// The name of the character.
-        character: &'static str,
-        /// The text found.
-        found: String,
-    },
-    /// The number after the colon is too small or too large.
-    #[error(transparent)]
-    Size(CharacterError),
-}
-
-impl FromStr for CharacterSpec {
-    type Err = CharacterSpecError;
-
-    fn from_str(text: &str) -> Result<CharacterSpec, CharacterSpecError> {
-        let (name, number) = match text.split_once(':') {
-            Some((name, number)) => (name, Some(number)),
-            None => (text, None),
-        };
-        let character: Character = name.parse()?;
-        let vertices = match number {
-            Some(number) => number.parse().map_err(|_| CharacterSpecError::Number {
-                character: character.name(),
-                found: number.to_owned(),
-            })?,
-            None => character.default_vertices(),
-        };
-        check_size(vertices).map_err(CharacterSpecError::Size)?;
-        Ok(CharacterSpec {
-            character,
-            vertices,
-        })
     }
 }
 

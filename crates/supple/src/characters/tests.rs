@@ -328,33 +328,3 @@ fn sizes_out_of_range_are_refused() {
         );
     }
 }
-
-#[test]
-fn specs_name_a_character_and_a_size() {
-    let spec = |text: &str| text.parse::<CharacterSpec>();
-    for &character in Character::ALL {
-        let plain = spec(character.name()).unwrap();
-        assert_eq!(plain.character, character);
-        assert_eq!(plain.vertices, character.default_vertices());
-        assert!(!character.summary().is_empty());
-    }
-    let sized = spec("figure:40000").unwrap();
-    assert_eq!(
-        (sized.character, sized.vertices),
-        (Character::Figure, 40_000)
-    );
-    assert_eq!(
-        spec("robot:40000").unwrap_err().to_string(),
-        "there is no character 'robot'; known: bar, arm, cloth, tentacle, figure"
-    );
-    assert_eq!(
-        spec("arm:many").unwrap_err().to_string(),
-        "'many' is not a number of vertices; write a whole number from 2000 to 4000000, as in \
-         'arm:40000'"
-    );
-    assert_eq!(
-        spec("bar:12").unwrap_err().to_string(),
-        "a built-in character has from 2000 to 4000000 vertices, not 12"
-    );
-    assert!(spec("figure:").is_err());
-}

@@ -7,6 +7,7 @@ use glam::{DQuat, Quat};
 
 /// The choice of signs of quaternions; `q` and `−q` are the same rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Antipodality {
     /// At each vertex, on the side of the sum of the heavier influences: always the shortest path.
     #[default]

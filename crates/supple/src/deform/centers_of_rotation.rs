@@ -29,6 +29,11 @@ use std::sync::Arc;
 
 /// Options of skinning with centers of rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct CentersOfRotation {
     /// The choice of signs of quaternions.
     pub antipodality: Antipodality,

@@ -35,6 +35,11 @@ use std::sync::Arc;
 
 /// Options of delta mush.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct DeltaMush {
     /// Options of smoothing: iterations, `λ`, painted factors of `λ`, and the kind of bind.
     pub smoothing: MushOptions,
@@ -51,6 +56,7 @@ impl DeltaMush {
 
 /// The frames that rotate details, from the rest surface to the posed one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum LocalFrames {
     /// From the normal and one edge of the smoothed surface, as in the original method.
     #[default]

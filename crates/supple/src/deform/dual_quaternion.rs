@@ -21,6 +21,11 @@ use std::sync::Arc;
 
 /// Options of dual quaternion skinning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct DualQuaternion {
     /// The choice of signs of quaternions.
     pub antipodality: Antipodality,

@@ -15,6 +15,11 @@ use glam::{DAffine3, DQuat, DVec3};
 
 /// Options of intrinsic blending.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct DualQuaternionIntrinsic {
     /// A vertex has converged when the remaining step is shorter than this, in radians and relative
     /// to the size of the character.

@@ -19,6 +19,11 @@ use std::sync::Arc;
 
 /// Options of the mix of linear and dual quaternion skinning.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct LinearDualBlend {
     /// The share of dual quaternion skinning in the result: 0 is linear blending, 1 is dual
     /// quaternion skinning; other numbers extrapolate. Vertices at one point of the surface use the
@@ -28,6 +33,7 @@ pub struct LinearDualBlend {
 
 /// The share of dual quaternion skinning at each vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DualShare {
     /// From [`BakedData::dual_shares`](super::BakedData::dual_shares), or else from the mesh
     /// attribute [`DUAL_SHARE`]; 0.5 where nothing is painted.

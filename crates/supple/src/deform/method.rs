@@ -18,6 +18,7 @@ use thiserror::Error;
 ///
 /// Baked, learned or painted data are passed separately, as [`BakedData`](super::BakedData).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Method {
     /// Each vertex follows its heaviest joint.
     Rigid,

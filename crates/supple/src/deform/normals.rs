@@ -17,6 +17,7 @@ use thiserror::Error;
 
 /// The method of computing the normals of a deformed surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Normals {
     /// By the inverse transpose of each vertex's frame: cheap, and exact where weights are
     /// constant.

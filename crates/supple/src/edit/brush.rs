@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Paint of a brush or flood: the change where it covers fully.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Paint {
     /// Adds to a joint's weight, or subtracts from it.
     Add {
@@ -41,6 +42,7 @@ pub enum Paint {
 
 /// Falloff of a brush from its center to its border; `t` is the distance relative to the radius.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Falloff {
     /// `(1 − t²)²`: smooth at the center and at the border.
     #[default]
@@ -63,6 +65,7 @@ impl Falloff {
 
 /// A brush: paint, with a radius along the surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Brush {
     /// The paint.
     pub paint: Paint,
@@ -74,6 +77,7 @@ pub struct Brush {
 
 /// A point at which a brush touches the surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum StrokePoint {
     /// At a vertex.
     Vertex(usize),
@@ -229,7 +233,12 @@ impl Editor {
             StrokePoint::Near(place) => {
                 let coordinates = place.to_array().map(f64::from);
                 for found in coordinates {
-                    check_number("the position of a brush", found, f64::MIN..=f64::MAX, "finite")?;
+                    check_number(
+                        "the position of a brush",
+                        found,
+                        f64::MIN..=f64::MAX,
+                        "finite",
+                    )?;
                 }
                 let Some(center) = self.surface.nearest(place, |_| true) else {
                     return Ok(Vec::new());

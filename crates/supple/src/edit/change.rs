@@ -20,21 +20,6 @@ impl Change {
         &self.vertices
     }
 
-    /// Their weights before the change; the first row is that of the first changed vertex.
-    pub fn before(&self) -> &Weights {
-        &self.before
-    }
-
-    /// Their weights after the change.
-    pub fn after(&self) -> &Weights {
-        &self.after
-    }
-
-    /// True if nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.vertices.is_empty()
-    }
-
     /// The largest difference of a weight.
     pub fn largest_difference(&self) -> f32 {
         let mut largest: f32 = 0.0;

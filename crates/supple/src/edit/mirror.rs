@@ -15,9 +15,11 @@ use crate::symmetry::{MirrorPlane, Symmetry};
 use crate::weights::Weights;
 use glam::DVec3;
 use std::collections::HashSet;
+use std::fmt;
 
 /// The axis across which weights are mirrored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Axis {
     /// Left and right, for most characters.
     #[default]
@@ -29,8 +31,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// `x`, `y` or `z`.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Axis::X => "x",
             Axis::Y => "y",
@@ -47,8 +48,16 @@ impl Axis {
     }
 }
 
+impl fmt::Display for Axis {
+    /// Writes `x`, `y` or `z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// The side whose weights are mirrored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MirrorSource {
     /// The side of larger coordinates.
     #[default]
@@ -61,6 +70,7 @@ pub enum MirrorSource {
 
 /// Options of mirroring.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mirror {
     /// The axis.
     pub axis: Axis,

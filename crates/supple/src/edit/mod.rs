@@ -94,6 +94,7 @@ pub enum Edit {
 /// The vertices that an edit may change. A point of the surface is included if any of its vertices
 /// is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum EditRegion {
     /// All vertices.
     #[default]

@@ -36,10 +36,10 @@ pub struct Transfer {
 
 impl Transfer {
     /// The reach that the paper has.
-    pub const REACH: f64 = 0.05;
+    const REACH: f64 = 0.05;
 
     /// The angle that the paper has, in degrees.
-    pub const DEGREES: f64 = 30.0;
+    const DEGREES: f64 = 30.0;
 
     /// From a character, with the numbers of the paper.
     pub fn new(from: Arc<Rig>) -> Transfer {

@@ -6,6 +6,7 @@ use glam::DVec3;
 
 /// The joints that turn to move an end effector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Chain {
     /// The joints of the limb: up to the next branch of the skeleton, without the joint that
     /// branches. A hand moves the arm but not the chest, a fingertip moves the finger but not the

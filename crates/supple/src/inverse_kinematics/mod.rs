@@ -55,6 +55,7 @@ use thiserror::Error;
 
 /// A target for a node, the end effector.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Goal {
     /// The index of the node in the skeleton.
     pub node: usize,
@@ -86,7 +87,11 @@ impl Goal {
 
 /// Joint limits, stiffness, and when to stop.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct ReachOptions {
     /// Joint limits by node. Nodes of a chain are kept within their limits, even if the pose was
     /// outside; other nodes are not changed.

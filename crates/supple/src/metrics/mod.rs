@@ -144,17 +144,11 @@ impl Gauge {
         }
     }
 
-    /// The signed volume, with each hole closed by a fan around the mean of its rim; negative for a
-    /// surface turned inside out.
+    /// The signed volume at rest, with each hole closed by a fan around the mean of its rim;
+    /// negative for a surface turned inside out.
     ///
     /// Gaps between triangles that face different ways, or along edges shared by more than two
     /// triangles, count as holes.
-    pub fn volume(&self, positions: &[Vec3]) -> f64 {
-        let points = self.surface.posed(positions);
-        self.caps.volume(&self.surface, &points)
-    }
-
-    /// The volume at rest.
     pub fn rest_volume(&self) -> f64 {
         self.rest_volume
     }
@@ -169,12 +163,11 @@ impl Gauge {
         self.caps.count()
     }
 
-    /// The area; holes are not closed.
-    pub fn area(&self, positions: &[Vec3]) -> f64 {
+    fn area(&self, positions: &[Vec3]) -> f64 {
         self.surface.area(&self.surface.posed(positions))
     }
 
-    /// The area at rest.
+    /// The area at rest, holes left open.
     pub fn rest_area(&self) -> f64 {
         self.rest_area
     }
@@ -206,13 +199,6 @@ impl Gauge {
     /// Panics unless there is one stretch per triangle, and the region belongs to this surface.
     pub fn region_distortion(&self, region: &JointRegion, stretch: &[Stretch]) -> f64 {
         stretch::mean_distortion(&self.surface, stretch, region.triangles.iter().copied())
-    }
-
-    /// The triangles with the largest distortion, largest first, each at least a twentieth of the
-    /// character's size from those before, so that they mark different places. Triangles that keep
-    /// their shape are not listed.
-    pub fn worst_places(&self, positions: &[Vec3], most: usize) -> Vec<WorstTriangle> {
-        stretch::worst_places(&self.surface, &self.stretch(positions), most)
     }
 
     /// Doublings of the area around each vertex, for colours: −1 is half of the area, 0 unchanged,
@@ -278,11 +264,6 @@ impl Gauge {
         palette: &Palette,
     ) -> NormalError {
         self.true_normals.error(positions, normals, palette)
-    }
-
-    /// The regions of all joints that blend with their parent, in the order of joints.
-    pub fn regions(&self) -> &[JointRegion] {
-        &self.regions
     }
 
     /// The region of one joint; `None` for a root, or a joint that shares no vertex with its

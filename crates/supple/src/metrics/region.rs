@@ -24,6 +24,7 @@ const MOST_REGIONS: usize = 96;
 /// The surface around one joint: all vertices that follow the joint and another joint, each with a
 /// weight of at least 1 %, and both together with at least 50 %.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct JointRegion {
     /// The joint.
     pub joint: usize,

@@ -66,11 +66,6 @@ impl TimeSmoothness {
         self.look_for_pops();
     }
 
-    /// The number of frames added.
-    pub fn frames(&self) -> usize {
-        self.frames
-    }
-
     /// Root mean square of the acceleration over vertices and frames, `|p₊ − 2p + p₋| / dt²`, in
     /// units per second squared.
     ///
@@ -162,7 +157,7 @@ mod tests {
         let smoothness = watch(97, |_, _| ());
         assert_eq!(smoothness.worst_pop(), None);
         assert_eq!(smoothness.popping_frames(), 0);
-        assert_eq!(smoothness.frames(), 97);
+        assert_eq!(smoothness.frames, 97);
         // An invisible tremble does not pop.
         let trembling = watch(97, |frame, p| p.z += 1e-5 * (frame % 2) as f32);
         assert_eq!(trembling.worst_pop(), None);

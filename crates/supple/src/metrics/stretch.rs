@@ -21,7 +21,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// No change.
-    pub const NONE: Stretch = Stretch {
+    pub(super) const NONE: Stretch = Stretch {
         largest: 1.0,
         least: 1.0,
     };
@@ -117,47 +117,6 @@ pub(super) fn summary(surface: &MeasuredSurface, stretch: &[Stretch]) -> Stretch
         least_p1: percentile(0.01, |stretch| stretch.least),
         worst: worst.map(|(triangle, (&stretch, _))| WorstTriangle { triangle, stretch }),
     }
-}
-
-/// Positions closer than this share of the character's size count as one place.
-const ONE_PLACE: f64 = 0.05;
-
-/// Distortion below this is rounding.
-const UNDISTORTED: f64 = 1e-4;
-
-pub(super) fn worst_places(
-    surface: &MeasuredSurface,
-    stretch: &[Stretch],
-    most: usize,
-) -> Vec<WorstTriangle> {
-    let mut order: Vec<usize> = (0..stretch.len())
-        .filter(|&triangle| surface.areas[triangle] > 0.0)
-        .filter(|&triangle| stretch[triangle].distortion() > UNDISTORTED)
-        .collect();
-    order.sort_by(|&a, &b| {
-        let falling = stretch[b].distortion().total_cmp(&stretch[a].distortion());
-        falling.then(a.cmp(&b))
-    });
-    let middle = |triangle: usize| {
-        let [a, b, c] = corners(&surface.rest, surface.triangles[triangle]);
-        (a + b + c) / 3.0
-    };
-    let mut places: Vec<usize> = Vec::new();
-    for triangle in order {
-        if places.len() == most {
-            break;
-        }
-        let near =
-            |&place: &usize| middle(place).distance(middle(triangle)) < ONE_PLACE * surface.extent;
-        if !places.iter().any(near) {
-            places.push(triangle);
-        }
-    }
-    let worst = |triangle: usize| WorstTriangle {
-        triangle,
-        stretch: stretch[triangle],
-    };
-    places.into_iter().map(worst).collect()
 }
 
 /// Mean distortion by rest area over some triangles; zero where they have no area.

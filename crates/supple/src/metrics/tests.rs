@@ -12,6 +12,10 @@ use crate::weights::WeightsBuilder;
 use glam::{DAffine3, DQuat, DVec3, Mat3, Quat};
 use std::f32::consts::{FRAC_PI_2, TAU};
 
+fn volume(gauge: &Gauge, positions: &[Vec3]) -> f64 {
+    (1.0 + gauge.volume_change(positions).unwrap()) * gauge.rest_volume()
+}
+
 /// A surface that follows one joint.
 pub(super) fn rig_of(
     positions: Vec<Vec3>,
@@ -120,7 +124,7 @@ fn a_scaled_cube_has_known_measures() {
     near(gauge.rest_volume(), 1.0, 1e-12);
     near(gauge.rest_area(), 6.0, 1e-12);
     let twice = moved(&rig, |p| 2.0 * p + Vec3::splat(100.0));
-    near(gauge.volume(&twice), 8.0, 1e-9);
+    near(volume(&gauge, &twice), 8.0, 1e-9);
     near(gauge.volume_change(&twice).unwrap(), 7.0, 1e-9);
     near(gauge.area(&twice), 24.0, 1e-9);
     near(gauge.area_change(&twice), 3.0, 1e-9);
@@ -145,7 +149,7 @@ fn a_scaled_cube_has_known_measures() {
     let tenth = moved(&rig, |p| 1.1 * p);
     near(gauge.rigid_energy(&tenth), 0.01, 1e-6);
     let inside_out = moved(&rig, |p| -p);
-    near(gauge.volume(&inside_out), -1.0, 1e-9);
+    near(volume(&gauge, &inside_out), -1.0, 1e-9);
     assert!(
         gauge.rigid_energy(&inside_out) > 1.0,
         "a mirror image is not rigid"
@@ -162,7 +166,7 @@ fn the_holes_of_a_tube_are_closed() {
     let exact = sides / 2.0 * turn.sin() * 0.25 * 0.25;
     near(gauge.rest_volume(), exact, 1e-7);
     let sheared = moved(&rig, |p| p + Vec3::Y * p.x);
-    near(gauge.volume(&sheared), exact, 1e-7);
+    near(volume(&gauge, &sheared), exact, 1e-7);
     let flipped: Vec<[u32; 3]> = rig
         .mesh()
         .triangles()
@@ -579,48 +583,5 @@ fn odd_surfaces_give_numbers() {
         .collect();
     assert_eq!(without, ["root", "pelvis", "scapula.L", "scapula.R"]);
     let radii = gauge.radii(figure.mesh().positions(), &Palette::identity(joints.len()));
-    assert_eq!(radii.len(), gauge.regions().len());
-}
-
-#[test]
-fn the_worst_places_are_apart_and_strongest_first() {
-    let asset = bar();
-    let (rig, gauge) = (&asset.rig, Gauge::new(&asset.rig));
-    let rest = rig.mesh().positions();
-    assert!(gauge.worst_places(rest, 3).is_empty());
-    // The right end is stretched a little, the left one much more.
-    let posed = moved(rig, |p| {
-        Vec3::new(
-            p.x,
-            p.y * if p.x < -0.3 {
-                3.0
-            } else if p.x > 0.3 {
-                2.0
-            } else {
-                1.0
-            },
-            p.z,
-        )
-    });
-    let places = gauge.worst_places(&posed, 4);
-    assert_eq!(places.len(), 4);
-    assert_eq!(
-        Some(places[0].triangle),
-        gauge
-            .stretch_summary(&gauge.stretch(&posed))
-            .worst
-            .map(|worst| worst.triangle)
-    );
-    let distortions: Vec<f64> = places
-        .iter()
-        .map(|place| place.stretch.distortion())
-        .collect();
-    assert!(distortions.is_sorted_by(|a, b| a >= b), "{distortions:?}");
-    let corner = |place: &WorstTriangle| rest[rig.mesh().triangles()[place.triangle][0] as usize];
-    let apart = 0.04 * rig.mesh().extent();
-    for (index, place) in places.iter().enumerate() {
-        for other in &places[..index] {
-            assert!(corner(place).distance(corner(other)) > apart);
-        }
-    }
+    assert_eq!(radii.len(), gauge.regions.len());
 }

@@ -22,20 +22,25 @@ mod strengths;
 use crate::option_error::{OptionError, check_option};
 use crate::rig::Rig;
 use crate::smoothing::{Domain, Scratch, Smoothing, Values};
-use crate::surface::{EdgeWeights, Edges, Laplacian, Weld};
+use crate::surface::{Edges, Laplacian, Weld};
 use crate::weights::{Weights, WeightsError, weld_bound};
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
 pub use crate::smoothing::Steps;
+pub use crate::surface::EdgeWeights;
 pub(crate) use assembly::missing_thickness;
 pub use pieces::Connections;
 pub use strengths::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE};
 
 /// Options of the bake of direct delta mush, and of the smoothing of delta mush.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct MushOptions {
     /// `p`: the number of smoothing steps.
     pub iterations: u32,
@@ -68,7 +73,7 @@ pub struct MushOptions {
 
 impl MushOptions {
     /// Twenty steps, with sizes that suit most characters.
-    pub const DEFAULT: MushOptions = MushOptions {
+    pub(crate) const DEFAULT: MushOptions = MushOptions {
         iterations: 20,
         lambda: 3.0,
         kappa: 1.0,

@@ -7,6 +7,7 @@ const TAKEN: f64 = 0.5;
 
 /// Reason for placing a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum HandleKind {
     /// Between two segments of different thickness.
     Between,

@@ -38,7 +38,11 @@ use tree::Node;
 
 /// Options of handle placement.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct HandleOptions {
     /// True to place handles automatically, in addition to the given ones.
     pub automatic: bool,
@@ -153,6 +157,7 @@ pub enum HandleError {
 
 /// Handles placed in a body.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PlacedHandles {
     /// The position of each handle, in the model's coordinates.
     pub places: Vec<DVec3>,

@@ -14,6 +14,7 @@ use std::f64::consts::PI;
 
 /// Segments of a surface, each connected and of about equal thickness.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Segments {
     /// The segment of every triangle of the mesh. None for triangles without area.
     pub of_triangles: Vec<Option<usize>>,

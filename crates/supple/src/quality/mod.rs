@@ -18,7 +18,7 @@ use crate::mesh::Mesh;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::symmetry::{MirrorPlane, Symmetry};
-use crate::weights::{Weights, WeightsBuilder, WeightsError, WeightsReport, weld_seams};
+use crate::weights::{Weights, WeightsReport, weld_seams};
 use field::Fields;
 use point_graph::PointGraph;
 
@@ -72,8 +72,7 @@ pub struct PartitionError {
 }
 
 impl PartitionError {
-    /// From the report of reading or building weights.
-    pub fn of(found: &WeightsReport) -> PartitionError {
+    fn of(found: &WeightsReport) -> PartitionError {
         let (low, high) = found.sum_range.unwrap_or((1.0, 1.0));
         PartitionError {
             most: (1.0 - low).max(high - 1.0),
@@ -98,31 +97,6 @@ impl WeightQuality {
         }
     }
 
-    /// Measures rows of (joint, weight), one per vertex, before normalisation. Sums are measured as
-    /// given, everything else after repair by [`WeightsBuilder`]; a vertex without weight follows
-    /// the first joint.
-    ///
-    /// # Errors
-    ///
-    /// Fails if rows and vertices differ in number, a joint does not exist, or a weight is not
-    /// finite.
-    pub fn of_rows<Row: IntoIterator<Item = (usize, f32)>>(
-        mesh: &Mesh,
-        skeleton: &Skeleton,
-        rows: impl IntoIterator<Item = Row>,
-    ) -> Result<WeightQuality, QualityError> {
-        let mut builder = WeightsBuilder::new(skeleton.joints().len())?;
-        for row in rows {
-            builder.push(row, 0)?;
-        }
-        let (weights, found) = builder.finish();
-        let (rows, vertices) = (weights.vertex_count(), mesh.vertex_count());
-        if rows != vertices {
-            return Err(QualityError::RowCount { rows, vertices });
-        }
-        Ok(WeightQuality::over(mesh, skeleton, &weights).as_found(&found))
-    }
-
     /// Mesh and skeleton must fit the weights.
     fn over(mesh: &Mesh, skeleton: &Skeleton, weights: &Weights) -> WeightQuality {
         let surface = PointGraph::new(mesh, weld_seams(mesh, weights));
@@ -136,23 +110,6 @@ impl WeightQuality {
             partition: PartitionError::default(),
         }
     }
-}
-
-/// Error from measuring rows.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum QualityError {
-    /// The numbers are not valid weights.
-    #[error(transparent)]
-    Weights(#[from] WeightsError),
-    /// The number of rows differs from the number of vertices.
-    #[error("there are weights for {rows} vertices, but the mesh has {vertices}")]
-    RowCount {
-        /// The number of rows.
-        rows: usize,
-        /// The number of vertices.
-        vertices: usize,
-    },
 }
 
 impl Asymmetry {

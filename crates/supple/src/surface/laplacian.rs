@@ -9,6 +9,7 @@ use super::edges::{CotangentPolicy, Edge, cotangent_edges, uniform_edges};
 use super::{Rows, Weld};
 use crate::disjoint_sets::DisjointSets;
 use glam::{DVec3, Vec3};
+use std::fmt;
 
 /// The weight of an edge in smoothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,19 +23,13 @@ pub enum EdgeWeights {
     Cotangent,
 }
 
-impl EdgeWeights {
-    /// The name in files and commands.
-    pub fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for EdgeWeights {
+    /// Writes the name in files and commands.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             EdgeWeights::Uniform => "uniform",
             EdgeWeights::Cotangent => "cotangent",
-        }
-    }
-
-    /// Finds edge weights by name.
-    pub fn named(name: &str) -> Option<EdgeWeights> {
-        let mut all = [EdgeWeights::Uniform, EdgeWeights::Cotangent].into_iter();
-        all.find(|weights| weights.name() == name)
+        })
     }
 }
 

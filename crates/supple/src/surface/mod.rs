@@ -22,5 +22,4 @@ pub(crate) use rows::Rows;
 pub use topology::Topology;
 #[cfg(feature = "bind")]
 pub(crate) use weld::weld_near;
-pub use weld::{Weld, weld_positions};
-pub(crate) use weld::{position_bits, weld_by};
+pub(crate) use weld::{Weld, position_bits, weld_by, weld_positions};

@@ -10,7 +10,7 @@ use std::hash::Hash;
 ///
 /// Points are numbered in the order of their first vertex.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Weld {
+pub(crate) struct Weld {
     point_of_vertex: Vec<u32>,
     point_count: usize,
 }
@@ -21,12 +21,12 @@ impl Weld {
     /// # Panics
     ///
     /// If there is no such vertex, as indexing a slice does.
-    pub fn point_of(&self, vertex: usize) -> usize {
+    pub(crate) fn point_of(&self, vertex: usize) -> usize {
         self.point_of_vertex[vertex] as usize
     }
 
     /// The point of every vertex, in order.
-    pub fn points(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + '_ {
+    pub(crate) fn points(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + '_ {
         self.point_of_vertex.iter().map(|&point| point as usize)
     }
 
@@ -75,13 +75,13 @@ impl Weld {
     }
 
     /// The number of distinct points.
-    pub fn point_count(&self) -> usize {
+    pub(crate) fn point_count(&self) -> usize {
         self.point_count
     }
 }
 
 /// Welds vertices whose positions are equal to the bit (`-0.0` equals `0.0`).
-pub fn weld_positions(positions: &[Vec3]) -> Weld {
+pub(crate) fn weld_positions(positions: &[Vec3]) -> Weld {
     weld_by(positions.len(), |vertex| position_bits(positions[vertex]))
 }
 

@@ -45,7 +45,7 @@ impl MirrorPlane {
     }
 
     /// The plane with a unit normal through a point.
-    pub fn through(point: DVec3, normal: DVec3) -> MirrorPlane {
+    pub(crate) fn through(point: DVec3, normal: DVec3) -> MirrorPlane {
         MirrorPlane {
             normal,
             offset: normal.dot(point),
@@ -53,12 +53,12 @@ impl MirrorPlane {
     }
 
     /// The signed distance of a point from the plane.
-    pub fn side(&self, point: DVec3) -> f64 {
+    pub(crate) fn side(&self, point: DVec3) -> f64 {
         self.normal.dot(point) - self.offset
     }
 
     /// The mirror image of a point.
-    pub fn mirrored(&self, point: DVec3) -> DVec3 {
+    pub(crate) fn mirrored(&self, point: DVec3) -> DVec3 {
         point - 2.0 * self.side(point) * self.normal
     }
 }
@@ -108,7 +108,7 @@ impl Symmetry {
     }
 
     /// The partners across a given plane, however few.
-    pub fn across(mesh: &Mesh, skeleton: &Skeleton, plane: MirrorPlane) -> Symmetry {
+    pub(crate) fn across(mesh: &Mesh, skeleton: &Skeleton, plane: MirrorPlane) -> Symmetry {
         Places::of(mesh, skeleton).across(plane)
     }
 

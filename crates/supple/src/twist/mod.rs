@@ -60,7 +60,11 @@ pub enum TwistOf {
 
 /// Options of splitting a bone. By default everything is derived from the character.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct TwistOptions {
     /// The joint at the end of the bone, a child of the split joint. By default, the child whose
     /// bone is nearest to the skin that the joint holds.
@@ -83,6 +87,7 @@ pub struct Twisted {
 
 /// A joint that was added to spread a twist. Nodes are indices in the new skeleton.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TwistJoint {
     /// Its node.
     pub node: usize,
@@ -100,6 +105,7 @@ pub struct TwistJoint {
 
 /// Driver of a twist joint: how it follows a pose.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TwistDriver {
     /// The joint whose twist it spreads.
     pub twist_of: TwistOf,
@@ -118,6 +124,7 @@ pub struct TwistDriver {
 
 /// Largest rotation of a twist joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LargestTurn {
     /// The clip.
     pub clip: usize,

@@ -129,7 +129,10 @@ pub fn in_sockets(rig: &Rig, own: &[DAffine3]) -> Vec<DAffine3> {
 
 pub fn palette<'a>(posed_from_bind: impl IntoIterator<Item = &'a DAffine3>) -> Palette {
     Palette {
-        posed_from_bind: posed_from_bind.into_iter().map(Affine::from_f64).collect(),
+        posed_from_bind: posed_from_bind
+            .into_iter()
+            .map(|&map| Affine::from(map))
+            .collect(),
     }
 }
 

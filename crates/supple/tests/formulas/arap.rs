@@ -140,7 +140,7 @@ fn options(iterations: usize, threshold: f64, smoothing: HandleSmoothing) -> Ara
         iterations,
         threshold,
         smoothing,
-        ..ArapOptions::DEFAULT
+        ..ArapOptions::default()
     }
 }
 
@@ -151,7 +151,7 @@ fn arap_is_its_formula() {
         ..options(2, 0.7, HandleSmoothing::Detailed)
     };
     let with = [
-        ArapOptions::DEFAULT,
+        ArapOptions::default(),
         options(1, 0.8, HandleSmoothing::None),
         options(6, 0.9, HandleSmoothing::Plain),
         by_the_threshold,
@@ -163,7 +163,7 @@ fn arap_is_its_formula() {
 #[test]
 fn stretched_arap_is_its_formula() {
     let with = [
-        ArapOptions::DEFAULT,
+        ArapOptions::default(),
         options(4, 0.8, HandleSmoothing::Plain),
     ];
     compare_all(scenes(1.6), &with);

@@ -98,7 +98,7 @@ fn bulge(asset: &Asset, method: &Method, clip: &str) -> f64 {
         .iter()
         .zip(&palette.posed_from_bind)
         .map(|(bone, transform)| {
-            let transform = transform.to_f64();
+            let transform = DAffine3::from(*transform);
             (
                 transform.transform_point3(bone.head),
                 transform.transform_point3(bone.tail),
@@ -151,7 +151,7 @@ fn log_matrices_depart_once_the_bar_is_turned() {
     let turned: Vec<Affine> = bent
         .posed_from_bind
         .iter()
-        .map(|joint| Affine::from_f64(&(turn * joint.to_f64())))
+        .map(|joint| Affine::from(turn * DAffine3::from(*joint)))
         .collect();
     let turned = Palette {
         posed_from_bind: turned,
@@ -188,9 +188,7 @@ fn two_full_turns_stay_in_the_bar_with_differential_blending_and_are_lost_with_d
     // says nothing of it.
     let quarter = |joint: usize| DAffine3::from_rotation_x(90f64.to_radians() * joint as f64);
     let palette = Palette {
-        posed_from_bind: (0..9)
-            .map(|joint| Affine::from_f64(&quarter(joint)))
-            .collect(),
+        posed_from_bind: (0..9).map(|joint| Affine::from(quarter(joint))).collect(),
     };
     let turned = |method: &str| -> Vec<(f64, f64, f64)> {
         let skin = Skin::bake(&rig, &self::method(method), Normals::Transported).unwrap();

@@ -174,7 +174,7 @@ fn gradient_normals_do_not_care_how_far_away_the_character_stands() {
                 .palette
                 .posed_from_bind
                 .iter()
-                .map(|map| Affine::from_f64(&(away * map.to_f64())))
+                .map(|map| Affine::from(away * DAffine3::from(*map)))
                 .collect(),
         },
     };

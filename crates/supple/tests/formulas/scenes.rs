@@ -19,7 +19,7 @@ impl Scene {
     /// The same with another map after every joint's.
     pub fn moved(&self, after: DAffine3) -> Scene {
         let joints = self.palette.posed_from_bind.iter();
-        let moved: Vec<DAffine3> = joints.map(|joint| after * joint.to_f64()).collect();
+        let moved: Vec<DAffine3> = joints.map(|joint| after * DAffine3::from(*joint)).collect();
         Scene {
             rig: self.rig.clone(),
             palette: palette(&moved),

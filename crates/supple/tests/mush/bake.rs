@@ -12,9 +12,9 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use supple::characters::{self, Character};
 use supple::deform::MushVariant;
+use supple::mush::EdgeWeights;
 use supple::mush::{Mush, MushOptions, PatchPart};
 use supple::skeleton::Node;
-use supple::surface::EdgeWeights;
 use supple::transform::{Local, Trs};
 use supple::{Normals, Palette, Rig, Skeleton};
 
@@ -149,7 +149,7 @@ fn few_joints_leave_no_creases() {
                 kappa: 1.0 + 4.0 * f64::from(step) / f64::from(steps),
                 max_influences: most,
                 radius_from_bones: false,
-                ..MushOptions::DEFAULT
+                ..MushOptions::default()
             };
             let mush = baked(&rig, &options);
             let joints = mush.weights().max_influences();
@@ -189,7 +189,7 @@ fn few_joints_leave_no_creases() {
 fn neither_size_nor_place_matters() {
     let rig = limb(24, 8);
     let motions = curled(0.7);
-    let options = MushOptions::DEFAULT;
+    let options = MushOptions::default();
     let surface = |rig: &Rig, motions: &[DAffine3], kind: MushVariant| {
         posed_by(
             rig,
@@ -259,7 +259,7 @@ fn mapped(rig: &Rig, map: DAffine3) -> Rig {
 fn threads_change_no_bit() {
     let rig = limb(150, 24);
     let palette = palette(&curled(0.6));
-    let options = MushOptions::DEFAULT;
+    let options = MushOptions::default();
     let run = || {
         let mush = baked(&rig, &options);
         let surfaces = MushVariant::ALL.map(|kind| {
@@ -297,7 +297,7 @@ fn solving_where_a_joint_matters_is_solving_everywhere() {
             rigid: true,
             radius_from_bones,
             edge_weights,
-            ..MushOptions::DEFAULT
+            ..MushOptions::default()
         };
         let everywhere = baked(
             rig,
@@ -329,7 +329,7 @@ fn neither_alpha_nor_kappa_changes_what_turns() {
                 kappa,
                 prune,
                 max_influences,
-                ..MushOptions::DEFAULT
+                ..MushOptions::default()
             };
             baked(&asset.rig, &options)
         };
@@ -371,7 +371,7 @@ fn more_joints_than_pruning_allows_leave_a_patch_its_own() {
     let rig = Sheet::tube(2, 3, 0.5).bound(row_of_joints(JOINTS), all);
     let options = MushOptions {
         prune: 0.1,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     };
     let mush = baked(&rig, &options);
     let still = Palette::identity(JOINTS);

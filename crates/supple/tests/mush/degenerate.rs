@@ -12,8 +12,8 @@ use glam::{DAffine3, DMat3, DVec3, Vec3};
 use proptest::prelude::*;
 use std::sync::Arc;
 use supple::deform::{DeltaMush, LocalFrames, MushVariant};
+use supple::mush::EdgeWeights;
 use supple::mush::{Mush, MushOptions};
-use supple::surface::EdgeWeights;
 use supple::{Method, Palette, Rig, Workspace};
 
 /// Any turn at all.
@@ -116,7 +116,7 @@ fn a_patch_without_a_shape_turns_as_its_joints_do() {
             iterations: 24,
             radius_from_bones: false,
             edge_weights: EdgeWeights::Cotangent,
-            ..MushOptions::DEFAULT
+            ..MushOptions::default()
         };
         let mush = baked(&rig, &smoothing);
         let variants = MushVariant::ALL.map(|kind| variant(&mush, kind));
@@ -202,7 +202,7 @@ fn options() -> MushOptions {
         radius_from_bones: false,
         lambda: 0.5,
         kappa: 0.2,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     }
 }
 
@@ -292,7 +292,7 @@ fn thin_surfaces_move_without_jumps() {
 #[test]
 fn a_joint_that_grows_takes_its_half_along() {
     let rig = rigid_tube(24, 10, 0.3);
-    let mush = baked(&rig, &MushOptions::DEFAULT);
+    let mush = baked(&rig, &MushOptions::default());
     let grown = palette(&[DAffine3::IDENTITY, DAffine3::from_scale(DVec3::splat(2.0))]);
     let sheared = palette(&[
         DAffine3::IDENTITY,
@@ -331,7 +331,7 @@ fn a_joint_that_grows_takes_its_half_along() {
 #[test]
 fn joints_that_press_all_flat_send_nothing_away() {
     let rig = rigid_tube(24, 10, 0.3);
-    let mush = baked(&rig, &MushOptions::DEFAULT);
+    let mush = baked(&rig, &MushOptions::default());
     let across = DMat3::from_axis_angle(DVec3::new(0.48, 0.6, 0.64), 0.7);
     let turn = DAffine3::from_axis_angle(DVec3::X, 0.5);
     for factors in [DVec3::new(1.0, 1.0, 0.0), DVec3::new(0.0, 1.0, 0.0)] {

@@ -138,7 +138,7 @@ fn the_defaults_are_the_formula_too() {
             } else {
                 supple::mush::Steps::Implicit
             },
-            ..MushOptions::DEFAULT
+            ..MushOptions::default()
         };
         // Shares of up to two, painted on the mesh, would be too much for explicit steps.
         prop_assume!(!explicit || Mush::bake(&rig, &options).is_ok());

@@ -274,7 +274,7 @@ fn implicit_and_explicit_steps_meet_as_steps_shrink() {
         steps,
         radius_from_bones: false,
         prune: 0.0,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     };
     for kind in MushVariant::ALL {
         let at = |iterations: u32| {
@@ -322,13 +322,13 @@ fn eight_hundred_hinges_keep_their_rest_pose() {
             vec![(0, 1.0 - second), (1, second)]
         });
         let options = MushOptions {
-            edge_weights: supple::surface::EdgeWeights::Cotangent,
+            edge_weights: supple::mush::EdgeWeights::Cotangent,
             radius_from_bones: false,
             lambda: 0.5,
             kappa: 0.2,
             alpha: 0.5,
             prune: 0.0,
-            ..MushOptions::DEFAULT
+            ..MushOptions::default()
         };
         let mush = baked(&rig, &options);
         for kind in MushVariant::ALL {

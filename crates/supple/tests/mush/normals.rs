@@ -26,11 +26,11 @@ fn poses() -> [(&'static str, DAffine3); 3] {
 #[test]
 fn gradient_normals_are_those_of_the_deformed_surface() {
     let rig = rigid_tube(ALONG, AROUND, 0.3);
-    let mush = baked(&rig, &MushOptions::DEFAULT);
+    let mush = baked(&rig, &MushOptions::default());
     let variants = MushVariant::ALL.map(|kind| variant(&mush, kind));
     let smoothed = [LocalFrames::Tangent, LocalFrames::BestFit].map(|frames| {
         Prepared::from(Method::DeltaMush(DeltaMush {
-            smoothing: MushOptions::DEFAULT,
+            smoothing: MushOptions::default(),
             frames,
         }))
     });
@@ -72,7 +72,7 @@ fn largest_angle(method: &Method) -> f32 {
 #[test]
 fn transported_normals_miss_a_shift() {
     let rig = rigid_tube(ALONG, AROUND, 0.3);
-    let mush = baked(&rig, &MushOptions::DEFAULT);
+    let mush = baked(&rig, &MushOptions::default());
     let palette = palette(&[DAffine3::IDENTITY, poses()[0].1]);
     for kind in [MushVariant::V2, MushVariant::V4, MushVariant::V5] {
         let normals = |normals: Normals| {

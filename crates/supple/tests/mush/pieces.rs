@@ -22,7 +22,9 @@ fn two_tubes(gap: f64, joint: impl Fn(DVec3) -> usize) -> Rig {
 }
 
 fn connections(rig: &Rig) -> Connections {
-    Mush::bake(rig, &MushOptions::DEFAULT).unwrap().connections
+    Mush::bake(rig, &MushOptions::default())
+        .unwrap()
+        .connections
 }
 
 #[test]
@@ -100,7 +102,7 @@ fn a_bend_near_the_gap_does_not_tear_it_open() {
             1
         }
     });
-    let mush = Arc::new(Mush::bake(&rig, &MushOptions::DEFAULT).unwrap().mush);
+    let mush = Arc::new(Mush::bake(&rig, &MushOptions::default()).unwrap().mush);
     let posed = posed_by(&rig, &variant(&mush, MushVariant::V0), &palette);
     let top = ALONG * AROUND;
     let bottom = (ALONG + 1) * AROUND;

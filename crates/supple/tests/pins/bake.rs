@@ -12,10 +12,10 @@ use supple::centers::{self, CenterOptions, Centers, LiveCenters};
 use supple::characters::Character;
 use supple::deform::BakedData;
 use supple::edit::{Edit, EditRegion, Editor, Paint};
+use supple::mush::EdgeWeights;
 use supple::mush::Steps;
 use supple::mush::{ALPHA_SHARE, Baked, KAPPA_SHARE, LAMBDA_SHARE, Mush, MushOptions};
 use supple::point_handles::{HandleKind, HandleOptions, ShapeDiameter, place_handles};
-use supple::surface::EdgeWeights;
 use supple::twist::{TwistOf, TwistOptions, split};
 use supple::{Rig, Weights};
 use supple_pins::{Bits, Numbers, Pins};
@@ -113,7 +113,7 @@ fn pin_centers(pins: &mut Pins, subject: &Subject) -> Centers {
 }
 
 fn pin_mush(pins: &mut Pins, subject: &Subject) -> [Mush; 2] {
-    let usual = MushOptions::DEFAULT;
+    let usual = MushOptions::default();
     let rigid = MushOptions {
         rigid: true,
         ..usual.clone()
@@ -268,7 +268,7 @@ fn pin_handles(pins: &mut Pins, subject: &Subject) {
         );
         let palette = handle_palette(&placed.places, &moved, &turned.unwrap()).unwrap();
         let handles = placed.places.len();
-        let arap = Arap::of(mesh, &bound.weights, handles, &ArapOptions::DEFAULT).unwrap();
+        let arap = Arap::of(mesh, &bound.weights, handles, &ArapOptions::default()).unwrap();
         let mut positions = mesh.positions().to_vec();
         arap.deform(&palette, &mut ArapState::default(), &mut positions)
             .unwrap();
@@ -281,7 +281,7 @@ fn pin_arap(pins: &mut Pins, subject: &Subject) {
         iterations: 4,
         smoothing: HandleSmoothing::Detailed,
         follow: true,
-        ..ArapOptions::DEFAULT
+        ..ArapOptions::default()
     };
     let mut arap = Arap::new(subject.rig(), &options).unwrap();
     let palettes = subject.palettes();
@@ -290,7 +290,7 @@ fn pin_arap(pins: &mut Pins, subject: &Subject) {
     pins.pin(subject.name("arap/energies"), &energies);
     // Frames that follow each other, then one with a handle switched off.
     let mut frames = Vec::new();
-    state.start_afresh();
+    state = ArapState::default();
     for palette in &palettes {
         let mut positions = subject.rig().mesh().positions().to_vec();
         arap.deform(palette, &mut state, &mut positions).unwrap();

@@ -113,7 +113,7 @@ fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method, BakedD
     let rigid_mush = |frames: LocalFrames| {
         let smoothing = MushOptions {
             rigid: true,
-            ..MushOptions::DEFAULT
+            ..MushOptions::default()
         };
         Method::DeltaMush(DeltaMush { smoothing, frames })
     };

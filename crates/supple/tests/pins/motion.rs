@@ -1,7 +1,7 @@
 //! Clips, kinematics, players, and poses from targets.
 
 use crate::subject::{Subject, maps, palette};
-use glam::{DQuat, DVec3};
+use glam::{DAffine3, DQuat, DVec3};
 use supple::clip::{Channel, Curve, Interpolation, Track};
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, TwoBone, move_to, reach};
 use supple::transform::Polar;
@@ -27,7 +27,7 @@ pub fn pin(pins: &mut Pins, subject: &Subject) {
 }
 
 fn polar(map: &Affine) -> impl Bits + use<> {
-    let Polar { rotation, stretch } = Polar::of(map.to_f64().matrix3);
+    let Polar { rotation, stretch } = Polar::of(DAffine3::from(*map).matrix3);
     (rotation, stretch)
 }
 

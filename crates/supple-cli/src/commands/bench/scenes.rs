@@ -54,7 +54,7 @@ pub fn mush_options(radius_from_bones: bool) -> MushOptions {
     MushOptions {
         rigid: true,
         radius_from_bones,
-        ..MushOptions::DEFAULT
+        ..MushOptions::default()
     }
 }
 
@@ -150,7 +150,7 @@ impl FrameScene {
             Method::DirectDeltaMush(_) if baked.mush.is_none() => {
                 let options = MushOptions {
                     max_influences: Some(self.most),
-                    ..MushOptions::DEFAULT
+                    ..MushOptions::default()
                 };
                 baked.mush = Some(Arc::new(Mush::bake(&self.rig, &options)?.mush));
             }

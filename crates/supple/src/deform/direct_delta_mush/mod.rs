@@ -45,6 +45,11 @@ use whitening::Whitening;
 
 /// Options of direct delta mush.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
 pub struct DirectDeltaMush {
     /// The variant: what is computed per frame.
     pub variant: MushVariant,
@@ -64,6 +69,7 @@ impl DirectDeltaMush {
 
 /// Variants of §3.5. Higher variants read less data and are less accurate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MushVariant {
     /// The full model.
     #[default]

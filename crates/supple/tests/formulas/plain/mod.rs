@@ -86,7 +86,7 @@ impl Posed {
         let palette = palette.posed_from_bind.iter();
         let shrink = DAffine3::from_scale(DVec3::splat(1.0 / factor));
         let transforms: Vec<DAffine3> = palette
-            .map(|transform| shrink * transform.to_f64())
+            .map(|transform| shrink * DAffine3::from(*transform))
             .collect();
         let rotations: Vec<DMat3> = transforms
             .iter()
@@ -167,7 +167,13 @@ pub fn common_scale(palette: &Palette, in_use: impl Fn(usize) -> bool) -> f64 {
     let joints = palette.posed_from_bind.iter().enumerate();
     let factors = joints
         .filter(|(joint, _)| in_use(*joint))
-        .map(|(_, transform)| transform.to_f64().matrix3.determinant().abs().cbrt());
+        .map(|(_, transform)| {
+            DAffine3::from(*transform)
+                .matrix3
+                .determinant()
+                .abs()
+                .cbrt()
+        });
     let (least, most) = factors.fold((f64::INFINITY, 0.0f64), |(least, most), factor| {
         (least.min(factor), most.max(factor))
     });

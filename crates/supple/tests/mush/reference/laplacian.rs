@@ -3,9 +3,9 @@
 use super::dense::Dense;
 use glam::DVec3;
 use std::collections::BTreeMap;
+use supple::mush::EdgeWeights;
 use supple::mush::Steps;
 use supple::mush::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE, MushOptions};
-use supple::surface::EdgeWeights;
 use supple::{Mesh, Rig};
 
 /// The joints of a point with their weights.
