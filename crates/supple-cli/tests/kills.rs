@@ -5,10 +5,10 @@
 //! and a file called `.supple-XXXXXX` where one is replaced or the file system has no files without
 //! names.
 //!
-//! Each command is ended four times, or as often as the environment variable `SUPPLE_KILLS` says:
-//! `SUPPLE_KILLS=50 cargo test -p supple-cli --test kills` is a thorough run. The moments are
-//! random, but no moment is right or wrong: a command that ends before its signal has to be
-//! complete.
+//! Each command is ended six times, or as often as the environment variable `SUPPLE_KILLS` says:
+//! `SUPPLE_KILLS=50 cargo test -p supple-cli --test kills` is a thorough run. It includes `demo`,
+//! which takes most of a minute each time and writes as `compare` does. The moments are random, but
+//! no moment is right or wrong: a command that ends before its signal has to be complete.
 
 #![cfg(unix)]
 #![allow(clippy::expect_used)] // in the helpers of the tests below
@@ -41,10 +41,21 @@ fn send(signal: Signal, child: &Child) {
     let _ = kill_process(id.expect("a process"), signal);
 }
 
-fn kills() -> usize {
-    match std::env::var("SUPPLE_KILLS") {
-        Ok(count) => count.parse().expect("SUPPLE_KILLS is a number"),
-        Err(_) => 4,
+/// How often each command is ended in a thorough run.
+fn thorough_kills() -> Option<usize> {
+    let count = std::env::var("SUPPLE_KILLS").ok()?;
+    Some(count.parse().expect("SUPPLE_KILLS is a number"))
+}
+
+/// Every signal meets a folder with an old file and one without.
+const KILLS: usize = 2 * SIGNALS.len();
+
+/// When to end a command, as a share of how long it takes: at any moment, or, every second time,
+/// around the end, when it writes.
+fn random_moment() -> f64 {
+    match random() < 0.5 {
+        true => 1.1 * random(),
+        false => 0.8 + 0.3 * random(),
     }
 }
 
@@ -93,17 +104,16 @@ fn survives_kills(arguments: &[&str], output: &str, replaced: &[&str]) {
     assert!(status.success(), "{arguments:?}");
     let expected = content(whole.path());
     assert!(expected.contains_key(replaced[0]), "{:?}", expected.keys());
-    for kill in 0..kills() {
+    for kill in 0..thorough_kills().unwrap_or(KILLS) {
         let signal = SIGNALS[kill % SIGNALS.len()];
         let folder = tempfile::tempdir().expect("a temporary folder");
-        // Every signal meets both.
         let replaces = kill % 2 == 1;
         if replaces {
             let old = folder.path().join(replaced[0]);
             fs::create_dir_all(old.parent().expect("a folder")).expect("writable");
             fs::write(old, OLD).expect("writable");
         }
-        let delay = duration.mul_f64(1.1 * random());
+        let delay = duration.mul_f64(random_moment());
         let mut child = start(arguments, folder.path());
         std::thread::sleep(delay);
         send(signal, &child);
@@ -200,6 +210,13 @@ fn compare_survives_kills() {
         "40x40",
     ];
     a_folder(&compare, "out", "out/index.html");
+}
+
+#[test]
+fn demo_survives_kills() {
+    if thorough_kills().is_some() {
+        a_folder(&["demo"], "out", "out/index.html");
+    }
 }
 
 #[test]

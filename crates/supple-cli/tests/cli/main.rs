@@ -7,6 +7,8 @@ mod common;
 mod deform;
 mod device;
 mod handles;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod outputs;
 mod pictures;
 mod pose;
