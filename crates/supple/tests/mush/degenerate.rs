@@ -3,9 +3,9 @@
 
 use crate::common::{bake, palette};
 use crate::plain::Posed;
-use crate::reference;
+use crate::reference::{self, ROUNDOFF};
 use crate::surfaces::{
-    Sheet, any_options, any_pose, any_rig, apart, baked, config, norm, palette_of, posed_by,
+    Sheet, any_options, any_pose, any_rig, apart, baked, check, config, norm, palette_of, posed_by,
     rigid_tube, rotations, row_of_joints, upper, variant,
 };
 use glam::{DAffine3, DMat3, DVec3, Vec3};
@@ -18,6 +18,49 @@ use supple::{Method, Palette, Rig, Workspace};
 
 /// Any turn at all.
 const ANY_TURN: f64 = 3.1;
+
+/// How far off the identity a turned frame times its transpose may be. Turning a vector takes nine
+/// roundings of its length (`reference/variants.rs`); frames are read from normals, where being of
+/// unit length again takes back nine and adds three. Products of two columns are off by twice as
+/// much, in each of three directions.
+const LEAN: f64 = 1.7321 * 2.0 * 21.0 * ROUNDOFF;
+
+/// Scaled as a whole, a character is the same character.
+#[test]
+fn a_scale_of_all_joints_only_scales() {
+    let cases = (any_rig(), any_options(), any_pose(1.2, 1.0), 0.1..8.0f64);
+    let tally = check(60, &cases, |(rig, options, motions, scale), tally| {
+        let plain = palette_of(&rig, &motions);
+        let scaled: Vec<DAffine3> = motions
+            .iter()
+            .map(|motion| DAffine3::from_scale(DVec3::splat(scale)) * *motion)
+            .collect();
+        let scaled = palette_of(&rig, &scaled);
+        let posed = Posed::new(&rig, &plain);
+        let reference = reference::Mush::new(&rig, &options);
+        let mush = baked(&rig, &options);
+        for kind in MushVariant::ALL {
+            let method = variant(&mush, kind);
+            let (plain, scaled) = (
+                posed_by(&rig, &method, &plain),
+                posed_by(&rig, &method, &scaled),
+            );
+            for (vertex, (plain, scaled)) in plain.iter().zip(&scaled).enumerate() {
+                let tolerance = reference.place(&posed, vertex, kind).tolerance();
+                tally.count(tolerance.is_some());
+                let Some(tolerance) = tolerance else { continue };
+                let apart = (scaled.as_dvec3() / scale).distance(plain.as_dvec3());
+                prop_assert!(
+                    apart <= 4.0 * tolerance,
+                    "{kind:?}, vertex {vertex}: {apart:e}, allowed four times {tolerance:e}"
+                );
+            }
+        }
+
+        Ok(())
+    });
+    tally.assert_at_least(0.6);
+}
 
 proptest! {
     #![proptest_config(config(60))]
@@ -52,31 +95,10 @@ proptest! {
         let method = variant(&baked(&rig, &options), MushVariant::V0);
         for (vertex, rotation) in rotations(&rig, &method, &palette).into_iter().enumerate() {
             let off = norm(rotation * rotation.transpose() - DMat3::IDENTITY);
-            prop_assert!(rotation.determinant() > 0.0 && off < 1e-5, "vertex {vertex}: {rotation:?}, off by {off:e}");
+            prop_assert!(rotation.determinant() > 0.0 && off <= LEAN, "vertex {vertex}: {rotation:?}, off by {off:e}");
         }
     }
 
-    /// Scaled as a whole, a character is the same character.
-    #[test]
-    fn a_scale_of_all_joints_only_scales(
-        rig in any_rig(), options in any_options(), motions in any_pose(1.2, 1.0), scale in 0.1..8.0f64
-    ) {
-        let plain = palette_of(&rig, &motions);
-        let scaled: Vec<DAffine3> = motions.iter().map(|motion| DAffine3::from_scale(DVec3::splat(scale)) * *motion).collect();
-        let scaled = palette_of(&rig, &scaled);
-        let posed = Posed::new(&rig, &plain);
-        let reference = reference::Mush::new(&rig, &options);
-        let mush = baked(&rig, &options);
-        for kind in MushVariant::ALL {
-            let method = variant(&mush, kind);
-            let (plain, scaled) = (posed_by(&rig, &method, &plain), posed_by(&rig, &method, &scaled));
-            for (vertex, (plain, scaled)) in plain.iter().zip(&scaled).enumerate() {
-                let Some(tolerance) = reference.place(&posed, vertex, kind).tolerance() else { continue };
-                let apart = (scaled.as_dvec3() / scale).distance(plain.as_dvec3());
-                prop_assert!(apart <= 4.0 * tolerance, "{kind:?}, vertex {vertex}: {apart:e}, allowed four times {tolerance:e}");
-            }
-        }
-    }
 }
 
 /// A vertex that is smoothed until nothing of itself is left, among others that are not smoothed at
