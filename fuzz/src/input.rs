@@ -7,7 +7,7 @@ use glam::{DMat3, DQuat, DVec3, Vec3};
 /// every number zero, so that reading never fails.
 pub struct Input<'a>(Unstructured<'a>);
 
-/// What numbers may be.
+/// The range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
     /// Between −4 and 4, many of them equal.
@@ -159,7 +159,7 @@ impl<'a> Input<'a> {
         DQuat::from_axis_angle(axis, angle)
     }
 
-    /// How a joint scales and shears: mostly little, sometimes to nothing or mirrored.
+    /// The scale and shear of a joint: mostly small, sometimes zero or mirrored.
     pub fn linear(&mut self, range: Range) -> DMat3 {
         let rotation = DMat3::from_quat(self.rotation());
         match self.below(8) {

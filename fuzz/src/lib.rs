@@ -1,4 +1,4 @@
-//! What the fuzz targets do, one function per target; `fuzz_targets/` only hands it the bytes.
+//! The work of the fuzz targets, one function per target; `fuzz_targets/` only passes the bytes.
 //!
 //! Every function takes any bytes. It builds an input from them, runs Supple on it, and panics if
 //! something that must hold does not hold; libFuzzer reports panics, hangs and exhausted memory.

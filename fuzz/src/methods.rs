@@ -50,7 +50,7 @@ pub fn methods(data: &[u8]) {
     }
 }
 
-/// What a row of weights promises.
+/// Checks the invariants of a row of weights.
 pub fn check_row(weights: &Weights, vertex: usize) {
     let (joints, values) = weights.row(vertex);
     assert!(!joints.is_empty(), "vertex {vertex} follows nothing");

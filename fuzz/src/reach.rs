@@ -6,7 +6,7 @@ use glam::DVec3;
 use supple::inverse_kinematics::{Chain, Goal, Limit, ReachOptions, TwoBone, move_to, reach};
 
 /// Goals for nodes of any skeleton, within limits. On success the pose is finite and the distance
-/// is as told; on an error the pose is as it was.
+/// is as reported; on an error the pose is as it was.
 pub fn reaching(data: &[u8]) {
     let mut input = Input::new(data);
     let range = input.range();
@@ -90,8 +90,8 @@ pub fn reaching(data: &[u8]) {
             for (goal, reached) in goals.iter().zip(outcome) {
                 let distance = world[goal.node].translation.distance(goal.position);
                 let off = (distance - reached.distance).abs();
-                let told = off <= 1e-9 * (1.0 + distance);
-                assert!(told, "{distance} away, told {}", reached.distance);
+                let agrees = off <= 1e-9 * (1.0 + distance);
+                assert!(agrees, "{distance} away, reported {}", reached.distance);
                 assert!(reached.angle.is_finite() || range == Range::Extreme);
             }
         }

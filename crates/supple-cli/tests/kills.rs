@@ -25,7 +25,7 @@ use std::time::Instant;
 
 const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::KILL];
 
-/// What a file holds before the command replaces it.
+/// The content of a file before the command replaces it.
 const OLD: &[u8] = b"old";
 
 fn start(arguments: &[&str], folder: &Path) -> Child {
@@ -277,7 +277,7 @@ fn writing_into_a_pipe(folder: &Path, shell: &str) -> (Child, fs::File) {
     (child, reader)
 }
 
-/// Whether a signal was ignored when the tests were started, as in the background of a script: then
+/// True if a signal was ignored when the tests were started, as in the background of a script: then
 /// commands ignore it, too.
 fn is_ignored_here(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Bakes of direct delta mush in files: they come back, are told apart from stale ones, and an
+//! Bakes of direct delta mush in files: they come back, differ from stale ones, and an
 //! engine that follows the page gets the same surface.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
@@ -83,13 +83,13 @@ fn check_round_trip(asset: &Asset, document: &Document) {
     let options = rigid();
     let mut document = document.clone();
     let exact = baked(&asset.rig, &options);
-    let told = document
+    let written = document
         .set_mush(&asset.rig, &exact, &options, SKIN_INFLUENCES)
         .unwrap();
     let mut again = gltf::from_slice(&document.to_glb().unwrap(), name).unwrap();
     let kept = stored(&again).clone();
     assert_eq!(kept.state, StoredState::Fit, "{name}");
-    assert!(told == kept, "{name}: what is read is what was stored");
+    assert!(written == kept, "{name}: what is read is what was stored");
     assert!(kept.is_by(&options), "{name}: {:?}", kept.options);
     let text = gltf::from_slice(&document.to_gltf(), name).unwrap();
     assert!(*stored(&text) == kept, "{name}");
@@ -1025,7 +1025,7 @@ fn a_small_file_cannot_ask_for_much_memory() {
     for _ in 0..2_000 {
         nodes.push(json!({ "mesh": 0, "skin": 0 }));
     }
-    // However it ends, it ends soon, and a bake that is too much for the budget is told of.
+    // However it ends, it ends soon, and a bake that is too much for the budget is reported.
     if let Ok(loaded) = load(&file) {
         assert_ne!(stored(&loaded).state, StoredState::Fit);
     }

@@ -323,8 +323,8 @@ mod tests {
         let section = &section[..section.find("<h3>The weights").unwrap()];
         let weights = bar.rig.weights();
         let blended = (0..weights.vertex_count()).filter(|&vertex| weights.of(vertex).len() > 1);
-        let told = format!("{} of 1,978 vertices have such a center", blended.count());
-        assert!(section.contains(&told), "{told}");
+        let sentence = format!("{} of 1,978 vertices have such a center", blended.count());
+        assert!(section.contains(&sentence), "{sentence}");
         assert_eq!(section.matches("<img").count(), 2, "at rest and posed");
     }
 
@@ -346,8 +346,8 @@ mod tests {
             ("Asymmetry", "none"),
             ("Sums", "1 everywhere"),
         ] {
-            let told = between(section, &format!("<dt>{figure}</dt>"), "</dd>");
-            assert!(told.starts_with(value), "{figure}: {told}");
+            let value_text = between(section, &format!("<dt>{figure}</dt>"), "</dd>");
+            assert!(value_text.starts_with(value), "{figure}: {value_text}");
         }
     }
 

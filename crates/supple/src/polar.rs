@@ -678,27 +678,56 @@ mod tests {
 
         #[test]
         fn the_closed_form_stays_a_rotation_where_it_is_hardly_determined(
-            left in rotation(), right in rotation(), middle in 0.01..0.99f64, least in -9.0..0.0f64, thin in any::<bool>()
+            left in rotation(),
+            right in rotation(),
+            middle in 0.01..0.99f64,
+            least in -9.0..0.0f64,
+            thin in any::<bool>(),
         ) {
             let least = 10f64.powf(least);
-            let factors = if thin { DVec3::new(1.0, least, 0.3 * least) } else { DVec3::new(1.0, middle, least - middle) };
-            let m = DMat3::from_quat(left) * DMat3::from_diagonal(factors) * DMat3::from_quat(right);
+            let factors = if thin {
+                DVec3::new(1.0, least, 0.3 * least)
+            } else {
+                DVec3::new(1.0, middle, least - middle)
+            };
+            let m =
+                DMat3::from_quat(left) * DMat3::from_diagonal(factors) * DMat3::from_quat(right);
             let found = nearest_rotation(&m);
-            prop_assert!(close(&(found * found.transpose()), &DMat3::IDENTITY, 1e-6), "{:?}", found);
+            prop_assert!(
+                close(&(found * found.transpose()), &DMat3::IDENTITY, 1e-6),
+                "{:?}",
+                found
+            );
             prop_assert!(found.determinant() > 0.0);
             let expected = DMat3::from_quat(left) * DMat3::from_quat(right);
-            prop_assert!(least < 2e-6 || close(&found, &expected, 1e-6 + 1e-14 / least.powi(2)), "{found:?} for {expected:?}");
+            prop_assert!(
+                least < 2e-6 || close(&found, &expected, 1e-6 + 1e-14 / least.powi(2)),
+                "{found:?} for {expected:?}"
+            );
         }
 
         #[test]
-        fn the_closed_form_turns_a_line_along(left in rotation(), right in rotation(), least in -40.0..-6.0f64) {
+        fn the_closed_form_turns_a_line_along(
+            left in rotation(),
+            right in rotation(),
+            least in -40.0..-6.0f64,
+        ) {
             let factors = DVec3::new(1.0, 10f64.powf(least), 0.0);
-            let m = DMat3::from_quat(left) * DMat3::from_diagonal(factors) * DMat3::from_quat(right);
+            let m =
+                DMat3::from_quat(left) * DMat3::from_diagonal(factors) * DMat3::from_quat(right);
             let found = nearest_rotation(&m);
-            prop_assert!(close(&(found * found.transpose()), &DMat3::IDENTITY, 1e-9), "{:?}", found);
+            prop_assert!(
+                close(&(found * found.transpose()), &DMat3::IDENTITY, 1e-9),
+                "{:?}",
+                found
+            );
             prop_assert!(found.determinant() > 0.0);
             let [from, to] = [right.conjugate() * DVec3::X, left * DVec3::X];
-            prop_assert!((found * from).abs_diff_eq(to, 1e-5), "{} for {to}", found * from);
+            prop_assert!(
+                (found * from).abs_diff_eq(to, 1e-5),
+                "{} for {to}",
+                found * from
+            );
         }
 
         #[test]
@@ -707,7 +736,11 @@ mod tests {
             let (values, vectors) = symmetric_eigen(&symmetric);
             prop_assert!(values.x >= values.y && values.y >= values.z);
             prop_assert!((vectors.determinant() - 1.0).abs() < 1e-12);
-            prop_assert!(close(&(symmetric * vectors), &(vectors * DMat3::from_diagonal(values)), 1e-12));
+            prop_assert!(close(
+                &(symmetric * vectors),
+                &(vectors * DMat3::from_diagonal(values)),
+                1e-12
+            ));
         }
 
         #[test]
@@ -726,17 +759,23 @@ mod tests {
 
         #[test]
         fn rotations_and_stretches_come_back(
-            rotation in rotation(), axes in rotation(), factors in prop::array::uniform3(0.05..3.0f64)
+            rotation in rotation(),
+            axes in rotation(),
+            factors in prop::array::uniform3(0.05..3.0f64),
         ) {
             let axes = DMat3::from_quat(axes);
-            let stretch = axes * DMat3::from_diagonal(DVec3::from_array(factors)) * axes.transpose();
+            let stretch =
+                axes * DMat3::from_diagonal(DVec3::from_array(factors)) * axes.transpose();
             let polar = Polar::of(DMat3::from_quat(rotation) * stretch);
             prop_assert!(polar.rotation.dot(rotation).abs() > 1.0 - 1e-12);
             prop_assert!(close(&polar.stretch, &stretch, 1e-9));
         }
 
         #[test]
-        fn a_turned_mirror_keeps_its_turn_where_no_direction_stands_out(rotation in rotation(), normal in rotation()) {
+        fn a_turned_mirror_keeps_its_turn_where_no_direction_stands_out(
+            rotation in rotation(),
+            normal in rotation(),
+        ) {
             prop_assume!(rotation.w.abs() > 0.05);
             let normal = normal * DVec3::X;
             let mirror = DMat3::IDENTITY - outer(normal, normal) * 2.0;
@@ -786,24 +825,40 @@ mod tests {
 
         /// On every instruction set; see [`single_rotations`].
         #[test]
-        fn single_rotations_keep_their_error_bound(mut rng in Just(()).prop_perturb(|(), rng| rng)) {
+        fn single_rotations_keep_their_error_bound(
+            mut rng in Just(()).prop_perturb(|(), rng| rng),
+        ) {
             for _ in 0..100 {
                 let matrices: [Mat3; 16] = std::array::from_fn(|_| patch_matrix(&mut rng));
                 let wide = matrices.map(|matrix| matrix.as_dmat3());
-                let nearest = wide.map(|matrix| Fitted::to(&(matrix / largest_entry(&matrix))).rotation);
+                let nearest =
+                    wide.map(|matrix| Fitted::to(&(matrix / largest_entry(&matrix))).rotation);
                 for level in InstructionSet::available().filter_map(InstructionSet::level) {
-                    let (found, unsure) = dispatch!(level, simd => single_rotations_of(simd, &matrices));
+                    let (found, unsure) =
+                        dispatch!(level, simd => single_rotations_of(simd, &matrices));
                     for lane in 0..16 {
                         let gap = gap(&wide[lane], &nearest[lane]);
                         if unsure >> lane & 1 != 0 {
-                            prop_assert!(gap < 1.001 * f64::from(WIDE_GAP), "{:?} is refused", wide[lane]);
+                            prop_assert!(
+                                gap < 1.001 * f64::from(WIDE_GAP),
+                                "{:?} is refused",
+                                wide[lane]
+                            );
                             continue;
                         }
                         let off = nearest[lane].transpose() * found[lane].as_dmat3();
                         let stretched = norm((off + off.transpose()) * 0.5 - DMat3::IDENTITY);
                         let turned = norm((off - off.transpose()) * 0.5);
-                        prop_assert!(stretched <= 6.0 * ROUNDOFF, "{:?}: {stretched:e}", wide[lane]);
-                        prop_assert!(turned <= (3.0 + 7.0 / gap) * ROUNDOFF, "{:?}, gap {gap}: {turned:e}", wide[lane]);
+                        prop_assert!(
+                            stretched <= 6.0 * ROUNDOFF,
+                            "{:?}: {stretched:e}",
+                            wide[lane]
+                        );
+                        prop_assert!(
+                            turned <= (3.0 + 7.0 / gap) * ROUNDOFF,
+                            "{:?}, gap {gap}: {turned:e}",
+                            wide[lane]
+                        );
                     }
                 }
             }

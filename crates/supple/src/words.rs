@@ -17,7 +17,7 @@ mod tests {
 
     #[test]
     fn measures_tell_as_much_in_any_unit() {
-        let told = [1234.5, 12.345, 0.0012345, 0.0].map(measure);
-        assert_eq!(told, ["1234", "12.3", "0.00123", "0.00"]);
+        let written = [1234.5, 12.345, 0.0012345, 0.0].map(measure);
+        assert_eq!(written, ["1234", "12.3", "0.00123", "0.00"]);
     }
 }

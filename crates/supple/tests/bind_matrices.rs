@@ -164,7 +164,7 @@ fn odd_maps() -> Vec<(String, DMat3)> {
     maps
 }
 
-/// How many times as far as with linear blending a vertex may be from the origin.
+/// The largest distance of a vertex from the origin, relative to linear blending.
 const BOUND: f64 = 20.0;
 
 #[test]
@@ -264,8 +264,8 @@ fn distances(map: DAffine3, root: DAffine3) -> Vec<(String, f64)> {
     METHODS.iter().map(of_method).collect()
 }
 
-/// Where the root of the character rests: where it was bound, and turned and shifted as a file with
-/// another up axis has it.
+/// The rest placements of the character's root: as it was bound, and rotated and translated as in a
+/// file with another up axis.
 fn roots() -> [DAffine3; 2] {
     [
         DAffine3::IDENTITY,

@@ -17,7 +17,7 @@ use supple::inverse_kinematics::{
 use supple::skeleton::Node;
 use supple::{Local, Pose, Skeleton, Trs};
 
-/// Where a node is in the world, by rows of plain numbers.
+/// The world position of a node, by rows of plain numbers.
 fn place(skeleton: &Skeleton, pose: &Pose, node: usize) -> DVec3 {
     let mut point = [0.0; 3];
     let mut here = Some(node);
@@ -139,7 +139,7 @@ fn posed_chain(uneven: bool) -> impl Strategy<Value = (Skeleton, Pose, Vec<DQuat
     })
 }
 
-/// Where the end is when every joint is turned by so much more.
+/// The position of the end after additional rotations of all joints.
 fn reachable(skeleton: &Skeleton, pose: &Pose, turns: &[DQuat]) -> DVec3 {
     let mut other = pose.clone();
     for (local, turn) in other.locals.iter_mut().zip(turns) {
@@ -176,9 +176,17 @@ proptest! {
     }
 
     #[test]
-    fn nothing_but_rotations_of_the_chain_changes((skeleton, pose, turns) in posed_chain(true), target in vector(5.0), pole in vector(5.0)) {
+    fn nothing_but_rotations_of_the_chain_changes(
+        (skeleton, pose, turns) in posed_chain(true),
+        target in vector(5.0),
+        pole in vector(5.0),
+    ) {
         let end = turns.len() - 1;
-        let goal = Goal { pole: Some(pole), chain: Chain::Joints(2), ..Goal::new(end, target) };
+        let goal = Goal {
+            pole: Some(pole),
+            chain: Chain::Joints(2),
+            ..Goal::new(end, target)
+        };
         let mut posed = pose.clone();
         let reached = reach_one(&skeleton, &mut posed, goal, &ReachOptions::default());
         prop_assert_eq!(&reached.chain, &[end - 2, end - 1]);
@@ -207,7 +215,11 @@ proptest! {
     }
 
     #[test]
-    fn two_bones_in_closed_form_and_by_steps_end_alike(lengths in (0.2..1.0f64, 0.2..1.0f64), bend in rotation(1.5), target in vector(1.5)) {
+    fn two_bones_in_closed_form_and_by_steps_end_alike(
+        lengths in (0.2..1.0f64, 0.2..1.0f64),
+        bend in rotation(1.5),
+        target in vector(1.5),
+    ) {
         let skeleton = chain_of(&[DVec3::ZERO, DVec3::X * lengths.0, DVec3::Y * lengths.1]);
         let mut by_hand = skeleton.rest_pose();
         by_hand.locals[1] = by_hand.locals[1].turned(bend);
@@ -215,13 +227,28 @@ proptest! {
         let goal = Goal::new(2, target);
         let closed = reach_one(&skeleton, &mut by_hand, goal, &ReachOptions::default());
         // Any stiffness at all leaves the closed form out.
-        let stiff = ReachOptions { stiffness: [(0, 1e-9)].into(), ..ReachOptions::default() };
+        let stiff = ReachOptions {
+            stiffness: [(0, 1e-9)].into(),
+            ..ReachOptions::default()
+        };
         let stepped = reach_one(&skeleton, &mut by_steps, goal, &stiff);
         prop_assert_eq!(closed.iterations, 0);
         let away = target.length();
-        let expected = (away - lengths.0 - lengths.1).max((lengths.0 - lengths.1).abs() - away).max(0.0);
-        prop_assert!((closed.distance - expected).abs() < 1e-9, "{} {}", closed.distance, expected);
-        prop_assert!((stepped.distance - expected).abs() < 1e-6, "{} {}", stepped.distance, expected);
+        let expected = (away - lengths.0 - lengths.1)
+            .max((lengths.0 - lengths.1).abs() - away)
+            .max(0.0);
+        prop_assert!(
+            (closed.distance - expected).abs() < 1e-9,
+            "{} {}",
+            closed.distance,
+            expected
+        );
+        prop_assert!(
+            (stepped.distance - expected).abs() < 1e-6,
+            "{} {}",
+            stepped.distance,
+            expected
+        );
     }
 }
 
@@ -258,12 +285,12 @@ fn under_uneven_scale_nearly_everything_is_reached() {
     assert!(reached >= 1_995, "{reached} of 2000");
 }
 
-/// How a joint is turned from rest.
+/// The rotation of a joint from rest.
 fn from_rest(skeleton: &Skeleton, pose: &Pose, node: usize) -> DQuat {
     skeleton.nodes()[node].rest.rotation().conjugate() * pose.locals[node].rotation()
 }
 
-/// How far a rotation is outside of a limit, in radians, by vectors.
+/// The angle by which a rotation exceeds a limit, in radians, by vectors.
 fn beyond(limit: &Limit, rotation: DQuat) -> f64 {
     let (axis, swing, [least, most]) = match *limit {
         Limit::Hinge { axis, range } => (axis, 0.0, range),
@@ -308,13 +335,18 @@ proptest! {
         let end = turns.len() - 1;
         let limits = limits.into_iter().take(end).enumerate();
         let options = ReachOptions {
-            limits: limits.filter_map(|(node, limit)| Some((node, limit?))).collect(),
+            limits: limits
+                .filter_map(|(node, limit)| Some((node, limit?)))
+                .collect(),
             ..ReachOptions::default()
         };
         let goal = Goal::new(end, target);
         let reached = reach_one(&skeleton, &mut pose, goal, &options);
         let within = |pose: &Pose, slack: f64| {
-            options.limits.iter().all(|(&node, limit)| beyond(limit, from_rest(&skeleton, pose, node)) <= slack)
+            options
+                .limits
+                .iter()
+                .all(|(&node, limit)| beyond(limit, from_rest(&skeleton, pose, node)) <= slack)
         };
         prop_assert!(within(&pose, 1e-6));
         for (joint, by) in steps {
@@ -323,7 +355,10 @@ proptest! {
             tried.locals[joint] = tried.locals[joint].turned(DQuat::from_scaled_axis(by));
             if within(&tried, 0.0) {
                 let nearer = gain(&skeleton, &pose, (joint, by), &goal, &reached);
-                prop_assert!(nearer < 1e-5 * reached.span, "{nearer} by joint {joint}, {reached:?}");
+                prop_assert!(
+                    nearer < 1e-5 * reached.span,
+                    "{nearer} by joint {joint}, {reached:?}"
+                );
             }
         }
     }
@@ -537,34 +572,34 @@ fn what_makes_no_sense_is_refused_and_named() {
     let plain = ReachOptions::default();
     let goal = Goal::new(2, DVec3::Y);
     for position in [DVec3::NAN, DVec3::INFINITY, DVec3::X * 1e200] {
-        let told = refused(&[Goal { position, ..goal }], &plain);
-        assert_eq!(told, "the target of 'joint2' is not finite");
+        let message = refused(&[Goal { position, ..goal }], &plain);
+        assert_eq!(message, "the target of 'joint2' is not finite");
     }
     let pole = Some(DVec3::NAN);
-    let told = refused(&[Goal { pole, ..goal }], &plain);
-    assert_eq!(told, "the pole of 'joint2' is not finite");
+    let message = refused(&[Goal { pole, ..goal }], &plain);
+    assert_eq!(message, "the pole of 'joint2' is not finite");
     let orientation = Some(DQuat::from_array([0.0; 4]));
-    let told = refused(
+    let message = refused(
         &[Goal {
             orientation,
             ..goal
         }],
         &plain,
     );
-    assert_eq!(told, "the orientation of 'joint2' is not finite");
+    assert_eq!(message, "the orientation of 'joint2' is not finite");
     assert_eq!(refused(&[goal, goal], &plain), "'joint2' has two targets");
-    let told = refused(&[Goal::new(0, DVec3::Y)], &plain);
-    assert_eq!(told, "there is no joint above 'joint0' to turn");
-    let told = refused(&[Goal::new(7, DVec3::Y)], &plain);
-    assert_eq!(told, "there is no node 7: the skeleton has 3");
+    let message = refused(&[Goal::new(0, DVec3::Y)], &plain);
+    assert_eq!(message, "there is no joint above 'joint0' to turn");
+    let message = refused(&[Goal::new(7, DVec3::Y)], &plain);
+    assert_eq!(message, "there is no node 7: the skeleton has 3");
     let oriented = Goal {
         orientation: Some(DQuat::IDENTITY),
         ..Goal::new(1, DVec3::Y)
     };
-    let told = refused(&[goal, oriented], &plain);
+    let message = refused(&[goal, oriented], &plain);
     assert!(
-        told.starts_with("'joint1' cannot have an orientation"),
-        "{told}"
+        message.starts_with("'joint1' cannot have an orientation"),
+        "{message}"
     );
     let stiff = ReachOptions {
         stiffness: [(1, 1.5)].into(),
@@ -689,10 +724,10 @@ fn very_large_and_very_small_parents_are_no_trouble() {
                         solved += 1;
                     }
                     Err(error) => {
-                        let told = error.to_string();
+                        let message = error.to_string();
                         assert!(
-                            told.ends_with("not finite") || told.contains("same position"),
-                            "{told}"
+                            message.ends_with("not finite") || message.contains("same position"),
+                            "{message}"
                         );
                         refused += 1;
                     }

@@ -18,7 +18,7 @@ use supple::point_handles::{
 
 const AROUND: usize = 32;
 
-/// A closed tube along a path, as wide as is told at every place of it.
+/// A closed tube along a path, with a given width at every place.
 fn tube(path: &[(Vec3, f32)]) -> Mesh {
     let mut positions = Vec::new();
     for (index, &(middle, radius)) in path.iter().enumerate() {
@@ -240,7 +240,7 @@ fn placed(mesh: &Mesh) -> PlacedHandles {
     place_handles(mesh, &HandleOptions::default()).unwrap()
 }
 
-/// How often a surface winds around a place, by the solid angles of all triangles.
+/// The winding number of a surface around a position, by the solid angles of all triangles.
 fn winding(mesh: &Mesh, place: DVec3) -> f64 {
     let angle = |corners: &[u32; 3]| {
         let [a, b, c] = corners.map(|at| mesh.positions()[at as usize].as_dvec3() - place);
@@ -342,7 +342,7 @@ fn a_figure_has_handles_near_its_joints() {
     }
 }
 
-/// How far the mirror image of every handle is from a handle, at most.
+/// The largest distance of the mirror image of a handle from the nearest handle.
 fn lopsided(handles: &PlacedHandles) -> f64 {
     let away = |place: &DVec3| {
         let image = DVec3::new(-place.x, place.y, place.z);
@@ -568,7 +568,7 @@ fn what_cannot_be_is_said() {
 /// A ball has room for a few handles only; given ones count, and those beside them are made up for
 /// elsewhere.
 #[test]
-fn handles_that_there_is_no_room_for_are_told() {
+fn handles_that_there_is_no_room_for_are_reported() {
     let options = |count: usize, given: &[DVec3]| HandleOptions {
         count: Some(count),
         given: given.to_vec(),
@@ -604,7 +604,7 @@ fn with(mesh: &Mesh, more: &[Vec3], triangles: &[[u32; 3]]) -> Mesh {
     Mesh::new(positions, None, None, triangles.collect()).unwrap()
 }
 
-/// What nobody sees says nothing about where a body is, how large, and what is its middle.
+/// Invisible parts of a surface do not change a body's position, size and middle.
 #[test]
 fn what_has_no_area_is_no_body() {
     let body = dumbbell();

@@ -13,9 +13,9 @@ use supple::deform::DeformError;
 use supple::transform::Local;
 use supple::{Method, Normals, Output, Palette, Rig, Skin, Workspace};
 
-/// Of the size of what is added up: a few roundings of `f32`.
+/// Relative to the size of the terms: a few roundings of `f32`.
 const ROUNDING: f64 = 5e-7;
-/// Of unit normals, which pass through an inverse: a few roundings more.
+/// Relative to unit normals, which pass through an inverse: a few roundings more.
 const NORMAL_ROUNDING: f64 = 2e-6;
 
 /// Angles between joints stay well below the half turn at which blends of rotations are undefined.
@@ -38,7 +38,7 @@ fn within_reach(method: &Method, rig: &Rig, motions: &[DAffine3]) -> Vec<DAffine
     in_sockets(rig, &motions.iter().map(near).collect::<Vec<_>>())
 }
 
-/// How much more than others a method may round at each vertex of a posed rig.
+/// The additional rounding of a method at each vertex of a posed rig.
 struct Slack {
     positions: Vec<f64>,
     normals: Vec<f64>,
@@ -153,11 +153,25 @@ proptest! {
     #[test]
     fn under_the_identity_the_surface_comes_back_to_the_bit(rig in rig()) {
         for method in METHODS.iter() {
-            let found = deform(&rig, method, &Palette::identity(rig.skeleton().joints().len()));
+            let found = deform(
+                &rig,
+                method,
+                &Palette::identity(rig.skeleton().joints().len()),
+            );
             for (found, given) in found.positions.iter().zip(rig.mesh().positions()) {
-                prop_assert_eq!(found.to_array().map(f32::to_bits), given.to_array().map(f32::to_bits), "{}", method.name());
+                prop_assert_eq!(
+                    found.to_array().map(f32::to_bits),
+                    given.to_array().map(f32::to_bits),
+                    "{}",
+                    method.name()
+                );
             }
-            assert_close(method, &found.normals, rig.mesh().normals().iter().map(|n| n.as_dvec3()), NORMAL_ROUNDING)?;
+            assert_close(
+                method,
+                &found.normals,
+                rig.mesh().normals().iter().map(|n| n.as_dvec3()),
+                NORMAL_ROUNDING,
+            )?;
         }
     }
 
@@ -169,14 +183,21 @@ proptest! {
             let found = deform_skin(&skin, &rest_palette(&rig));
             let slack = Slack::at_rest(method, &skin, rig.skeleton().joints().len());
             let positions = rig.mesh().positions().iter().map(|p| p.as_dvec3());
-            assert_each_close(method, &found.positions, positions, |vertex| slack.positions[vertex] * ROUNDING * extent)?;
+            assert_each_close(method, &found.positions, positions, |vertex| {
+                slack.positions[vertex] * ROUNDING * extent
+            })?;
             let normals = rig.mesh().normals().iter().map(|n| n.as_dvec3());
-            assert_each_close(method, &found.normals, normals, |vertex| slack.normals[vertex] * NORMAL_ROUNDING)?;
+            assert_each_close(method, &found.normals, normals, |vertex| {
+                slack.normals[vertex] * NORMAL_ROUNDING
+            })?;
         }
     }
 
     #[test]
-    fn the_rest_surface_follows_a_rigid_motion_of_the_whole_skeleton(rig in rig(), motion in rigid(3.0)) {
+    fn the_rest_surface_follows_a_rigid_motion_of_the_whole_skeleton(
+        rig in rig(),
+        motion in rigid(3.0),
+    ) {
         let still = vec![DAffine3::IDENTITY; rig.skeleton().joints().len()];
         assert_follows(METHODS.iter(), &rig, &still, motion)?;
         // The same through the skeleton: the motion above every root.
@@ -191,9 +212,13 @@ proptest! {
             let skin = bake(&rig, method);
             let found = deform_skin(&skin, &rig.skeleton().palette(&pose).unwrap());
             let slack = Slack::at_rest(method, &skin, rig.skeleton().joints().len());
-            let expected = positions.iter().map(|position| motion.transform_point3(position.as_dvec3()));
+            let expected = positions
+                .iter()
+                .map(|position| motion.transform_point3(position.as_dvec3()));
             let size = size(positions) + 4.0;
-            assert_each_close(method, &found.positions, expected, |vertex| slack.positions[vertex] * ROUNDING * size)?;
+            assert_each_close(method, &found.positions, expected, |vertex| {
+                slack.positions[vertex] * ROUNDING * size
+            })?;
         }
     }
 
@@ -207,24 +232,34 @@ proptest! {
     /// Centimetres instead of metres, a scaled node above the skeleton, a character that grows.
     #[test]
     fn a_posed_surface_follows_the_unit_of_the_world(
-        (rig, motions) in posed_rig(STRONG_BEND), unit in prop::sample::select(&[0.01, 0.5, 3.0, 100.0][..])
+        (rig, motions) in posed_rig(STRONG_BEND),
+        unit in prop::sample::select(&[0.01, 0.5, 3.0, 100.0][..]),
     ) {
         for method in METHODS.iter() {
             let motions = within_reach(method, &rig, &motions);
             let skin = bake(&rig, method);
             let before = deform_skin(&skin, &palette(&motions));
-            let scaled: Vec<DAffine3> = motions.iter().map(|motion| DAffine3::from_scale(DVec3::splat(unit)) * *motion).collect();
+            let scaled: Vec<DAffine3> = motions
+                .iter()
+                .map(|motion| DAffine3::from_scale(DVec3::splat(unit)) * *motion)
+                .collect();
             let found = deform_skin(&skin, &palette(&scaled));
-            let expected = before.positions.iter().map(|position| position.as_dvec3() * unit);
+            let expected = before
+                .positions
+                .iter()
+                .map(|position| position.as_dvec3() * unit);
             let size = size(&before.positions) + 4.0;
             let slack = Slack::of(method, &skin, &motions);
-            assert_each_close(method, &found.positions, expected, |vertex| 4.0 * slack.positions[vertex] * ROUNDING * unit * size)?;
+            assert_each_close(method, &found.positions, expected, |vertex| {
+                4.0 * slack.positions[vertex] * ROUNDING * unit * size
+            })?;
         }
     }
 
     #[test]
     fn normals_follow_a_rigid_motion_of_the_whole_skeleton(
-        (rig, motions) in posed_rig(MILD_BEND), after in rigid(3.0)
+        (rig, motions) in posed_rig(MILD_BEND),
+        after in rigid(3.0),
     ) {
         for method in methods_that_follow() {
             let motions = within_reach(method, &rig, &motions);
@@ -232,9 +267,14 @@ proptest! {
             let before = deform_skin(&skin, &palette(&motions));
             let moved: Vec<DAffine3> = motions.iter().map(|motion| after * *motion).collect();
             let found = deform_skin(&skin, &palette(&moved));
-            let expected = before.normals.iter().map(|normal| after.transform_vector3(normal.as_dvec3()));
+            let expected = before
+                .normals
+                .iter()
+                .map(|normal| after.transform_vector3(normal.as_dvec3()));
             let slack = Slack::of(method, &skin, &motions);
-            assert_each_close(method, &found.normals, expected, |vertex| slack.normals[vertex] * NORMAL_ROUNDING)?;
+            assert_each_close(method, &found.normals, expected, |vertex| {
+                slack.normals[vertex] * NORMAL_ROUNDING
+            })?;
             for normal in &found.normals {
                 prop_assert!((normal.length() - 1.0).abs() < 1e-6);
             }
@@ -243,7 +283,8 @@ proptest! {
 
     #[test]
     fn vertices_with_one_influence_move_with_their_joint(
-        (skeleton, vertices, seed) in (skeleton(), vertices(1..2), prop::collection::vec(rigid(3.0), 12))
+        (skeleton, vertices, seed) in
+            (skeleton(), vertices(1..2), prop::collection::vec(rigid(3.0), 12)),
     ) {
         let rig = bind(skeleton, &vertices, 1);
         let motions = &seed[..rig.skeleton().joints().len()];
@@ -252,10 +293,12 @@ proptest! {
             let joint = |vertex: usize| motions[rig.weights().of(vertex).next().unwrap().joint];
             let (mesh, size) = (rig.mesh(), size(rig.mesh().positions()) + 2.0);
             let positions = mesh.positions().iter().enumerate();
-            let expected = positions.map(|(vertex, position)| joint(vertex).transform_point3(position.as_dvec3()));
+            let expected = positions
+                .map(|(vertex, position)| joint(vertex).transform_point3(position.as_dvec3()));
             assert_close(method, &found.positions, expected, ROUNDING * size)?;
             let normals = mesh.normals().iter().enumerate();
-            let expected = normals.map(|(vertex, normal)| joint(vertex).transform_vector3(normal.as_dvec3()));
+            let expected =
+                normals.map(|(vertex, normal)| joint(vertex).transform_vector3(normal.as_dvec3()));
             assert_close(method, &found.normals, expected, NORMAL_ROUNDING)?;
         }
     }
@@ -264,7 +307,13 @@ proptest! {
 /// Maps that no rigid method is made for: stretched, sheared, mirrored, crushed to a plane, a line
 /// or a point.
 fn any_map() -> impl Strategy<Value = DAffine3> {
-    let factor = prop_oneof![3 => 0.2..2.0f64, 1 => -2.0..-0.2f64, 1 => Just(0.0), 1 => Just(-1.0), 1 => Just(1.0)];
+    let factor = prop_oneof![
+        3 => 0.2..2.0f64,
+        1 => -2.0..-0.2f64,
+        1 => Just(0.0),
+        1 => Just(-1.0),
+        1 => Just(1.0),
+    ];
     let factors = prop::array::uniform3(factor).prop_map(DVec3::from_array);
     (rotation(3.2), factors, rotation(3.2), vector(2.0)).prop_map(
         |(before, factors, after, translation)| DAffine3 {
@@ -281,31 +330,57 @@ proptest! {
 
     #[test]
     fn any_matrices_give_finite_numbers_and_single_joints_keep_to_theirs(
-        (rig, maps) in posed_joints(rig(), any_map), kind in prop::sample::select(&Normals::ALL[..])
+        (rig, maps) in posed_joints(rig(), any_map),
+        kind in prop::sample::select(&Normals::ALL[..]),
     ) {
         let palette = palette(&maps);
         for method in METHODS.iter() {
             let skin = bake_with(&rig, method, kind);
             let mut positions = vec![Vec3::NAN; skin.vertex_count()];
             let mut normals = positions.clone();
-            let output = Output { positions: &mut positions, normals: Some(&mut normals), tangents: None };
+            let output = Output {
+                positions: &mut positions,
+                normals: Some(&mut normals),
+                tangents: None,
+            };
             match skin.deform(&palette, &mut Workspace::default(), output) {
                 Ok(()) => {}
                 Err(DeformError::NoLogarithm { joint, .. }) => {
                     prop_assert_eq!(method, &Method::LogMatrix);
-                    prop_assert!(maps[joint].matrix3.determinant() <= 1e-6 || has_negative_eigenvalue(&maps[joint].matrix3));
+                    prop_assert!(
+                        maps[joint].matrix3.determinant() <= 1e-6
+                            || has_negative_eigenvalue(&maps[joint].matrix3)
+                    );
                     continue;
                 }
                 Err(error) => return Err(TestCaseError::fail(error.to_string())),
             }
             for vertex in 0..skin.vertex_count() {
-                prop_assert!(positions[vertex].is_finite(), "{}, vertex {}: {}", method, vertex, positions[vertex]);
-                prop_assert!((normals[vertex].length() - 1.0).abs() < 1e-5, "{}, normal {}: {}", method, vertex, normals[vertex]);
+                prop_assert!(
+                    positions[vertex].is_finite(),
+                    "{}, vertex {}: {}",
+                    method,
+                    vertex,
+                    positions[vertex]
+                );
+                prop_assert!(
+                    (normals[vertex].length() - 1.0).abs() < 1e-5,
+                    "{}, normal {}: {}",
+                    method,
+                    vertex,
+                    normals[vertex]
+                );
                 let mut influences = rig.weights().of(vertex);
                 let (first, second) = (influences.next().unwrap(), influences.next());
                 if second.is_none() && looks_at_one_joint(method) {
-                    let expected = maps[first.joint].transform_point3(rig.mesh().positions()[vertex].as_dvec3());
-                    prop_assert!(positions[vertex].as_dvec3().distance(expected) < 1e-5, "{}, vertex {}", method, vertex);
+                    let expected = maps[first.joint]
+                        .transform_point3(rig.mesh().positions()[vertex].as_dvec3());
+                    prop_assert!(
+                        positions[vertex].as_dvec3().distance(expected) < 1e-5,
+                        "{}, vertex {}",
+                        method,
+                        vertex
+                    );
                 }
             }
         }
@@ -326,7 +401,8 @@ proptest! {
     /// threads or lanes, every copy must come out the same.
     #[test]
     fn neither_chunks_nor_threads_change_a_bit(
-        (skeleton, vertices, motions) in (skeleton(), vertices(1..11), prop::collection::vec(rigid(STRONG_BEND), 12))
+        (skeleton, vertices, motions) in
+            (skeleton(), vertices(1..11), prop::collection::vec(rigid(STRONG_BEND), 12)),
     ) {
         const LARGE: usize = 10_000;
         let palette = palette(&motions[..skeleton.joints().len()]);
@@ -340,13 +416,26 @@ proptest! {
             };
             let expected = deform();
             for threads in [1, 2, 5] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
                 let found = pool.install(deform);
                 for positions in found.positions.chunks(vertices.len()) {
-                    prop_assert!(*positions == expected.positions[..vertices.len()], "{} on {} threads", method.name(), threads);
+                    prop_assert!(
+                        *positions == expected.positions[..vertices.len()],
+                        "{} on {} threads",
+                        method.name(),
+                        threads
+                    );
                 }
                 for normals in found.normals.chunks(vertices.len()) {
-                    prop_assert!(*normals == expected.normals[..vertices.len()], "{} on {} threads", method.name(), threads);
+                    prop_assert!(
+                        *normals == expected.normals[..vertices.len()],
+                        "{} on {} threads",
+                        method.name(),
+                        threads
+                    );
                 }
             }
         }

@@ -216,9 +216,15 @@ proptest! {
     /// strong that the signs of quaternions differ from vertex to vertex.
     #[test]
     fn vertices_that_have_nothing_in_common_come_out_as_by_the_plain_loop(
-        (rig, motions) in posed_rig(3.1)
+        (rig, motions) in posed_rig(3.1),
     ) {
-        for name in ["rigid", "linear", "dual-quaternion", "dual-quaternion:per-joint", "linear-dual-blend"] {
+        for name in [
+            "rigid",
+            "linear",
+            "dual-quaternion",
+            "dual-quaternion:per-joint",
+            "linear-dual-blend",
+        ] {
             let method: Method = name.parse().unwrap();
             let skin = Skin::bake(&with_tangents(&rig), &method, Normals::Transported).unwrap();
             // Sums of motions that nearly cancel out multiply their rounding.
@@ -235,13 +241,26 @@ proptest! {
         world in prop::sample::select(vec![1e-3, 1.0, 1e3]),
     ) {
         let side = if mirrored { -1.0 } else { 1.0 };
-        let world = DAffine3::from_mat3(DMat3::from_diagonal(DVec3::new(side * world, world, world)));
+        let world =
+            DAffine3::from_mat3(DMat3::from_diagonal(DVec3::new(side * world, world, world)));
         let stretch = DAffine3::from_mat3(DMat3::from_diagonal(DVec3::from_array(stretch)));
         let maps = motions.iter().enumerate().map(|(joint, motion)| {
-            world * *motion * if joint % 2 == 0 { stretch } else { DAffine3::IDENTITY }
+            world
+                * *motion
+                * if joint % 2 == 0 {
+                    stretch
+                } else {
+                    DAffine3::IDENTITY
+                }
         });
         let palette = palette(&maps.collect::<Vec<_>>());
-        for name in ["linear", "dual-quaternion", "linear-dual-blend", "cor", "ddm"] {
+        for name in [
+            "linear",
+            "dual-quaternion",
+            "linear-dual-blend",
+            "cor",
+            "ddm",
+        ] {
             let method: Method = name.parse().unwrap();
             let skin = Skin::bake(&with_tangents(&rig), &method, Normals::Transported).unwrap();
             assert_like_plain(&skin, &palette, 30.0 * slack(&method), name);
@@ -254,7 +273,13 @@ proptest! {
         let short = rig.weights().in_16_bits();
         prop_assert_eq!(short.vertex_count(), rig.weights().vertex_count());
         for vertex in 0..short.vertex_count() {
-            prop_assert_eq!(short.of(vertex).map(|influence| influence.weight).sum::<f32>(), 1.0);
+            prop_assert_eq!(
+                short
+                    .of(vertex)
+                    .map(|influence| influence.weight)
+                    .sum::<f32>(),
+                1.0
+            );
             let steps = short.of(vertex).map(|influence| influence.weight * 32768.0);
             prop_assert!(steps.clone().all(|step| step.fract() == 0.0));
             let weights: Vec<f32> = steps.collect();
@@ -265,7 +290,8 @@ proptest! {
             }
         }
         let palette = palette(&motions);
-        let rig = with_tangents(&Rig::new(rig.mesh().clone(), rig.skeleton().clone(), short).unwrap());
+        let rig =
+            with_tangents(&Rig::new(rig.mesh().clone(), rig.skeleton().clone(), short).unwrap());
         for name in ["linear", "dual-quaternion"] {
             let skin = Skin::bake(&rig, &name.parse().unwrap(), Normals::Transported).unwrap();
             assert_like_plain(&skin, &palette, 3.0, name);
@@ -636,7 +662,7 @@ fn layouts_that_cannot_be_are_told_of() {
     let skin = bake(&asset.rig, &Method::Linear);
     let palette = [middle_pose(&asset)];
     let count = skin.vertex_count();
-    let told = |bytes: usize,
+    let refused = |bytes: usize,
                 stride: usize,
                 position: BufferOffset,
                 normal: Option<(BufferOffset, NormalFormat)>| {
@@ -655,15 +681,15 @@ fn layouts_that_cannot_be_are_told_of() {
     };
     let place = |buffer, offset| BufferOffset { buffer, offset };
     assert_eq!(
-        told(12 * count, 12, place(1, 0), None),
+        refused(12 * count, 12, place(1, 0), None),
         "positions: buffer 1 is asked for, but there are 1"
     );
     assert_eq!(
-        told(12 * count, 12, place(0, 4), None),
+        refused(12 * count, 12, place(0, 4), None),
         "positions: bytes 4 to 16 of each vertex, but a vertex has 12 in buffer 0"
     );
     assert_eq!(
-        told(12 * count - 1, 12, place(0, 0), None),
+        refused(12 * count - 1, 12, place(0, 0), None),
         format!(
             "positions: buffer 0 has {} bytes, too few for {count} vertices of 12 each",
             12 * count - 1
@@ -671,11 +697,11 @@ fn layouts_that_cannot_be_are_told_of() {
     );
     let overlapping = Some((place(0, 8), NormalFormat::Snorm8));
     assert_eq!(
-        told(16 * count, 16, place(0, 0), overlapping),
+        refused(16 * count, 16, place(0, 0), overlapping),
         "positions: they overlap the normals"
     );
     assert!(
-        told(usize::from(u16::MAX), usize::MAX, place(0, 0), None)
+        refused(usize::from(u16::MAX), usize::MAX, place(0, 0), None)
             .starts_with("positions: buffer 0 has")
     );
     let mut bytes = vec![0; 32 * count];

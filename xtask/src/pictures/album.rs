@@ -21,10 +21,10 @@ pub(crate) fn character(spec: &str) -> Outcome<Asset> {
     Ok(characters::build(character, vertices.parse()?)?)
 }
 
-/// How much larger the picture is than what must be seen.
+/// The size of the picture, relative to the part that must be visible.
 const ROOM: f32 = 1.07;
 
-/// What is drawn, whatever the method.
+/// The subject, shared by all methods.
 #[derive(Clone)]
 pub(crate) struct Shot<'a> {
     pub(crate) asset: &'a Asset,
@@ -34,7 +34,7 @@ pub(crate) struct Shot<'a> {
     pub(crate) overlays: Overlays,
     pub(crate) normals: Normals,
     pub(crate) colors: Option<Vec<Vec3>>,
-    /// Which rest places must be seen.
+    /// The rest positions that must be visible.
     pub(crate) framed: fn(Vec3) -> bool,
 }
 

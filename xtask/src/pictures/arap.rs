@@ -52,7 +52,7 @@ struct Experiment {
     bones: Rig,
     points: Rig,
     frames: Vec<(Palette, Vec<Vec3>)>,
-    /// What makes the longest side one.
+    /// The factor that makes the longest side one.
     scale: f64,
 }
 
@@ -60,7 +60,7 @@ struct Experiment {
 struct Line {
     name: String,
     values: Vec<(f64, f64)>,
-    /// What linear blending of points comes to.
+    /// The error of linear blending of points.
     without: f64,
 }
 

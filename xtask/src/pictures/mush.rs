@@ -256,7 +256,7 @@ const SKELETON: Overlays = Overlays {
     wireframe: false,
 };
 
-/// What `--rigid` does.
+/// The options of `--rigid`.
 fn from_bind() -> MushOptions {
     MushOptions {
         rigid: true,
@@ -302,7 +302,7 @@ fn stripes(asset: &Asset, width: f32, along: impl Fn(Vec3) -> f32) -> Vec<Vec3> 
     places.map(color).collect()
 }
 
-/// Where the bar is cut: beside its joint, not at it.
+/// The positions of cuts through the bar: beside its joint, not at it.
 const CUTS: [f32; 4] = [-0.2, -0.05, 0.05, 0.2];
 
 /// The bar in pieces, which are drawn apart by a gap, in two colours by turns.

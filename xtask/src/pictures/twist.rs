@@ -117,8 +117,7 @@ fn lines(asset: &Asset) -> Vec<Vec3> {
     places.map(color).collect()
 }
 
-/// What the forearm holds, yellow, and what its twist joint does, purple, as in Fig. 5 of the
-/// paper.
+/// The weights of the forearm, yellow, and of its twist joint, purple, as in Fig. 5 of the paper.
 fn forearm_weights(asset: &Asset) -> Vec<Vec3> {
     let skeleton = asset.rig.skeleton();
     let color = |joint: usize| match skeleton.joint_name(joint) {
@@ -135,11 +134,11 @@ fn forearm_weights(asset: &Asset) -> Vec<Vec3> {
     vertices.map(blend).collect()
 }
 
-/// What is drawn, whatever the method.
+/// The subject, shared by all methods.
 struct Picture<'a> {
     asset: &'a Asset,
     clip: Option<usize>,
-    /// Which part of the arm is seen, from where to where.
+    /// The visible part of the arm, from where to where.
     part: (f32, f32),
     size: (usize, usize),
     colors: Option<Vec<Vec3>>,

@@ -392,12 +392,11 @@ impl From<EditError> for Failure {
         };
         match error {
             EditError::Locked { .. } => failure.hint("--unlock it before painting"),
-            EditError::NoCounterpart { .. } => {
-                failure.hint(
-                "is another axis left and right, as in --mirror +y? Otherwise name the joints of \
-                 both sides alike (.L and .R, Left and Right), or give the plane: --mirror +x@PLANE",
-            )
-            }
+            EditError::NoCounterpart { .. } => failure.hint(
+                "give the axis from left to right, as in --mirror +y; or name the joints of \
+                     both sides alike (.L and .R, Left and Right); or give the plane, as in \
+                     --mirror +x@PLANE",
+            ),
             EditError::NoCommonJoint { .. } => {
                 failure.hint("weights go to joints of one name; 'supple info --json' lists them")
             }

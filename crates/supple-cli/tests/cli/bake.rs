@@ -1,13 +1,13 @@
 //! `supple bake` as its users meet it, and what other commands make of what it stored.
 
-use super::common::{changed_bar, fails, folder, move_a_vertex, npy_rows, succeeds, told};
+use super::common::{changed_bar, fails, folder, move_a_vertex, notes_of, npy_rows, succeeds};
 
 #[test]
 fn baked_centers_are_used_as_long_as_they_fit() {
     let folder = folder();
     let bake = |more: &[&str]| {
         let arguments = [&["bake", "@bar:2000", "-m", "cor"], more].concat();
-        told(&arguments, folder.path())
+        notes_of(&arguments, folder.path())
     };
     let said = bake(&["-o", "bar.gltf"]);
     assert!(said.contains("have a center of rotation"), "{said}");
@@ -20,7 +20,7 @@ fn baked_centers_are_used_as_long_as_they_fit() {
     let deform = |file: &str, method: &str| {
         let moment = ["--clip", "bend-120", "--time", "1", "-o", "out.npy"];
         let arguments = [&["deform", file, "-m", method], &moment[..]].concat();
-        let said = told(&arguments, folder.path());
+        let said = notes_of(&arguments, folder.path());
         (said, npy_rows(&folder.path().join("out.npy")))
     };
     let (said, expected) = deform("@bar:2000", "cor");
@@ -50,16 +50,16 @@ fn baked_centers_are_used_as_long_as_they_fit() {
     let render = [
         "render", "bar.gltf", "-m", "cor", "--size", "16x16", "-o", "bar.png",
     ];
-    assert_eq!(told(&render, folder.path()), using);
+    assert_eq!(notes_of(&render, folder.path()), using);
     let methods = "linear,cor,cor:per-joint";
     let compare = [
         "compare", "bar.gltf", "-m", methods, "--size", "24x24", "-o", "page",
     ];
-    assert_eq!(told(&compare, folder.path()), using);
+    assert_eq!(notes_of(&compare, folder.path()), using);
 
     // Cleaning weights changes none; a pose has no use for centers.
     let convert = ["convert", "moved.gltf", "-o", "clean.glb"];
-    assert_eq!(told(&convert, folder.path()), stale("kept as they are"));
+    assert_eq!(notes_of(&convert, folder.path()), stale("kept as they are"));
     succeeds(&["convert", "bar.gltf", "-o", "clean.glb"], folder.path());
     assert_eq!(deform("clean.glb", "cor").0, using);
     let pose = ["deform", "bar.gltf", "--time", "1", "-o", "posed.gltf"];
@@ -93,7 +93,8 @@ fn baked_centers_are_used_as_long_as_they_fit() {
 fn stale(done: &str) -> String {
     format!(
         "note: the centers of rotation in the file are stale \
-         (the surface or the weights have changed since they were computed); {done}; 'supple bake -m cor' stores new ones\n"
+         (the surface or the weights have changed since they were computed); {done}; \
+         'supple bake -m cor' stores new ones\n"
     )
 }
 
@@ -111,7 +112,7 @@ fn pictures_show_the_centers_that_are_stored() {
             "-o",
             file,
         ];
-        told(&bake, folder.path());
+        notes_of(&bake, folder.path());
     }
     move_a_vertex(
         &folder.path().join("narrow.gltf"),
@@ -120,7 +121,7 @@ fn pictures_show_the_centers_that_are_stored() {
     let draw = |file: &str, method: &str| {
         let picture = ["--overlay", "centers", "--size", "96x96", "-o", "o.png"];
         let arguments = [&["render", file, "-m", method], &picture[..]].concat();
-        let said = told(&arguments, folder.path());
+        let said = notes_of(&arguments, folder.path());
         let picture = std::fs::read(folder.path().join("o.png")).expect("written");
         (said, picture)
     };
@@ -135,10 +136,12 @@ fn pictures_show_the_centers_that_are_stored() {
     // The page shows them, too.
     let page = |file: &str| {
         let options = ["-m", "cor", "--clip", "0", "--size", "24x24", "-o", "page"];
-        told(&[&["compare", file], &options[..]].concat(), folder.path());
+        notes_of(&[&["compare", file], &options[..]].concat(), folder.path());
         let page = std::fs::read_to_string(folder.path().join("page/index.html"));
         let page = page.expect("written");
-        let (_, centers) = page.split_once("<h3>Centers of rotation").expect("told of");
+        let (_, centers) = page
+            .split_once("<h3>Centers of rotation")
+            .expect("the section exists");
         // At rest, where the surface is the same about any center.
         let (at_rest, _) = centers.split_once("</figure>").expect("a picture");
         at_rest.to_owned()
@@ -166,12 +169,12 @@ fn broken_centers_do_not_make_a_file_unreadable() {
     assert!(json.contains("\"state\": \"broken\""), "{json}");
     succeeds(&["deform", "bar.gltf", "-o", "o.npy"], folder.path());
     let deform = ["deform", "bar.gltf", "-m", "cor", "-o", "o.npy"];
-    let said = told(&deform, folder.path());
+    let said = notes_of(&deform, folder.path());
     assert!(
         said.contains("are broken (accessors[") && said.contains("computing new ones"),
         "{said}"
     );
-    told(
+    notes_of(
         &["bake", "bar.gltf", "-m", "cor", "-o", "mended.glb"],
         folder.path(),
     );
@@ -186,7 +189,7 @@ fn zero(json: &mut serde_json::Value, name: &str) {
 }
 
 #[test]
-fn where_there_is_no_center_the_reason_is_told() {
+fn where_there_is_no_center_the_reason_is_reported() {
     type Change = fn(&mut serde_json::Value);
     let changes: [(Change, &str); 3] = [
         (
@@ -206,7 +209,7 @@ fn where_there_is_no_center_the_reason_is_told() {
         let folder = folder();
         changed_bar(folder.path(), change);
         let bake = ["bake", "bar.gltf", "-m", "cor", "-o", "o.glb"];
-        let said = told(&bake, folder.path());
+        let said = notes_of(&bake, folder.path());
         assert!(said.starts_with("note: 0 of "), "{said}");
         assert!(said.contains(reason), "{said}");
         let render = [
@@ -219,7 +222,7 @@ fn where_there_is_no_center_the_reason_is_told() {
             "-o",
             "o.png",
         ];
-        let said = told(&render, folder.path());
+        let said = notes_of(&render, folder.path());
         let expected = "no vertex has a center of rotation: ";
         assert!(said.contains(expected) && said.contains(reason), "{said}");
     }
@@ -306,7 +309,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     let folder = folder();
     let bake = |more: &[&str]| {
         let arguments = [&["bake", "@bar:2000", "-m", "ddm", "--rigid"], more].concat();
-        told(&arguments, folder.path())
+        notes_of(&arguments, folder.path())
     };
     let notes = bake(&["-o", "bar.gltf"]);
     for words in [
@@ -328,7 +331,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     let moment = ["--clip", "bend-120", "--time", "1.0", "-o"];
     let deform = |file: &str, more: &[&str], out: &str| {
         let arguments = [&["deform", file], more, &moment, &[out]].concat();
-        let notes = told(&arguments, folder.path());
+        let notes = notes_of(&arguments, folder.path());
         (notes, npy_rows(&folder.path().join(out)))
     };
     let how = "20 iterations, lambda 3, kappa 1, alpha 0.8, radius from bones, from a rigid bind";
@@ -358,7 +361,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     assert_eq!((notes.as_str(), linear), ("", v5));
     // Baking it once more changes nothing that matters.
     let again = ["bake", "bar.gltf", "-m", "ddm", "-o", "again.gltf"];
-    let notes = told(&again, folder.path());
+    let notes = notes_of(&again, folder.path());
     assert!(
         notes.contains("the file holds this bake already"),
         "{notes}"
@@ -371,13 +374,14 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
     let stale = |done: &str| {
         format!(
             "note: the bake of direct delta mush in the file is stale (the surface or the weights \
-             have changed since they were computed); {done}; 'supple bake -m ddm' stores a new one\n"
+             have changed since they were computed); {done}; 'supple bake -m ddm' stores a new \
+             one\n"
         )
     };
     let (notes, _) = deform("moved.gltf", &["-m", "ddm-v2"], "b.npy");
     assert_eq!(notes, stale(&format!("baking again ({how})")));
     let convert = ["convert", "moved.gltf", "-o", "converted.glb"];
-    assert_eq!(told(&convert, folder.path()), stale("kept as they are"));
+    assert_eq!(notes_of(&convert, folder.path()), stale("kept as they are"));
 
     let info = |file: &str| {
         let json = succeeds(&["info", file, "--json"], folder.path());
@@ -400,7 +404,7 @@ fn a_baked_mush_is_used_as_long_as_it_fits() {
 fn the_skin_alone_is_baked_where_it_is_asked_for() {
     let folder = folder();
     let bake = ["bake", "@bar:2000", "-m", "ddm-v5", "--as-skin", "--rigid"];
-    let notes = told(&[&bake[..], &["-o", "skin.glb"]].concat(), folder.path());
+    let notes = notes_of(&[&bake[..], &["-o", "skin.glb"]].concat(), folder.path());
     assert_eq!(
         notes,
         "note: the skin is now that of 'ddm-v5' with at most 2 joints per vertex; nothing else is \

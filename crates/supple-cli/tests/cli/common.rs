@@ -26,12 +26,12 @@ pub fn succeeds(arguments: &[&str], folder: &Path) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// What a command that succeeds tells on standard error.
-pub fn told(arguments: &[&str], folder: &Path) -> String {
+/// The notes of a command that succeeds: its standard error.
+pub fn notes_of(arguments: &[&str], folder: &Path) -> String {
     let output = supple(arguments, folder);
-    let told = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(output.status.success(), "{arguments:?}: {told}");
-    told
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success(), "{arguments:?}: {message}");
+    message
 }
 
 /// Exit status and message of a command that fails, after checking that it left nothing behind.
@@ -110,7 +110,7 @@ pub fn move_a_vertex(path: &Path, moved: &Path) {
 /// A bar with centers, its JSON changed.
 pub fn changed_bar(folder: &Path, change: impl FnOnce(&mut serde_json::Value)) {
     let bake = ["bake", "@bar:2000", "-m", "cor", "-o", "bar.gltf"];
-    told(&bake, folder);
+    notes_of(&bake, folder);
     change_json(&folder.join("bar.gltf"), change);
 }
 
@@ -137,7 +137,7 @@ pub fn change_json(path: &Path, change: impl FnOnce(&mut serde_json::Value)) {
     std::fs::write(path, json.to_string()).expect("writable");
 }
 
-/// What a file holds, once it is sure that every vertex of it has weights, finite ones that sum to
+/// The character of a file, after checking that the weights of every vertex are finite and sum to
 /// one.
 pub fn loaded_with_weights(path: &Path) -> supple_io::gltf::Loaded {
     let loaded = supple_io::gltf::load(path).expect("readable");

@@ -1,6 +1,6 @@
 //! `supple deform` and `supple convert` as their users meet them.
 
-use super::common::{fails, folder, npy_rows, shared_model, succeeds, told};
+use super::common::{fails, folder, notes_of, npy_rows, shared_model, succeeds};
 use std::path::Path;
 use supple::arap::ArapOptions;
 use supple::characters::{self, Character};
@@ -41,18 +41,18 @@ fn deform_writes_every_format_and_the_numbers_agree() {
     assert!(ply.starts_with(b"ply\n"));
 }
 
-/// Deforms a file of the shared hostile ones by a method: what is told, and how far vertices get.
+/// Deforms a file of the shared hostile ones by a method: the notes, and the farthest vertex.
 fn deformed_hostile(name: &str, method: &str) -> Option<(String, f32)> {
     let file = shared_model(&format!("../hostile/{name}"))?;
     let folder = folder();
     let arguments = ["deform", &file, "-m", method, "-o", "out.npy"];
-    let told = told(&arguments, folder.path());
+    let message = notes_of(&arguments, folder.path());
     let rows = npy_rows(&folder.path().join("out.npy"));
     let farthest = rows
         .iter()
         .flatten()
         .fold(0.0, |far: f32, x| far.max(x.abs()));
-    Some((told, farthest))
+    Some((message, farthest))
 }
 
 #[test]
@@ -68,15 +68,15 @@ fn singular_and_subnormal_bind_matrices_are_warned_of_and_stay_bounded() {
             return;
         };
         for method in ["linear", "dqs", "cor", "cor-procrustes", "spline", "ddm"] {
-            let Some((told, farthest)) = deformed_hostile(file, method) else {
+            let Some((message, farthest)) = deformed_hostile(file, method) else {
                 return;
             };
             assert!(farthest <= 20.0 * linear, "{file} {method}: {farthest}");
             assert!(
-                told.contains("warning: the bind matrix of joint "),
-                "{told}"
+                message.contains("warning: the bind matrix of joint "),
+                "{message}"
             );
-            assert!(told.contains(fault), "{told}");
+            assert!(message.contains(fault), "{message}");
         }
     }
 }
@@ -98,7 +98,7 @@ fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
         "as-rigid-as-possible:tolerance=0.1:9",
     ] {
         let moment = ["deform", "@figure:2000", "--time", "0.4", "-m", method];
-        told(&[&moment[..], &["-o", "out.npy"]].concat(), folder.path());
+        notes_of(&[&moment[..], &["-o", "out.npy"]].concat(), folder.path());
         let found = npy_rows(&folder.path().join("out.npy"));
         let parsed: Method = method.parse().expect("a method");
         let player = Player::new(&figure, &parsed, Normals::Transported);
@@ -118,7 +118,7 @@ fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
         "-m",
         "arap:follow",
     ];
-    told(&[&follow[..], &["-o", "out.npy"]].concat(), folder.path());
+    notes_of(&[&follow[..], &["-o", "out.npy"]].concat(), folder.path());
     assert_eq!(npy_rows(&folder.path().join("out.npy")), seen[0]);
     for (method, phrase) in [
         (
@@ -153,21 +153,21 @@ fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
 
 /// Commands that keep a surface rigid tell what of it they cannot.
 #[test]
-fn what_no_joint_holds_is_told() {
+fn what_no_joint_holds_is_reported() {
     let folder = folder();
     let idle = "note: 'arap' finds no vertices for ";
     let figure = ["@figure:2000", "-m", "arap", "-o"];
-    let deformed = told(
+    let deformed = notes_of(
         &[&["deform"], &figure[..], &["out.npy"]].concat(),
         folder.path(),
     );
     assert!(deformed.starts_with(idle), "{deformed}");
     assert_eq!(deformed.lines().count(), 1, "{deformed}");
     let drawn = [&["render"], &figure[..], &["out.png", "--size", "20x20"]].concat();
-    assert_eq!(told(&drawn, folder.path()), deformed);
+    assert_eq!(notes_of(&drawn, folder.path()), deformed);
     // No weight of a tentacle is above the threshold, so that all of it is blended linearly.
     let tentacle = ["deform", "@tentacle:2000", "-m", "arap:l=0.9999999:strict"];
-    let tentacle = told(&[&tentacle[..], &["-o", "out.npy"]].concat(), folder.path());
+    let tentacle = notes_of(&[&tentacle[..], &["-o", "out.npy"]].concat(), folder.path());
     let loose = "no joint holds 1 piece of the surface; 'arap:l=0.9999999:strict' uses linear \
                  blending there (the first piece has vertex 0 of 'tentacle')\n";
     assert!(tentacle.contains(loose), "{tentacle}");
@@ -505,7 +505,7 @@ fn options_of_smoothing_are_explained_where_they_are_wrong() {
 }
 
 #[test]
-fn one_piece_needs_no_words_and_what_is_turned_inside_out_is_told() {
+fn one_piece_needs_no_words_and_what_is_turned_inside_out_is_reported() {
     let folder = folder();
     // Two primitives with half of the triangles each: one piece, so that there is nothing to tell.
     succeeds(&["convert", "@bar:2000", "-o", "bar.gltf"], folder.path());
@@ -532,7 +532,7 @@ fn one_piece_needs_no_words_and_what_is_turned_inside_out_is_told() {
         .push(other);
     std::fs::write(folder.path().join("halves.gltf"), json.to_string()).expect("writable");
     let deform = ["deform", "halves.gltf", "-m", "ddm", "-o", "o.npy"];
-    assert_eq!(told(&deform, folder.path()), "");
+    assert_eq!(notes_of(&deform, folder.path()), "");
 
     let pose = ["--clip", "squat", "--time", "1.0", "-o", "o.npy"];
     let deform = [
@@ -540,7 +540,7 @@ fn one_piece_needs_no_words_and_what_is_turned_inside_out_is_told() {
         &pose[..],
     ]
     .concat();
-    let notes = told(&deform, folder.path());
+    let notes = notes_of(&deform, folder.path());
     let words = " inside out in this pose (the first is vertex ";
     assert!(
         notes.starts_with("note: 'ddm-v1' turns ") && notes.contains(words),
@@ -552,7 +552,7 @@ fn one_piece_needs_no_words_and_what_is_turned_inside_out_is_told() {
         &pose[..],
     ]
     .concat();
-    assert_eq!(told(&deform, folder.path()), "");
+    assert_eq!(notes_of(&deform, folder.path()), "");
 }
 
 #[test]
@@ -563,7 +563,7 @@ fn pieces_that_are_connected_are_counted() {
     let folder = folder();
     let notes = |method: &str| {
         let deform = ["deform", &file, "-m", method, "-o", "o.npy"];
-        told(&deform, folder.path())
+        notes_of(&deform, folder.path())
     };
     assert_eq!(notes("delta-mush"), notes("ddm"));
     let notes = notes("ddm");

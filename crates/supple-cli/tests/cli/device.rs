@@ -1,10 +1,10 @@
 //! `--device gpu` as its users meet it. Without a GPU or Mesa's lavapipe, it is only seen that this
 //! is said.
 
-use super::common::{fails, folder, supple_with, told};
+use super::common::{fails, folder, notes_of, supple_with};
 use std::path::Path;
 
-/// Whether there is a GPU; on a build server there must be one.
+/// True if there is a GPU; on a build server there must be one.
 fn has_gpu(folder: &Path) -> bool {
     let arguments = ["deform", "@bar:2000", "--device", "gpu", "-o", "probe.npy"];
     let output = supple_with(&arguments, folder, &[]);
@@ -58,7 +58,7 @@ fn the_gpu_deforms_and_draws_as_the_cpu_does() {
             "--time",
             "0.4",
         ];
-        told(
+        notes_of(
             &[&pose[..], &["--device", device, "-o", name]].concat(),
             folder.path(),
         );
@@ -86,13 +86,13 @@ fn the_gpu_deforms_and_draws_as_the_cpu_does() {
         "--device",
         "gpu",
     ];
-    told(&[&picture[..], &["-o", "arm.png"]].concat(), folder.path());
+    notes_of(&[&picture[..], &["-o", "arm.png"]].concat(), folder.path());
     let png = std::fs::read(at("arm.png")).expect("readable");
     assert!(png.starts_with(b"\x89PNG"));
 }
 
 #[test]
-fn what_has_no_shader_is_told() {
+fn what_has_no_shader_is_reported() {
     let folder = folder();
     if !has_gpu(folder.path()) {
         return;

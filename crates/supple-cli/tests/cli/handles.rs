@@ -1,6 +1,6 @@
 //! `supple handles`.
 
-use crate::common::{change_json, fails, folder, loaded_with_weights, succeeds, told};
+use crate::common::{change_json, fails, folder, loaded_with_weights, notes_of, succeeds};
 use glam::{DAffine3, DQuat, DVec3};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn a_figure_gets_handles_that_other_commands_can_use() {
         "-o",
         "figure.glb",
     ];
-    let message = told(&handles, folder.path());
+    let message = notes_of(&handles, folder.path());
     for phrase in [
         " handles: ",
         " at ends of limbs",
@@ -53,7 +53,7 @@ fn handles_that_are_moved_turn_by_themselves() {
         folder.path().join("posed.glb"),
     );
     let handles = ["handles", "@bar:2000", "--count", "4", "-o", "bar.glb"];
-    told(&handles, folder.path());
+    notes_of(&handles, folder.path());
     let moved = "handle_0+=0.1,0.2,-0.15";
     succeeds(
         &["pose", "bar.glb", "--move", moved, "-o", "posed.glb"],
@@ -83,10 +83,10 @@ fn handles_that_are_moved_turn_by_themselves() {
     assert!(turned >= 2, "{turned}");
     let drawn = ["-m", "arap", "--size", "60x60", "-o", "posed.png"];
     let drawn: Vec<&str> = ["render", "posed.glb"].into_iter().chain(drawn).collect();
-    told(&drawn, folder.path());
+    notes_of(&drawn, folder.path());
 }
 
-/// Where each handle is and how it is turned, by the names of nodes.
+/// The position and rotation of each handle, by the names of nodes.
 fn handles_in(path: &Path) -> BTreeMap<String, DAffine3> {
     let loaded = loaded_with_weights(path);
     let skeleton = loaded.asset.rig.skeleton();
@@ -124,7 +124,7 @@ fn a_handle_of_several_skins_turns_once() {
     }
     std::fs::write(&path, json.to_string()).expect("writable");
     let handles = ["handles", "bar.gltf", "--method", "geodesic"];
-    told(&[&handles[..], &["-o", "bars.glb"]].concat(), folder.path());
+    notes_of(&[&handles[..], &["-o", "bars.glb"]].concat(), folder.path());
     let bars = folder.path().join("bars.glb");
     let loaded = loaded_with_weights(&bars);
     let before = handles_in(&bars);
@@ -151,12 +151,12 @@ fn a_handle_of_several_skins_turns_once() {
     assert!(turned >= 4, "{turned}");
 }
 
-/// What counts is where handles are, not how they came there.
+/// Only the final positions of handles count, not the way there.
 #[test]
 fn a_handle_that_is_moved_away_and_back_is_as_it_was() {
     let folder = folder();
     let bar = ["handles", "@bar:2000", "--count", "4", "-o", "bar.glb"];
-    told(&bar, folder.path());
+    notes_of(&bar, folder.path());
     let pose = |from: &str, by: &str, to: &str| {
         let moved = format!("handle_0+={by}");
         succeeds(&["pose", from, "--move", &moved, "-o", to], folder.path());
@@ -183,7 +183,7 @@ fn a_handle_that_is_moved_away_and_back_is_as_it_was() {
 #[test]
 fn handles_are_listed_and_drawn() {
     let folder = folder();
-    told(
+    notes_of(
         &["handles", "@bar:2000", "--count", "4", "-o", "bar.json"],
         folder.path(),
     );
@@ -202,7 +202,7 @@ fn handles_are_listed_and_drawn() {
         "-o",
         "bar.png",
     ];
-    told(&drawn, folder.path());
+    notes_of(&drawn, folder.path());
     let picture = std::fs::read(folder.path().join("bar.png")).expect("written");
     assert!(picture.starts_with(b"\x89PNG"));
 }
@@ -210,7 +210,7 @@ fn handles_are_listed_and_drawn() {
 #[test]
 fn places_and_edges_can_be_given() {
     let folder = folder();
-    told(
+    notes_of(
         &["handles", "@bar:2000", "--count", "3", "-o", "places.json"],
         folder.path(),
     );
@@ -240,7 +240,7 @@ fn places_and_edges_can_be_given() {
         "-o",
         "given.json",
     ];
-    assert!(told(&given, folder.path()).contains("3 handles: 3 given"));
+    assert!(notes_of(&given, folder.path()).contains("3 handles: 3 given"));
     let text = std::fs::read_to_string(folder.path().join("given.json")).expect("written");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(json["edges"], serde_json::json!([[0, 1], [1, 2]]));
@@ -288,7 +288,7 @@ fn places_and_edges_can_be_given() {
 #[test]
 fn a_sheet_has_its_handles_on_itself() {
     let folder = folder();
-    let message = told(
+    let message = notes_of(
         &["handles", "@cloth:2000", "-o", "cloth.glb"],
         folder.path(),
     );
@@ -299,18 +299,18 @@ fn a_sheet_has_its_handles_on_itself() {
     loaded_with_weights(&folder.path().join("cloth.glb"));
 }
 
-/// What a list of handles is asked to hold.
+/// A list of handles.
 fn json_in(path: &Path) -> serde_json::Value {
     let text = std::fs::read_to_string(path).expect("written");
     serde_json::from_str(&text).expect("JSON")
 }
 
 #[test]
-fn what_there_is_no_room_for_is_told() {
+fn what_there_is_no_room_for_is_reported() {
     let folder = folder();
     let place = |also: &[&str]| {
         let arguments = [&["handles", "@bar:2000", "-o", "bar.json"], also].concat();
-        let message = told(&arguments, folder.path());
+        let message = notes_of(&arguments, folder.path());
         let json = json_in(&folder.path().join("bar.json"));
         let placed = json["handles"].as_array().expect("a list").len();
         (message, placed, json["missing"].as_u64().expect("a number"))
@@ -409,12 +409,12 @@ fn a_picture_that_cannot_be_written_says_why() {
     }
 }
 
-/// Whoever wrote the file: what of its edges makes no sense is named, and the others count.
+/// Invalid edges of a file are reported, and the others are used.
 #[test]
-fn edges_of_a_file_that_make_no_sense_are_told() {
+fn edges_of_a_file_that_make_no_sense_are_reported() {
     let folder = folder();
     let bar = ["handles", "@bar:2000", "--count", "3", "-o", "bar.gltf"];
-    told(&bar, folder.path());
+    notes_of(&bar, folder.path());
     change_json(&folder.path().join("bar.gltf"), |json| {
         let record = &mut json["skins"][0]["extras"]["supple"]["point_handles"];
         record["edges"] = serde_json::json!([[0, 1], [1, 2], [1, 7], [2, 2], "x"]);
@@ -427,7 +427,7 @@ fn edges_of_a_file_that_make_no_sense_are_told() {
         "-o",
         "posed.glb",
     ];
-    let message = told(&moved, folder.path());
+    let message = notes_of(&moved, folder.path());
     for phrase in [
         "pseudo-edge 2 of skin 0: the skin has no joint 7, only 3",
         "pseudo-edge 3 of skin 0: it connects joint 2 with itself",
@@ -463,7 +463,7 @@ fn a_body_that_is_carried_as_a_whole_is_nothing_odd() {
                 .retain(|name, _| !name.starts_with("JOINTS") && !name.starts_with("WEIGHTS"));
         }
     });
-    told(&["handles", "bar.gltf", "-o", "bars.glb"], folder.path());
+    notes_of(&["handles", "bar.gltf", "-o", "bars.glb"], folder.path());
     let odd = "the rest pose differs from the bind pose";
     let info = succeeds(&["info", "bars.glb"], folder.path());
     assert!(!info.contains(odd), "{info}");

@@ -1,5 +1,4 @@
-//! What becomes of outputs: permissions, links, folders, devices; and running where threads are
-//! scarce.
+//! Outputs of all kinds: permissions, links, folders, devices; and few threads.
 
 use super::common::{fails, folder, listing, npy_rows, succeeds, supple_with};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use supple::characters::{self, Character};
 use supple::{Asset, Pose};
 
-/// Where a joint is in a pose.
+/// The position of a joint in a pose.
 fn place(asset: &Asset, pose: &Pose, name: &str) -> DVec3 {
     let skeleton = asset.rig.skeleton();
     let node = skeleton.nodes().iter().position(|node| node.name == name);
@@ -79,9 +79,9 @@ fn a_posed_file_opens_with_the_hand_at_its_place_and_all_else_kept() {
         "hand.R+=0,0.3,0.1",
     ];
     let pose = [&["pose", "@figure:2000"], &reach[..], &["-o", "posed.glb"]].concat();
-    let told = succeeds(&pose, folder.path());
+    let message = succeeds(&pose, folder.path());
     assert_eq!(
-        told,
+        message,
         "'hand.L' is at its target\n'hand.R' is at its target\n"
     );
     let posed = supple_io::gltf::load(&folder.path().join("posed.glb"))
@@ -118,7 +118,7 @@ fn numbers(path: &Path) -> Vec<f32> {
 #[test]
 fn a_squat_keeps_the_feet_where_they_are() {
     let folder = folder();
-    let told = succeeds(
+    let message = succeeds(
         &[
             "pose",
             "@figure:2000",
@@ -137,7 +137,7 @@ fn a_squat_keeps_the_feet_where_they_are() {
         ],
         folder.path(),
     );
-    assert_eq!(told.lines().count(), 2);
+    assert_eq!(message.lines().count(), 2);
     let posed = supple_io::gltf::load(&folder.path().join("squat.gltf"))
         .unwrap()
         .asset;
@@ -153,7 +153,7 @@ fn a_squat_keeps_the_feet_where_they_are() {
 #[test]
 fn what_is_missed_is_told_and_limits_are_kept() {
     let folder = folder();
-    let told = succeeds(
+    let message = succeeds(
         &[
             "pose",
             "@figure:2000",
@@ -166,13 +166,13 @@ fn what_is_missed_is_told_and_limits_are_kept() {
         ],
         folder.path(),
     );
-    assert!(told.starts_with("'hand.L' is 1.0"), "{told}");
-    assert!(told.contains("short of its target"), "{told}");
+    assert!(message.starts_with("'hand.L' is 1.0"), "{message}");
+    assert!(message.contains("short of its target"), "{message}");
     assert!(
-        told.contains("from 'upper_arm.L'; the chain is 0.531 long"),
-        "{told}"
+        message.contains("from 'upper_arm.L'; the chain is 0.531 long"),
+        "{message}"
     );
-    let told = succeeds(
+    let message = succeeds(
         &[
             "pose",
             "@figure:2000",
@@ -193,7 +193,7 @@ fn what_is_missed_is_told_and_limits_are_kept() {
         ],
         folder.path(),
     );
-    assert!(told.contains("cannot bend that way"), "{told}");
+    assert!(message.contains("cannot bend that way"), "{message}");
     // A picture tells of what is missed beside what it draws.
     let output = supple(
         &[
@@ -214,7 +214,7 @@ fn what_is_missed_is_told_and_limits_are_kept() {
 }
 
 #[test]
-fn wishes_about_joints_that_nothing_turns_are_told() {
+fn wishes_about_joints_that_nothing_turns_are_reported() {
     let folder = folder();
     let pose = |wishes: &[&str]| {
         let reach = ["pose", "@figure:2000", "--reach", "hand.L=0.2,1.2,0.4"];
@@ -274,7 +274,7 @@ fn wishes_that_fit_nothing_are_explained() {
     assert!(refused(&limit).contains("give an axis"));
 }
 
-/// Of an option that is given twice for a joint, however that is named, only one could be heard.
+/// An option that is given twice for a joint, by whatever names, is an error.
 #[test]
 fn a_joint_is_told_once_what_to_do() {
     let folder = folder();
@@ -317,7 +317,7 @@ fn a_joint_is_told_once_what_to_do() {
 }
 
 #[test]
-fn a_pole_in_line_with_the_limb_is_told() {
+fn a_pole_in_line_with_the_limb_is_reported() {
     let folder = folder();
     let pole = |place: &str| {
         let pole = format!("hand.L={place}");

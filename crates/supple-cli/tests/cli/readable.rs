@@ -1,6 +1,6 @@
-//! What any command writes can be read: by `supple info`, or by the reader of its format.
+//! Outputs of all commands can be read: by `supple info`, or by the reader of their format.
 
-use super::common::{fails, folder, hostile_file, supple, told};
+use super::common::{fails, folder, hostile_file, notes_of, supple};
 use std::path::Path;
 use supple::characters::{self, Character};
 use supple_io::gltf::Document;
@@ -233,16 +233,19 @@ fn commands_that_keep_the_weights_of_a_file_warn_of_what_convert_repairs() {
         &["pose", "bad.glb", "--move", "0+=0,0.1,0", "-o", "o.glb"],
     ];
     for command in keeping {
-        let told = told(command, folder.path());
-        assert!(told.contains(expected) && told.contains(also), "{told}");
+        let message = notes_of(command, folder.path());
+        assert!(
+            message.contains(expected) && message.contains(also),
+            "{message}"
+        );
     }
-    told(&["convert", "bad.glb", "-o", "good.glb"], folder.path());
+    notes_of(&["convert", "bad.glb", "-o", "good.glb"], folder.path());
     for command in keeping {
         let repaired = command.iter().map(|word| match *word {
             "bad.glb" => "good.glb",
             word => word,
         });
-        let told = told(&repaired.collect::<Vec<_>>(), folder.path());
-        assert!(!told.contains("warning"), "{told}");
+        let message = notes_of(&repaired.collect::<Vec<_>>(), folder.path());
+        assert!(!message.contains("warning"), "{message}");
     }
 }

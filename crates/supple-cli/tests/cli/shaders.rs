@@ -5,7 +5,7 @@ use super::common::{fails, folder, listing, succeeds};
 #[test]
 fn a_method_is_written_in_every_language() {
     let folder = folder();
-    let told = succeeds(
+    let message = succeeds(
         &["shaders", "-m", "cor,ddm", "-o", "made/here"],
         folder.path(),
     );
@@ -16,7 +16,7 @@ fn a_method_is_written_in_every_language() {
             .file_name()
             .and_then(|name| name.to_str())
             .expect("UTF-8");
-        assert!(told.contains(name), "{told}");
+        assert!(message.contains(name), "{message}");
         let text = std::fs::read_to_string(file).expect("readable");
         assert!(text.contains("// Group 0, read:"), "{name}");
         assert!(
@@ -72,7 +72,7 @@ fn passes_that_go_before_are_written_beside_the_method() {
 }
 
 #[test]
-fn a_method_without_a_shader_is_told() {
+fn a_method_without_a_shader_is_reported() {
     let folder = folder();
     let (status, error) = fails(
         &["shaders", "-m", "log-matrix", "-o", "none"],

@@ -1,13 +1,13 @@
 //! `supple twist` as its users meet it.
 
-use super::common::{fails, folder, npy_rows, succeeds, told};
+use super::common::{fails, folder, notes_of, npy_rows, succeeds};
 
 #[test]
 fn a_twisted_arm_keeps_its_hand_where_it_was() {
     let folder = folder();
     let twist = |more: &[&str]| {
         let arguments = [&["twist", "@figure:2000", "-o", "twist.glb"], more].concat();
-        told(&arguments, folder.path())
+        notes_of(&arguments, folder.path())
     };
     let note = twist(&["--joint", "forearm.L", "--joint", "thigh.R"]);
     let expected = [
@@ -20,7 +20,7 @@ fn a_twisted_arm_keeps_its_hand_where_it_was() {
         assert!(note.contains(words), "{note}");
     }
     let rest = |file: &str| {
-        told(&["deform", file, "-o", "out.npy"], folder.path());
+        notes_of(&["deform", file, "-o", "out.npy"], folder.path());
         npy_rows(&folder.path().join("out.npy"))
     };
     for (found, expected) in rest("twist.glb").iter().zip(rest("@figure:2000")) {
@@ -42,13 +42,13 @@ fn a_twisted_arm_keeps_its_hand_where_it_was() {
     );
     let few = twist(&["--joint", "spine1", "--max-influences", "2"]);
     assert!(!few.contains("--max-influences"), "{few}");
-    // What was baked before is told of.
-    told(
+    // The old bake is reported.
+    notes_of(
         &["bake", "@arm:2000", "-m", "cor", "-o", "cor.glb"],
         folder.path(),
     );
     let arguments = ["twist", "cor.glb", "--joint", "forearm", "-o", "twist.glb"];
-    let note = told(&arguments, folder.path());
+    let note = notes_of(&arguments, folder.path());
     assert!(
         note.contains("the centers of rotation in the file no longer fit"),
         "{note}"
@@ -60,7 +60,7 @@ fn a_twisted_arm_keeps_its_hand_where_it_was() {
 #[test]
 fn what_cannot_be_twisted_is_explained() {
     let folder = folder();
-    told(
+    notes_of(
         &["twist", "@arm:2000", "-j", "forearm", "-o", "twist.glb"],
         folder.path(),
     );

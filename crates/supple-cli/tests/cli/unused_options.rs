@@ -1,6 +1,6 @@
 //! Options that the chosen method or mode does not use are errors, not silently ignored.
 
-use super::common::{fails, folder, told};
+use super::common::{fails, folder, notes_of};
 
 #[test]
 fn options_that_the_method_does_not_use_are_errors() {
@@ -196,7 +196,7 @@ fn delta_mush_takes_the_options_that_it_uses() {
     let deform = |options: &[&str]| {
         let deform = ["deform", "@bar:2000", "-m", "delta-mush", "--time", "1"];
         let arguments = [&deform[..], options, &["-o", "out.npy"]].concat();
-        told(&arguments, folder.path());
+        notes_of(&arguments, folder.path());
         std::fs::read(folder.path().join("out.npy")).expect("written")
     };
     let usual = deform(&[]);

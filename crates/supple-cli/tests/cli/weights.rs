@@ -1,7 +1,7 @@
 //! `supple weights` as its users meet it.
 
 use super::common::{
-    fails, folder, listing, loaded_with_weights, shared_model, succeeds, supple, told, unbound,
+    fails, folder, listing, loaded_with_weights, notes_of, shared_model, succeeds, supple, unbound,
 };
 
 const METHODS: [&str; 5] = ["rigid", "envelope", "heat", "geodesic", "bbw"];
@@ -12,7 +12,7 @@ fn a_character_is_bound_by_every_method_and_reads_back() {
     for character in ["@bar:2000", "@figure:2000"] {
         for method in METHODS {
             let arguments = ["weights", character, "-m", method, "-o", "bound.glb"];
-            let said = told(&arguments, folder.path());
+            let said = notes_of(&arguments, folder.path());
             assert!(
                 said.contains(&format!(" by '{method}', at most ")),
                 "{said}"
@@ -28,7 +28,7 @@ fn a_character_is_bound_by_every_method_and_reads_back() {
     // Nothing but the result is left, and it is bound again, as text.
     assert_eq!(listing(folder.path()).len(), 1);
     let again = ["weights", "bound.glb", "-m", "heat", "-o", "again.gltf"];
-    told(&again, folder.path());
+    notes_of(&again, folder.path());
     loaded_with_weights(&folder.path().join("again.gltf"));
 }
 
@@ -198,7 +198,7 @@ fn joints_are_left_out_by_name() {
         "-o",
         "out.glb",
     ];
-    let said = told(&arguments, folder.path());
+    let said = notes_of(&arguments, folder.path());
     assert!(said.contains("bound to 1 joint by 'heat'"), "{said}");
     let rig = loaded_with_weights(&folder.path().join("out.glb"))
         .asset
@@ -210,7 +210,7 @@ fn joints_are_left_out_by_name() {
 }
 
 #[test]
-fn joints_whose_bind_matrix_cannot_be_inverted_are_told() {
+fn joints_whose_bind_matrix_cannot_be_inverted_are_reported() {
     let folder = folder();
     succeeds(&["convert", "@arm:2000", "-o", "arm.glb"], folder.path());
     let whole = std::fs::read(folder.path().join("arm.glb")).expect("written");
@@ -253,7 +253,7 @@ fn joints_whose_bind_matrix_cannot_be_inverted_are_told() {
     );
 }
 
-/// Where the bind matrices of the first skin are in a binary file.
+/// The position of the first skin's bind matrices in a binary file.
 fn bind_matrices(file: &[u8]) -> usize {
     let text_length = u32::from_le_bytes([file[12], file[13], file[14], file[15]]) as usize;
     let text = &file[20..20 + text_length];
@@ -271,7 +271,7 @@ fn what_follows_others_is_told_with_its_mesh() {
         return;
     };
     let arguments = ["weights", &knight, "-m", "heat", "-o", "out.glb"];
-    let said = told(&arguments, folder.path());
+    let said = notes_of(&arguments, folder.path());
     let (_, follow) = said.split_once("without a bone follow").expect("some do");
     assert!(follow.contains(" of mesh 'Knight_"), "{said}");
 }

@@ -4,33 +4,36 @@ use super::common::{changed_bar, fails, folder, loaded_with_weights, succeeds, s
 use std::path::Path;
 use supple::characters::{self, Character};
 
-/// Edits weights; gives them as they are in the file, and what was told.
+/// Edits weights. Returns them as they are in the file, and the notes.
 fn weights_edited(arguments: &[&str], folder: &Path) -> (supple::Weights, String) {
     let arguments = [&["weights", "edit"], arguments, &["-o", "edited.glb"]].concat();
     let output = supple(&arguments, folder);
-    let told = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(output.status.success(), "{arguments:?}: {told}");
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success(), "{arguments:?}: {message}");
     let loaded = supple_io::gltf::load(&folder.join("edited.glb")).expect("readable");
-    (loaded.asset.rig.weights().clone(), told)
+    (loaded.asset.rig.weights().clone(), message)
 }
 
 #[test]
 fn weights_are_edited_in_the_order_given() {
     let folder = folder();
     let edited = |arguments: &[&str]| weights_edited(arguments, folder.path());
-    let (limited, told) = edited(&["@arm:2000", "--smooth", "2", "--limit", "1"]);
+    let (limited, message) = edited(&["@arm:2000", "--smooth", "2", "--limit", "1"]);
     assert_eq!(limited.max_influences(), 1);
-    let lines: Vec<&str> = told.lines().collect();
-    assert!(lines[0].starts_with("note: smooth 2: "), "{told}");
-    assert!(lines[1].starts_with("note: limit 1: "), "{told}");
+    let lines: Vec<&str> = message.lines().collect();
+    assert!(lines[0].starts_with("note: smooth 2: "), "{message}");
+    assert!(lines[1].starts_with("note: limit 1: "), "{message}");
     assert!(
         lines[1].contains("vertices changed, by at most 0."),
-        "{told}"
+        "{message}"
     );
     let (smoothed, _) = edited(&["@arm:2000", "--limit=1", "--smooth=2:0.5"]);
     assert!(smoothed.max_influences() > 1);
-    let (pruned, told) = edited(&["@arm:2000", "--limit", "1", "--prune", "0.9"]);
-    assert!(told.contains("note: prune 0.9: nothing changed"), "{told}");
+    let (pruned, message) = edited(&["@arm:2000", "--limit", "1", "--prune", "0.9"]);
+    assert!(
+        message.contains("note: prune 0.9: nothing changed"),
+        "{message}"
+    );
     assert_eq!(pruned.max_influences(), 1);
     // What is written is read back, and edited again, as a file.
     std::fs::rename(
@@ -38,13 +41,13 @@ fn weights_are_edited_in_the_order_given() {
         folder.path().join("arm.glb"),
     )
     .expect("there");
-    let (again, told) = edited(&["arm.glb", "--normalise"]);
+    let (again, message) = edited(&["arm.glb", "--normalise"]);
     assert_eq!(again, pruned);
     assert!(
-        told.contains("all weights of the file sum to one"),
-        "{told}"
+        message.contains("all weights of the file sum to one"),
+        "{message}"
     );
-    assert!(told.contains("normalise: nothing changed"), "{told}");
+    assert!(message.contains("normalise: nothing changed"), "{message}");
 }
 
 #[test]
@@ -55,8 +58,11 @@ fn weights_are_painted_where_they_are_not_locked() {
     let skeleton = asset.rig.skeleton();
     let name = |joint: usize| skeleton.joint_name(joint);
     let flood = format!("{}=0.5", name(3));
-    let (flooded, told) = edited(&["@arm:2000", "--lock", name(1), "--flood", &flood]);
-    assert!(told.contains(&format!("note: flood {flood}: ")), "{told}");
+    let (flooded, message) = edited(&["@arm:2000", "--lock", name(1), "--flood", &flood]);
+    assert!(
+        message.contains(&format!("note: flood {flood}: ")),
+        "{message}"
+    );
     for vertex in 0..flooded.vertex_count() {
         let locked = asset.rig.weights().weight_of(vertex, 1);
         assert_eq!(flooded.weight_of(vertex, 1), locked);
@@ -96,10 +102,10 @@ fn weights_are_painted_for_the_joint_that_a_skin_knows() {
         }
     });
     let edited = |arguments: &[&str]| weights_edited(arguments, folder.path());
-    let (weights, told) = edited(&["bar.gltf", "--flood", "first=1"]);
+    let (weights, message) = edited(&["bar.gltf", "--flood", "first=1"]);
     assert!(
-        told.contains("the centers of rotation in the file no longer fit"),
-        "{told}"
+        message.contains("the centers of rotation in the file no longer fit"),
+        "{message}"
     );
     let path = folder.path().join("edited.glb");
     let rig = supple_io::gltf::load(&path).expect("readable").asset.rig;
@@ -121,10 +127,10 @@ fn weights_are_taken_from_another_character() {
     let asset = characters::build(Character::Arm, 2_000).expect("built");
     let wiped = format!("{}=1", asset.rig.skeleton().joint_name(0));
     let arguments = ["@arm:2000", "--flood", &wiped, "--transfer", "@arm:6000"];
-    let (weights, told) = weights_edited(&arguments, folder.path());
+    let (weights, message) = weights_edited(&arguments, folder.path());
     assert!(
-        told.contains("took the weights of the closest point"),
-        "{told}"
+        message.contains("took the weights of the closest point"),
+        "{message}"
     );
     let mut worst: f32 = 0.0;
     for vertex in 0..weights.vertex_count() {
@@ -284,7 +290,7 @@ fn a_file_without_weights_is_not_edited_as_if_it_had_some() {
 }
 
 #[test]
-fn a_limit_that_locks_stand_against_is_told() {
+fn a_limit_that_locks_stand_against_is_reported() {
     let folder = folder();
     let edited = |arguments: &[&str]| weights_edited(arguments, folder.path());
     let (weights, said) = edited(&["@arm:2000", "--lock", "forearm", "--limit", "1"]);

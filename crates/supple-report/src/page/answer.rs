@@ -59,7 +59,8 @@ impl Writer<'_, '_> {
                 @if keep {
                     "Keep " (name) ", and " (help) "."
                 } @else {
-                    "Use " b { (name) } "; if your engine only supports linear blending, " (help) "."
+                    "Use " b { (name) }
+                    "; if your engine only supports linear blending, " (help) "."
                 }
             } @else {
                 "Use " b { (name) } "."
@@ -101,7 +102,8 @@ impl Writer<'_, '_> {
                     .filter_map(|&at| self.instead(&self.findings.joints[at], best, current))
                     .collect();
                 reasons.push(html! {
-                    "At the worst moments, visibly better than linear blending at " (better.len()) " of " (joints)
+                    "At the worst moments, visibly better than linear blending at "
+                    (better.len()) " of " (joints)
                     (if joints == 1 { " joint" } else { " joints" })
                     @if !examples.is_empty() { ": " (isolated(&join_names(&examples))) }
                     "."

@@ -117,8 +117,8 @@ fn cell(effect: Effect, chosen: bool) -> Markup {
         Effect::Distortion(_) => "how much lengths on the skin change".to_owned(),
     };
     html! {
-        td class=[chosen.then_some("chosen")] style={ "--e:" (format!("{share:.2}")) } title=(meaning)
-            data-deep=[(share > 0.55).then_some("")]
+        td class=[chosen.then_some("chosen")] style={ "--e:" (format!("{share:.2}")) }
+            title=(meaning) data-deep=[(share > 0.55).then_some("")]
         { (reading(effect)) }
     }
 }

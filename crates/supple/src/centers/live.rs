@@ -405,10 +405,10 @@ mod tests {
                 let changed = canvas.stroke(mesh, at, radius, random(joints), by);
                 let weights = canvas.weights();
                 let before = live.centers().clone();
-                let told = live.update(&weights, &changed).unwrap();
+                let reported = live.update(&weights, &changed).unwrap();
                 for vertex in 0..mesh.vertex_count() {
                     let same = before.of(vertex) == live.centers().of(vertex);
-                    assert!(same || told.binary_search(&vertex).is_ok());
+                    assert!(same || reported.binary_search(&vertex).is_ok());
                 }
                 if stroke % (strokes / 20) == 0 || stroke + 1 == strokes {
                     let baked = Centers::bake(mesh, &weights, &options).unwrap();

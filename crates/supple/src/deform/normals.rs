@@ -63,7 +63,10 @@ impl fmt::Display for Normals {
 
 /// A name that is no kind of normals.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there are no '{0}' normals; known: {known}", known = Normals::ALL.map(Normals::name).join(", "))]
+#[error(
+    "there are no '{0}' normals; known: {known}",
+    known = Normals::ALL.map(Normals::name).join(", ")
+)]
 pub struct UnknownNormals(String);
 
 impl FromStr for Normals {

@@ -427,8 +427,12 @@ proptest! {
         rows in prop::collection::vec(prop::collection::vec((0usize..4, -0.5f32..2.0), 0..4), 24),
     ) {
         let count = places.len();
-        let positions = places.iter().map(|place| Vec3::from_array(place.map(f32::from)));
-        let triangles = corners.into_iter().map(|corners| corners.map(|corner| corner % count as u32));
+        let positions = places
+            .iter()
+            .map(|place| Vec3::from_array(place.map(f32::from)));
+        let triangles = corners
+            .into_iter()
+            .map(|corners| corners.map(|corner| corner % count as u32));
         let mesh = Mesh::new(positions.collect(), None, None, triangles.collect()).unwrap();
         let heads = [DVec3::ZERO, DVec3::X, DVec3::X, DVec3::new(-1.0, 2.0, 0.5)];
         let found = of_rows(&mesh, &skeleton(&heads), rows.into_iter().take(count));
@@ -439,7 +443,10 @@ proptest! {
         }
         prop_assert!(reach >= 1.0 && stray <= 1.0 && influences <= 4.0);
         if let Some(asymmetry) = found.asymmetry {
-            prop_assert!((0.0..=1.0 + 1e-9).contains(&asymmetry.most) && asymmetry.mean <= asymmetry.most + 1e-9);
+            prop_assert!(
+                (0.0..=1.0 + 1e-9).contains(&asymmetry.most)
+                    && asymmetry.mean <= asymmetry.most + 1e-9
+            );
         }
     }
 }

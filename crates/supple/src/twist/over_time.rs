@@ -27,7 +27,10 @@ pub(super) struct Turning {
 /// it is. It is tracked over time: a rotation by 350° is 350°, not −10°.
 pub(super) fn turning(skeleton: &Skeleton, clip: &Clip, driver: &TwistDriver) -> Option<Turning> {
     let path: Vec<usize> = path_up(skeleton, driver.against, driver.source).collect();
-    let turns = |track: &&Track| matches!(track.channel, Channel::Rotation { node } if path.contains(&node));
+    let turns = |track: &&Track| match track.channel {
+        Channel::Rotation { node } => path.contains(&node),
+        _ => false,
+    };
     let tracks: Vec<Track> = clip.tracks.iter().filter(turns).cloned().collect();
     let mut times: Vec<f32> = Vec::new();
     for track in &tracks {

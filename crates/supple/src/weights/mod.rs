@@ -569,7 +569,7 @@ mod tests {
     proptest! {
         #[test]
         fn sums_are_exactly_one_in_any_order_and_building_again_changes_nothing(
-            row in prop::collection::vec((0usize..300, 0.0f32..2.0), 1..40)
+            row in prop::collection::vec((0usize..300, 0.0f32..2.0), 1..40),
         ) {
             prop_assume!(row.iter().any(|(_, w)| *w > 1e-3));
             let (weights, _) = build(&[&row], 300).unwrap();
@@ -577,13 +577,21 @@ mod tests {
             prop_assert_eq!(values.iter().sum::<f32>(), 1.0);
             prop_assert_eq!(values.iter().rev().sum::<f32>(), 1.0);
             prop_assert!(values.is_sorted_by(|a, b| a >= b) && values.iter().all(|&w| w > 0.0));
-            let again: Vec<_> = joints.iter().map(|&j| usize::from(j)).zip(values.iter().copied()).collect();
+            let again: Vec<_> = joints
+                .iter()
+                .map(|&j| usize::from(j))
+                .zip(values.iter().copied())
+                .collect();
             let (second, report) = build(&[&again], 300).unwrap();
             prop_assert_eq!(&second, &weights);
             prop_assert_eq!(report, WeightsReport::default());
             let total: f64 = row.iter().map(|(_, w)| f64::from(*w)).sum();
             for influence in weights.of(0) {
-                let given: f64 = row.iter().filter(|(j, _)| *j == influence.joint).map(|(_, w)| f64::from(*w)).sum();
+                let given: f64 = row
+                    .iter()
+                    .filter(|(j, _)| *j == influence.joint)
+                    .map(|(_, w)| f64::from(*w))
+                    .sum();
                 prop_assert!((f64::from(influence.weight) - given / total).abs() <= 1.0 / GRID);
             }
         }

@@ -1,4 +1,4 @@
-//! What a body wears: it moves with the body, and the body does not mind.
+//! Clothes on a body: they move with the body, and do not change its weights.
 
 use super::scene::{Body, Difference, FIGURE, apart, assert_near, bound, difference, held};
 use glam::{DQuat, DVec3, Vec3};
@@ -77,9 +77,9 @@ fn a_ball_in_front_of_the_face_follows_the_head() {
             assert!(held > 0.9, "{}, vertex {vertex}: {held}", method.name());
         }
         if let BindMethod::Heat(_) = method {
-            let told = |follower: &supple::bind::Follower| ball.contains(&follower.vertex);
+            let is_known = |follower: &supple::bind::Follower| ball.contains(&follower.vertex);
             let followers = &found.report.followers;
-            assert!(followers.iter().any(told), "{followers:?}");
+            assert!(followers.iter().any(is_known), "{followers:?}");
         }
     }
 }

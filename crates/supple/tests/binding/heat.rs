@@ -41,7 +41,7 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     right
 }
 
-/// Whether two vertices are ends of an edge.
+/// True if two vertices are ends of an edge.
 fn linked(body: &Body, a: usize, b: usize) -> bool {
     let both = |corners: &[u32; 3]| corners.contains(&(a as u32)) && corners.contains(&(b as u32));
     a != b && body.triangles.iter().any(both)

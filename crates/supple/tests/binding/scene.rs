@@ -248,7 +248,7 @@ pub fn assert_complete(weights: &Weights, vertices: usize, what: &str) {
     }
 }
 
-/// What share of a vertex is held by other joints than another vertex: nothing for the same
+/// The share of a vertex's weight held by other joints than those of another vertex: zero for equal
 /// weights, one for nothing in common.
 pub fn apart(one: (&Weights, usize), other: (&Weights, usize)) -> f64 {
     let common: f64 = one
@@ -262,14 +262,14 @@ pub fn apart(one: (&Weights, usize), other: (&Weights, usize)) -> f64 {
     (1.0 - common).max(0.0)
 }
 
-/// How far some vertices of two bindings are [`apart`].
+/// The differences between some vertices of two bindings, by [`apart`].
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
     pub mean: f64,
     pub most: f64,
 }
 
-/// Of the vertices that two bindings have in common, the first ones.
+/// Compares the first vertices, which two bindings have in common.
 pub fn difference(one: &Weights, other: &Weights, vertices: Range<usize>) -> Difference {
     let count = vertices.len() as f64;
     let each = vertices.map(|vertex| apart((one, vertex), (other, vertex)));
@@ -293,7 +293,7 @@ pub fn assert_near(found: Difference, allowed: Difference, what: &str) {
     );
 }
 
-/// How much a joint holds of a vertex.
+/// The weight of a joint at a vertex.
 pub fn held(weights: &Weights, vertex: usize, joint: usize) -> f64 {
     let by_joint = weights.of(vertex).filter(|held| held.joint == joint);
     by_joint.map(|held| f64::from(held.weight)).sum()

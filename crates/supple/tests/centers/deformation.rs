@@ -1,4 +1,4 @@
-//! What the deformations look like.
+//! Deformations by centers of rotation, as one sees them.
 
 use crate::common::{Bake, Prepared, bake, deform, deform_skin, palette};
 use crate::surfaces::{Bound, sheet};
@@ -98,7 +98,7 @@ fn cloth_moves_nearly_linearly() {
     assert!(factor > 2.0, "{factor}");
 }
 
-/// How far each cross-section of the bar is turned about its axis, in degrees, along it.
+/// The rotation of each cross-section of the bar about its axis, in degrees, along it.
 fn turns(name: &str) -> Vec<f64> {
     let asset = characters::build(Character::Bar, 4_000).unwrap();
     let clip = asset.clips.iter().find(|clip| clip.name == "twist-150");

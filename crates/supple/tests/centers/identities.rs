@@ -1,4 +1,4 @@
-//! What must hold by the formulas alone.
+//! Properties that follow from the formulas alone.
 
 use crate::random::config;
 use crate::surfaces::{Bound, Row, apart, sheet, soup, tube};
@@ -164,14 +164,22 @@ proptest! {
     #![proptest_config(config(60))]
 
     #[test]
-    fn centers_of_a_flat_surface_lie_in_its_plane(bound in soup(16, 1..=16, 4), normal in crate::common::vector(1.0)) {
+    fn centers_of_a_flat_surface_lie_in_its_plane(
+        bound in soup(16, 1..=16, 4),
+        normal in crate::common::vector(1.0),
+    ) {
         prop_assume!(normal.length() > 0.1);
         let normal = normal.normalize();
         let mut flat = bound;
         for place in &mut flat.positions {
             *place += normal * (0.4 - normal.dot(*place));
         }
-        for center in flat.baked(&PAPER).into_iter().chain(flat.exact(&PAPER)).flatten() {
+        for center in flat
+            .baked(&PAPER)
+            .into_iter()
+            .chain(flat.exact(&PAPER))
+            .flatten()
+        {
             let off = (normal.dot(center) - 0.4).abs();
             prop_assert!(off < ROUNDING * flat.extent(), "{off:e}");
         }

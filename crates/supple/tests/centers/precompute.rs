@@ -198,8 +198,8 @@ fn large_and_small(apart: f64, area: f64, low: f64) -> Bound {
     large.beside(&square(DVec3::X, 0.5 * area.sqrt(), low))
 }
 
-/// What is similar to the small square is little beside what is nearly so, all of it in two places
-/// of the space of weights: the worst that there is for a grid.
+/// Little surface is similar to the small square, but much is nearly similar, in two places of the
+/// space of weights: the worst case for a grid.
 #[test]
 fn a_small_piece_has_its_center_too() {
     for apart in [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5] {

@@ -66,8 +66,8 @@ impl Bound {
     }
 }
 
-/// How far two sets of centers are apart at most, as a share of an extent. A center that only one
-/// of them has is no small difference.
+/// The largest distance between two sets of centers, as a share of an extent. A center that only
+/// one of them has counts as a large difference.
 pub fn apart(a: &[Option<DVec3>], b: &[Option<DVec3>], extent: f64) -> f64 {
     assert_eq!(a.len(), b.len());
     let distances = a.iter().zip(b).map(|pair| match pair {

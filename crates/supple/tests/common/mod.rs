@@ -176,7 +176,7 @@ pub fn methods_that_follow() -> impl Iterator<Item = &'static Method> {
     defaults.chain(SIGNS_PER_JOINT)
 }
 
-/// What a skin can be baked by.
+/// A method, or a method with baked data, by which a skin can be baked.
 pub trait Bake: Debug + fmt::Display {
     fn bake(&self, rig: &Rig, normals: Normals) -> Result<Skin, DeformError>;
 }

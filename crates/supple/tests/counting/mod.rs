@@ -68,14 +68,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often the caller's thread allocates.
+/// The number of allocations on the caller's thread.
 pub fn allocations_of(work: impl FnOnce()) -> usize {
     let before = ALLOCATIONS.get();
     work();
     ALLOCATIONS.get() - before
 }
 
-/// How often any thread does.
+/// The number of allocations on all threads.
 pub fn allocations_on_all_threads(work: impl FnOnce()) -> usize {
     let before = ON_ALL_THREADS.load(Ordering::Relaxed);
     work();

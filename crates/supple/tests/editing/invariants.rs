@@ -1,4 +1,4 @@
-//! What holds for every edit: sums, order, locks, seams, and that it can be taken back.
+//! Invariants of every edit: sums, order, locks, seams, and undoing.
 
 use super::sheet::{self, JOINTS};
 use crate::random::config;

@@ -34,8 +34,8 @@ pub fn deform(scene: &Scene, method: &impl Bake, normals: Normals) -> Surface {
     deform_skin(&skin, &scene.palette)
 }
 
-/// What coordinates are at most on the way from a vertex to where it goes: roundings are relative
-/// to it.
+/// The largest coordinate on the way from a vertex to its posed position, to which roundings are
+/// relative.
 fn size(posed: &Posed, position: DVec3) -> f64 {
     let joints = 0..posed.parents.len();
     let sizes = joints.flat_map(|joint| {
@@ -55,7 +55,7 @@ fn norm(matrix: DMat3) -> f64 {
     squares.into_iter().sum::<f64>().sqrt()
 }
 
-/// How many vertices and normals were compared, of how many.
+/// The numbers of compared vertices and normals, and of all.
 #[derive(Debug, Default)]
 pub struct Count {
     all: Cell<usize>,

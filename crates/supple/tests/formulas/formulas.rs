@@ -189,10 +189,15 @@ proptest! {
 
     #[test]
     fn linear_dual_blend_is_its_formula(
-        scene in loose(STRONG_TURN, 2.0), everywhere in share(), painted in prop::collection::vec(share(), 50)
+        scene in loose(STRONG_TURN, 2.0),
+        everywhere in share(),
+        painted in prop::collection::vec(share(), 50),
     ) {
         let each = painted[..scene.rig.mesh().vertex_count()].to_vec();
-        let baked = BakedData { dual_shares: Some(each.clone().into()), ..BakedData::default() };
+        let baked = BakedData {
+            dual_shares: Some(each.clone().into()),
+            ..BakedData::default()
+        };
         for (dual, baked) in [
             (DualShare::AsPainted, BakedData::default()),
             (DualShare::Everywhere(everywhere), baked.clone()),
@@ -206,7 +211,12 @@ proptest! {
                     (DualShare::AsPainted, Some(shares)) => shares[vertex],
                     (DualShare::AsPainted, None) => 0.5,
                 };
-                linear_dual_blend(posed, DVec3::ZERO, &influences(&scene.rig, vertex), f64::from(share))
+                linear_dual_blend(
+                    posed,
+                    DVec3::ZERO,
+                    &influences(&scene.rig, vertex),
+                    f64::from(share),
+                )
             };
             compare_scene(&scene, &method, frame_of, ROUNDING, &Count::default())?;
         }
@@ -214,16 +224,28 @@ proptest! {
 
     #[test]
     fn stretch_twist_with_endpoint_weights_is_its_formula(
-        scene in chained(STRONG_TURN, 2.0), weights in prop::collection::vec(share(), 500)
+        scene in chained(STRONG_TURN, 2.0),
+        weights in prop::collection::vec(share(), 500),
     ) {
         let vertices = 0..scene.rig.mesh().vertex_count();
-        let counts: Vec<usize> = vertices.map(|vertex| scene.rig.weights().of(vertex).len()).collect();
+        let counts: Vec<usize> = vertices
+            .map(|vertex| scene.rig.weights().of(vertex).len())
+            .collect();
         let endpoint_weights = Some(weights[..counts.iter().sum()].into());
-        let baked = BakedData { endpoint_weights, ..BakedData::default() };
-        let method = Prepared { method: Method::StretchTwist, baked };
+        let baked = BakedData {
+            endpoint_weights,
+            ..BakedData::default()
+        };
+        let method = Prepared {
+            method: Method::StretchTwist,
+            baked,
+        };
         let frame_of = |posed: &Posed, vertex: usize| {
             let first: usize = counts[..vertex].iter().sum();
-            let own: Vec<f64> = weights[first..first + counts[vertex]].iter().map(|&e| f64::from(e)).collect();
+            let own: Vec<f64> = weights[first..first + counts[vertex]]
+                .iter()
+                .map(|&e| f64::from(e))
+                .collect();
             stretch_twist_by(posed, &influences(&scene.rig, vertex), &own)
         };
         compare_scene(&scene, &method, frame_of, MORE_ROUNDING, &Count::default())?;
@@ -232,7 +254,8 @@ proptest! {
     /// Only positions: a vertex that every joint sees elsewhere has no frame by the formula alone.
     #[test]
     fn animation_space_is_its_formula(
-        scene in loose(STRONG_TURN, 2.0), offsets in prop::collection::vec(prop::array::uniform4(-0.3..0.3f32), 500)
+        scene in loose(STRONG_TURN, 2.0),
+        offsets in prop::collection::vec(prop::array::uniform4(-0.3..0.3f32), 500),
     ) {
         let mut offsets = offsets.iter().cycle();
         let mut weights = MultiWeights::<4>::default();
@@ -251,12 +274,23 @@ proptest! {
                 numbers.push(y.extend(shared));
             }
             numbers[0].w += left;
-            weights.push(joints.iter().zip(&numbers).map(|(&joint, y)| (joint as u16, y.to_array())));
+            weights.push(
+                joints
+                    .iter()
+                    .zip(&numbers)
+                    .map(|(&joint, y)| (joint as u16, y.to_array())),
+            );
             let numbers: Vec<DVec4> = numbers.iter().map(|y| y.as_dvec4()).collect();
             expected.push(animation_space(&posed, &joints, &numbers));
         }
-        let baked = BakedData { animation_space: Some(Arc::new(weights)), ..BakedData::default() };
-        let method = Prepared { method: Method::AnimationSpace, baked };
+        let baked = BakedData {
+            animation_space: Some(Arc::new(weights)),
+            ..BakedData::default()
+        };
+        let method = Prepared {
+            method: Method::AnimationSpace,
+            baked,
+        };
         let found = deform(&scene, &method, Normals::Transported);
         let largest = crate::common::size(&found.positions) + 30.0;
         for (found, expected) in found.positions.iter().zip(expected) {
@@ -267,30 +301,55 @@ proptest! {
 
     #[test]
     fn multi_weight_is_its_formula(
-        scene in loose(STRONG_TURN, 2.0), numbers in prop::collection::vec(prop::array::uniform12(-0.25..1.0f32), 500)
+        scene in loose(STRONG_TURN, 2.0),
+        numbers in prop::collection::vec(prop::array::uniform12(-0.25..1.0f32), 500),
     ) {
         let mut weights = MultiWeights::<12>::default();
         let mut maps: Vec<(Vec<usize>, Vec<[f64; 12]>)> = Vec::new();
         let mut numbers = numbers.into_iter().cycle();
         for vertex in 0..scene.rig.mesh().vertex_count() {
-            let joints: Vec<usize> = scene.rig.weights().of(vertex).map(|influence| influence.joint).collect();
+            let joints: Vec<usize> = scene
+                .rig
+                .weights()
+                .of(vertex)
+                .map(|influence| influence.joint)
+                .collect();
             let own: Vec<[f32; 12]> = numbers.by_ref().take(joints.len()).collect();
-            weights.push(joints.iter().map(|&joint| joint as u16).zip(own.iter().copied()));
+            weights.push(
+                joints
+                    .iter()
+                    .map(|&joint| joint as u16)
+                    .zip(own.iter().copied()),
+            );
             maps.push((joints, own.iter().map(|w| w.map(f64::from)).collect()));
         }
-        let baked = BakedData { multi_weight: Some(Arc::new(weights)), ..BakedData::default() };
-        let method = Prepared { method: Method::MultiWeight, baked };
+        let baked = BakedData {
+            multi_weight: Some(Arc::new(weights)),
+            ..BakedData::default()
+        };
+        let method = Prepared {
+            method: Method::MultiWeight,
+            baked,
+        };
         let frame_of = |posed: &Posed, vertex: usize| {
             let (joints, weights) = &maps[vertex];
             Frame::safe(multi_weight(posed, joints, weights))
         };
         // Ten influences at most, each with a weight of up to one: the terms are ten times as large
         // as for weights that sum to one.
-        compare_scene(&scene, &method, frame_of, 10.0 * MORE_ROUNDING, &Count::default())?;
+        compare_scene(
+            &scene,
+            &method,
+            frame_of,
+            10.0 * MORE_ROUNDING,
+            &Count::default(),
+        )?;
     }
 
     #[test]
-    fn without_learned_weights_the_learned_methods_are_linear_to_the_bit(scene in loose(ANY_TURN, 2.0)) {
+    fn without_learned_weights_the_learned_methods_are_linear_to_the_bit(
+        scene in loose(ANY_TURN, 2.0),
+    ) {
         let linear = deform(&scene, &Method::Linear, Normals::Transported);
         for method in [Method::AnimationSpace, Method::MultiWeight] {
             let found = deform(&scene, &method, Normals::Transported);

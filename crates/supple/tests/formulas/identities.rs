@@ -1,4 +1,5 @@
-//! What must hold by the formulas alone: mirrors, common motions, and poses whose answer is known.
+//! Properties that follow from the formulas alone: mirrors, common motions, and poses with known
+//! results.
 
 use crate::common::{
     bake, deform_skin, looks_at_surface_around, methods_that_follow, palette, rigid, size,
@@ -29,7 +30,9 @@ proptest! {
     /// A mirror after every joint gives the mirror image, normals and all.
     #[test]
     fn a_mirrored_world_shows_the_mirror_image(
-        scene in chained(0.6, 1.5), normal in crate::common::vector(1.0), distance in -1.0..1.0
+        scene in chained(0.6, 1.5),
+        normal in crate::common::vector(1.0),
+        distance in -1.0..1.0,
     ) {
         prop_assume!(normal.length() > 0.1);
         let mirror = mirror_at(normal, distance);
@@ -40,7 +43,11 @@ proptest! {
             let skin = bake(&scene.rig, method);
             let plain = deform_skin(&skin, &scene.palette);
             let found = deform_skin(&skin, &mirrored.palette);
-            let heads = posed.heads.iter().map(|head| head.as_vec3()).collect::<Vec<_>>();
+            let heads = posed
+                .heads
+                .iter()
+                .map(|head| head.as_vec3())
+                .collect::<Vec<_>>();
             let size = 2.0 * size(plain.positions.iter().chain(&heads)) + 2.0;
             for vertex in 0..found.positions.len() {
                 let position = scene.rig.mesh().positions()[vertex].as_dvec3();
@@ -50,7 +57,10 @@ proptest! {
                 }
                 let expected = mirror.transform_point3(plain.positions[vertex].as_dvec3());
                 let error = found.positions[vertex].as_dvec3().distance(expected);
-                prop_assert!(error < 2e-6 * size / frame.margin, "{method}, vertex {vertex}: off by {error:e}");
+                prop_assert!(
+                    error < 2e-6 * size / frame.margin,
+                    "{method}, vertex {vertex}: off by {error:e}"
+                );
                 if frame.map.matrix3.determinant() < 0.1 {
                     continue;
                 }
@@ -104,7 +114,8 @@ proptest! {
         let posed = Posed::new(&scene.rig, &scene.palette);
         for vertex in 0..8 {
             let joints = influences(&scene.rig, vertex);
-            let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|corner| (corner, joints.clone()));
+            let corners =
+                [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|corner| (corner, joints.clone()));
             let rig = points(scene.rig.skeleton().clone(), &corners);
             let palette = scene.palette.clone();
             let found = deform(&Scene { rig, palette }, &method, Normals::Transported).positions;
@@ -136,7 +147,7 @@ fn posed_point(scene: &Scene, method: &Method) -> DVec3 {
     deform_skin(&skin, &scene.palette).positions[0].as_dvec3()
 }
 
-/// By how much a point out on X was turned about Z, in degrees within (−180, 180].
+/// The rotation of a point on X about Z, in degrees within (−180, 180].
 fn turn_about_z(point: DVec3) -> f64 {
     point.y.atan2(point.x).to_degrees()
 }
@@ -225,8 +236,8 @@ fn two_full_turns_survive_differential_blending() {
     }
 }
 
-/// Where a method takes the origin and the axes, as one map, for points that are held by two joints
-/// in equal shares.
+/// The images of the origin and the axes, as one map, for points that two joints hold in equal
+/// shares.
 fn half_way(method: &Method, transforms: [DAffine3; 2]) -> DAffine3 {
     let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
     let scene = Scene {
@@ -271,7 +282,7 @@ fn log_matrices_depend_on_the_world() {
     assert!(found.abs_diff_eq(frame * before * frame.inverse(), 1e-5));
 }
 
-/// Where every joint mirrors, logarithms are taken on the other side of the mirror.
+/// If every joint mirrors, logarithms are taken on the other side of the mirror.
 #[test]
 fn log_matrices_live_in_a_mirrored_world() {
     let method = method("log-matrix");

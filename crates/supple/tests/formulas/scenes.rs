@@ -27,7 +27,7 @@ impl Scene {
     }
 }
 
-/// How a joint is stretched: a symmetric matrix with factors between `1 / most` and `most`.
+/// The stretch of a joint: a symmetric matrix with factors between `1 / most` and `most`.
 fn stretch(most: f64) -> impl Strategy<Value = DMat3> {
     let factor = move || (-1.0..=1.0f64).prop_map(move |power| most.powf(power));
     let factors = (factor(), factor(), factor());

@@ -1,4 +1,4 @@
-//! Which formula belongs to which method, with its default options.
+//! The formula of each method, with its default options.
 //!
 //! Delta mush and direct delta mush have no formula of a point and its weights: they need the whole
 //! surface. Theirs are in `../mush/`.

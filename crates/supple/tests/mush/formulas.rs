@@ -39,7 +39,8 @@ fn compare(
         if let Some(tolerance) = tolerance {
             prop_assert!(
                 error <= tolerance,
-                "{method}, vertex {vertex}: {} for {expected}, off by {error:e}, allowed {tolerance:e}",
+                "{method}, vertex {vertex}: {} for {expected}, off by {error:e}, allowed \
+                 {tolerance:e}",
                 found
             );
         }
@@ -52,7 +53,8 @@ fn compare(
             let tolerance = world.max(1.0) * (placed.length_tolerance() + more);
             prop_assert!(
                 stretched <= tolerance,
-                "{method}, vertex {vertex}: {from_middle} away from where the middle goes, for {}, allowed {tolerance:e}",
+                "{method}, vertex {vertex}: {from_middle} away from the posed middle, for {}, \
+                 allowed {tolerance:e}",
                 placed.arm * world
             );
         }
@@ -127,7 +129,7 @@ fn delta_mush_is_its_formula() {
     tally.assert_at_least(0.5);
 }
 
-/// What methods do by default: strengths from the bones, joints pruned.
+/// The default options: strengths from the bones, joints pruned.
 #[test]
 fn the_defaults_are_the_formula_too() {
     let cases = (any_rig(), any_pose(1.2, 1.0), any::<bool>());
@@ -186,7 +188,10 @@ proptest! {
             let point = reference.surface.point_of[vertex];
             let p = reference.middle(vertex);
             let found = mush.centers()[vertex].as_dvec3();
-            prop_assert!(found.distance(p) <= 2e-7 * (far + extent), "vertex {vertex}: p is {found} for {p}");
+            prop_assert!(
+                found.distance(p) <= 2e-7 * (far + extent),
+                "vertex {vertex}: p is {found} for {p}"
+            );
             let mut left = reference.omega[point].clone();
             let ball = reference.ball(vertex);
             for (influence, part) in mush.weights().of(vertex).zip(mush.parts(vertex)) {
@@ -197,18 +202,40 @@ proptest! {
                 let chi = omega.w_axis.truncate();
                 let lever = chi - p * share;
                 let moments = omega.to_cols_array_2d();
-                prop_assert!((f64::from(influence.weight) - share).abs() < 3e-7, "vertex {vertex}, joint {joint}: ω is {} for {share}", influence.weight);
-                prop_assert!((f64::from(part.rotation_weight) - rotation_share).abs() < 3e-7, "vertex {vertex}, joint {joint}: ψ is {} for {rotation_share}", part.rotation_weight);
-                prop_assert!(part.lever.as_dvec3().distance(lever) <= 3e-7 * extent, "vertex {vertex}, joint {joint}: χ − ωp is {} for {lever}", part.lever);
-                for (slot, (a, b)) in [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)].into_iter().enumerate() {
+                prop_assert!(
+                    (f64::from(influence.weight) - share).abs() < 3e-7,
+                    "vertex {vertex}, joint {joint}: ω is {} for {share}",
+                    influence.weight
+                );
+                prop_assert!(
+                    (f64::from(part.rotation_weight) - rotation_share).abs() < 3e-7,
+                    "vertex {vertex}, joint {joint}: ψ is {} for {rotation_share}",
+                    part.rotation_weight
+                );
+                prop_assert!(
+                    part.lever.as_dvec3().distance(lever) <= 3e-7 * extent,
+                    "vertex {vertex}, joint {joint}: χ − ωp is {} for {lever}",
+                    part.lever
+                );
+                for (slot, (a, b)) in [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
+                    .into_iter()
+                    .enumerate()
+                {
                     let ball = if a == b { ball * rotation_share } else { 0.0 };
                     let expected = ball + moments[a][b] - chi[a] * p[b] - p[a] * lever[b];
                     let found = f64::from(part.moments[slot]);
-                    prop_assert!((found - expected).abs() <= 5e-7 * extent * extent, "vertex {vertex}, joint {joint}: moment {found} for {expected}");
+                    prop_assert!(
+                        (found - expected).abs() <= 5e-7 * extent * extent,
+                        "vertex {vertex}, joint {joint}: moment {found} for {expected}"
+                    );
                 }
             }
             for (joint, omega) in left.iter().enumerate() {
-                prop_assert!(omega.w_axis.w.abs() < 1e-7, "vertex {vertex} has lost joint {joint} with {}", omega.w_axis.w);
+                prop_assert!(
+                    omega.w_axis.w.abs() < 1e-7,
+                    "vertex {vertex} has lost joint {joint} with {}",
+                    omega.w_axis.w
+                );
             }
         }
     }

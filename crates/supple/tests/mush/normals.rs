@@ -67,8 +67,8 @@ fn largest_angle(method: &Method) -> f32 {
     }
 }
 
-/// Where a shift shears the surface and turns no frame, only gradients see it: the test above can
-/// fail.
+/// If a translation shears the surface and rotates no frame, only gradients see it: the test above
+/// can fail.
 #[test]
 fn transported_normals_miss_a_shift() {
     let rig = rigid_tube(ALONG, AROUND, 0.3);

@@ -193,7 +193,7 @@ fn rows() -> impl Strategy<Value = Vec<Vec<(Index, f32)>>> {
     prop_oneof![rows(smooth.boxed()), rows(rigid.boxed())]
 }
 
-/// What an attribute may hold: nothing, zeros, numbers.
+/// The values of an attribute: nothing, zeros, numbers.
 fn paint(most: f32) -> impl Strategy<Value = Option<Vec<Option<f32>>>> {
     let value = prop_oneof![
         2 => Just(None),
@@ -235,8 +235,7 @@ pub fn any_rig() -> impl Strategy<Value = Rig> {
     })
 }
 
-/// Random cases, of which a failing one is not made smaller for long: each step goes through dense
-/// matrices again.
+/// Random cases. A failing case is not shrunk for long: each step uses dense matrices again.
 pub fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         max_shrink_iters: 20,
@@ -257,7 +256,7 @@ pub fn check<S: Strategy>(
     tally
 }
 
-/// How many vertices a test compared, and how many it met: a formula doesn't determine every
+/// The numbers of vertices that a test compared and met: a formula does not determine every
 /// rotation, and a test that skips most vertices checks nothing.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -368,7 +367,7 @@ pub fn extent(rig: &Rig) -> f64 {
     f64::from(rig.mesh().extent())
 }
 
-/// How far two surfaces are apart at most.
+/// The largest distance between two surfaces.
 pub fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
     assert_eq!(a.len(), b.len());
     let distances = a
@@ -388,7 +387,7 @@ pub fn posed_by(rig: &Rig, method: &impl Bake, palette: &Palette) -> Vec<Vec3> {
     deform_skin(&bake(rig, method), palette).positions
 }
 
-/// What the frames of a method turn by: where three unit vectors go that stand on every vertex.
+/// The rotations of a method's frames: the images of three unit vectors at every vertex.
 pub fn rotations(rig: &Rig, method: &impl Bake, palette: &Palette) -> Vec<DMat3> {
     let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| {
         let mesh = rig.mesh();

@@ -20,7 +20,7 @@ use supple::twist::{TwistOf, TwistOptions, split};
 use supple::{Rig, Weights};
 use supple_pins::{Bits, Numbers, Pins};
 
-/// What several methods share.
+/// Data shared by several methods.
 pub struct Bakes {
     pub centers: Arc<Centers>,
     /// From the weights as they are.
@@ -30,7 +30,7 @@ pub struct Bakes {
 }
 
 impl Bakes {
-    /// What methods take instead of computing it again.
+    /// Data that methods use instead of computing them again.
     pub fn data(&self) -> BakedData {
         BakedData {
             centers: Some(self.centers.clone()),

@@ -15,7 +15,7 @@ use supple::mush::MushOptions;
 use supple::{Method, Normals, Output, Palette, Skin, Workspace};
 use supple_pins::{Bits, Numbers, Pins};
 
-/// Which instruction sets to run on.
+/// The instruction sets to run on.
 #[derive(Clone, Copy)]
 pub enum Sets {
     All,
@@ -217,7 +217,7 @@ fn pin_crowd(pins: &mut Pins, name: &str, skin: &Skin, palettes: &[Palette], sub
     );
 }
 
-/// What vertex loops elsewhere read.
+/// The streams for vertex loops on other backends.
 fn pin_streams(pins: &mut Pins, name: &str, skin: &Skin, palettes: &[Palette]) {
     let Some(layout) = skin.stream_layout() else {
         return;

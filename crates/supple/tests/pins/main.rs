@@ -22,7 +22,7 @@ use supple::characters::{self, Character};
 use supple::exec;
 use supple_pins::{Numbers, Pins};
 
-/// What has joints in a row, what has fingers, and what has it all.
+/// A row of joints, a hand with fingers, and a whole figure.
 const SUBJECTS: [Character; 3] = [Character::Bar, Character::Arm, Character::Figure];
 
 #[test]

@@ -26,7 +26,7 @@ pub fn pin(pins: &mut Pins, subject: &Subject) {
     pin_frames(pins, subject);
 }
 
-/// What frames of linear blending look like, in numbers.
+/// Measures of frames by linear blending.
 fn pin_frames(pins: &mut Pins, subject: &Subject) {
     let gauge = Gauge::new(subject.rig());
     let rest = (gauge.rest_volume(), gauge.rest_area(), gauge.holes());

@@ -15,7 +15,7 @@ use glam::{Vec3, Vec4};
 const WORTH_A_THREAD: usize = 16_384;
 
 /// Deforms blocks of vertices of all instances on all threads.
-pub(super) fn carry_all<M: Direct>(
+pub(super) fn deform_blocks<M: Direct>(
     method: &M,
     job: &Job<'_>,
     level: Level,
@@ -50,16 +50,19 @@ pub(super) fn carry_all<M: Direct>(
                 let (own, others) = sink.split_at(vertices);
                 let posed = &instances[piece / blocks].posed;
                 let block = piece % blocks;
-                let carry_into = |output: Output<'_>| {
+                let deform_into = |output: Output<'_>| {
                     job.rest.with_block(job.packing, block, |rest| {
-                        dispatch!(level, simd => carry(simd, method, posed, job.packing, block, rest, output));
+                        let packing = job.packing;
+                        dispatch!(level, simd => {
+                            deform_block(simd, method, posed, packing, block, rest, output)
+                        });
                     });
                 };
                 match own {
-                    Sink::Slices(output) => carry_into(output),
+                    Sink::Slices(output) => deform_into(output),
                     Sink::Buffers(mut sink) => {
                         let mut surface = BlockSurface::default();
-                        carry_into(surface.output(vertices, &sink));
+                        deform_into(surface.output(vertices, &sink));
                         sink.put(&surface.output(vertices, &sink));
                     }
                 }
@@ -72,7 +75,7 @@ pub(super) fn carry_all<M: Direct>(
 
 /// Deforms the vertices of a block into slices that start with its first vertex.
 #[inline(always)]
-fn carry<S: Simd, M: Direct>(
+fn deform_block<S: Simd, M: Direct>(
     simd: S,
     method: &M,
     posed: &M::Posed,
@@ -81,7 +84,7 @@ fn carry<S: Simd, M: Direct>(
     rest: RestBlock<'_>,
     mut output: Output<'_>,
 ) {
-    let carrier = Carrier {
+    let deformer = BlockDeformer {
         method,
         posed,
         rest,
@@ -92,38 +95,38 @@ fn carry<S: Simd, M: Direct>(
             let frames = FrameLanes::one_by_one(simd, &group, |vertex| {
                 method.frame(vertex, method.fields(vertex), posed)
             });
-            carrier.carry(simd, at, &group, &frames, &mut output);
+            deformer.deform_group(simd, at, &group, &frames, &mut output);
         }
         return;
     };
     while let Some((at, group)) = groups.next() {
         if !M::Lanes::IN_PAIRS {
             let frames = lanes.frames(simd, &group, posed);
-            carrier.carry(simd, at, &group, &frames, &mut output);
+            deformer.deform_group(simd, at, &group, &frames, &mut output);
             continue;
         }
         // The last group of an odd number is paired with itself.
         let next = groups.next();
         let other = next.as_ref().map_or(&group, |(_, other)| other);
         let frames = lanes.frame_pair(simd, [&group, other], posed);
-        carrier.carry(simd, at, &group, &frames[0], &mut output);
+        deformer.deform_group(simd, at, &group, &frames[0], &mut output);
         if let Some((at, other)) = &next {
-            carrier.carry(simd, *at, other, &frames[1], &mut output);
+            deformer.deform_group(simd, *at, other, &frames[1], &mut output);
         }
     }
 }
 
 /// A method in a pose, and the rest surface of a block.
-struct Carrier<'a, M: Direct> {
+struct BlockDeformer<'a, M: Direct> {
     method: &'a M,
     posed: &'a M::Posed,
     rest: RestBlock<'a>,
 }
 
-impl<M: Direct> Carrier<'_, M> {
+impl<M: Direct> BlockDeformer<'_, M> {
     /// Deforms the vertices of the `at`-th group of its block by their frames.
     #[inline(always)]
-    fn carry<S: Simd>(
+    fn deform_group<S: Simd>(
         &self,
         simd: S,
         at: usize,
@@ -153,15 +156,15 @@ impl<M: Direct> Carrier<'_, M> {
         }
         // Last, when no register is in use.
         if doubtful & ALL != 0 {
-            self.carry_one_by_one(at, group, doubtful, output.reborrowed());
+            self.deform_one_by_one(at, group, doubtful, output.reborrowed());
         }
     }
 
     /// Deforms some vertices of a group one by one, with a result for every frame.
     #[cold]
     #[inline(never)]
-    fn carry_one_by_one(&self, at: usize, group: &Group<'_>, lanes: u64, mut output: Output<'_>) {
-        let Carrier {
+    fn deform_one_by_one(&self, at: usize, group: &Group<'_>, lanes: u64, mut output: Output<'_>) {
+        let BlockDeformer {
             method,
             posed,
             rest,

@@ -107,7 +107,7 @@ impl<M: Direct> Deformer for M {
         instances.resize_with(job.palettes.len(), Instance::default);
         let outcome = match (job.normals, job.instructions.level()) {
             (BakedNormals::Transported, Some(level)) => {
-                blocks::carry_all(self, job, level, &mut instances, sink)
+                blocks::deform_blocks(self, job, level, &mut instances, sink)
             }
             _ => each_instance(self, job, &mut instances, workspace, sink),
         };
@@ -234,7 +234,7 @@ fn deform_one<M: Direct>(
             let palettes = std::slice::from_ref(palette);
             let job = Job { palettes, ..*job };
             let instances = std::slice::from_mut(instance);
-            blocks::carry_all(method, &job, level, instances, output.reborrowed().into())?;
+            blocks::deform_blocks(method, &job, level, instances, output.reborrowed().into())?;
             recompute_normals(surface, &mut output, palette_maps, &mut workspace.points);
         }
         (BakedNormals::Recomputed(surface), None) => {

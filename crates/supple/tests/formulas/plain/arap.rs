@@ -21,7 +21,7 @@ const NEARLY_MOST: f64 = 0.97;
 pub struct Body {
     pub positions: Vec<DVec3>,
     pub triangles: Vec<[usize; 3]>,
-    /// Of every vertex, heaviest first.
+    /// The influences of every vertex, heaviest first.
     pub influences: Vec<Vec<(usize, f64)>>,
 }
 
@@ -60,8 +60,8 @@ fn omegas(body: &Body) -> Vec<Vec<f64>> {
     sums
 }
 
-/// Which points are near a handle, and which move by linear blending: those, and all of pieces that
-/// have none.
+/// The points near a handle, and the points that linear blending moves: those, and all points of
+/// pieces without any.
 fn held(body: &Body, omegas: &[Vec<f64>], options: &ArapOptions) -> (Vec<bool>, Vec<bool>) {
     let heaviest: Vec<(usize, f64)> = body.influences.iter().map(|row| row[0]).collect();
     let most = |handle: usize| {

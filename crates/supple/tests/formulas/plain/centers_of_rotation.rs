@@ -144,7 +144,7 @@ pub struct Similar {
     pub spread: DMat3,
 }
 
-/// What of all pieces is similar to some weights, if anything is: eq. (4).
+/// The similar part of all pieces for some weights, if any: eq. (4).
 pub fn similar_to(pieces: &[Piece], influences: Influences<'_>, sigma: f64) -> Option<Similar> {
     let measure = |piece: &Piece| similarity(influences, &piece.weights, sigma) * piece.area;
     let measures: Vec<f64> = pieces.iter().map(measure).collect();
@@ -171,7 +171,7 @@ pub struct RestSurface {
     known: RefCell<Known>,
 }
 
-/// What was asked before, by the bits of the weights.
+/// Earlier answers, by the bits of the weights.
 type Known = HashMap<Vec<(usize, u64)>, Option<Similar>>;
 
 impl RestSurface {
@@ -184,7 +184,7 @@ impl RestSurface {
         }
     }
 
-    /// What is similar to these weights, if anything is.
+    /// The surface similar to these weights, if any.
     pub fn similar(&self, influences: Influences<'_>) -> Option<Similar> {
         let key = influences.iter().map(|&(joint, w)| (joint, w.to_bits()));
         let key: Vec<_> = key.collect();

@@ -31,12 +31,12 @@ pub type Influences<'a> = &'a [(usize, f64)];
 /// A method: where it takes the space around a point that is held by some joints.
 pub type Formula = fn(&Posed, DVec3, Influences<'_>) -> Frame;
 
-/// What a formula gives for one vertex.
+/// The result of a formula for one vertex.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     pub map: DAffine3,
-    /// How far from a place where the formula jumps or has no value: 1 is safe, 0 is there. Errors
-    /// grow with its inverse.
+    /// The distance from a place where the formula jumps or has no value: 1 is safe, 0 is there.
+    /// Errors grow with its inverse.
     pub margin: f64,
 }
 
@@ -49,12 +49,12 @@ impl Frame {
 /// A rig in a pose.
 #[derive(Debug)]
 pub struct Posed {
-    /// What it moves, for formulas that look at all of it.
+    /// The surface, for formulas that need all of it.
     pub surface: Rc<RestSurface>,
     pub parents: Vec<Option<usize>>,
-    /// Where each joint rests, `x_j`.
+    /// The rest position of each joint, `x_j`.
     pub heads: Vec<DVec3>,
-    /// Where its bone ends.
+    /// The end of each joint's bone.
     pub tails: Vec<DVec3>,
     /// `T_j`, as rounded in the palette.
     pub transforms: Vec<DAffine3>,
@@ -161,8 +161,8 @@ impl Posed {
     }
 }
 
-/// By how much all joints in use are scaled: of their factors (the cube roots of their
-/// determinants) the one nearest to 1, or 1 if it lies between them. It is no method's business.
+/// The common scale of all joints in use: of their factors (the cube roots of their determinants)
+/// the one nearest to 1, or 1 if it lies between them. It is removed before any method.
 pub fn common_scale(palette: &Palette, in_use: impl Fn(usize) -> bool) -> f64 {
     let joints = palette.posed_from_bind.iter().enumerate();
     let factors = joints

@@ -86,7 +86,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// None where a bone has no length.
+    /// None if a bone has no length.
     fn new(posed: &Posed, joints: &[usize]) -> Option<Chain> {
         let last = *joints.last()?;
         let mut rest_points: Vec<DVec3> = joints.iter().map(|&joint| posed.heads[joint]).collect();

@@ -32,7 +32,7 @@ pub fn stretch_twist_by(
     }
 }
 
-/// What one bone does to the point `y` of phase one.
+/// The image of the point `y` of phase one under one bone.
 fn bone_map(posed: &Posed, bone: usize, end_weight: f64) -> (DAffine3, f64) {
     let (a, b) = (posed.heads[bone], posed.tails[bone]);
     let motion = posed.motion(bone);
@@ -76,7 +76,7 @@ fn bone_map(posed: &Posed, bone: usize, end_weight: f64) -> (DAffine3, f64) {
     (map, arc_margin.min(twist_margin).min(ratio).min(1.0))
 }
 
-/// How far along the bone from `a` to `b` a point lies, between 0 and 1.
+/// The position of a point along the bone from `a` to `b`, between 0 and 1.
 fn endpoint_weight(position: DVec3, a: DVec3, b: DVec3) -> f64 {
     let along = b - a;
     if along == DVec3::ZERO {

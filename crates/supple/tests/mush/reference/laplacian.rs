@@ -18,7 +18,7 @@ pub struct Surface {
     pub places: Vec<DVec3>,
     pub rows: Vec<Row>,
     pub triangles: Vec<[usize; 3]>,
-    /// How much two points count for each other: `−L` beside the diagonal.
+    /// The coupling of two points: `−L` off the diagonal.
     pub edges: Dense,
     /// `λ·D_λ`.
     pub lambda: Vec<f64>,
@@ -176,7 +176,7 @@ impl Surface {
     }
 }
 
-/// What was painted on the vertices of each point, the mean.
+/// The mean of the values painted on the vertices of each point.
 fn painted(mesh: &Mesh, point_of: &[usize], count: usize, name: &str) -> Vec<Option<f64>> {
     let mut found: Vec<Vec<f64>> = vec![Vec::new(); count];
     for (vertex, value) in mesh.painted(name).into_iter().flatten().enumerate() {

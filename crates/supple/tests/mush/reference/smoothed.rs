@@ -7,7 +7,7 @@ use crate::plain::Posed;
 use crate::plain::algebra::{nearest_rotation, weighted_sum};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// How the frames that turn details are found.
+/// The frames that rotate details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
     /// The normal and one edge of the smoothed surface.

@@ -9,7 +9,7 @@ use supple::Rig;
 use supple::deform::MushVariant;
 use supple::mush::MushOptions;
 
-/// What direct delta mush knows about a rig.
+/// The data of direct delta mush for a rig.
 #[derive(Clone, Debug)]
 pub struct Mush {
     pub surface: Surface,
@@ -23,31 +23,30 @@ pub struct Mush {
     pub alpha: Vec<f64>,
 }
 
-/// Where a formula takes the space around a vertex, and how far from it `f32` may be.
+/// The image of the space around a vertex by a formula, and the allowed error of `f32`.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
     pub map: DAffine3,
-    /// Where the vertex goes.
+    /// The position of the vertex.
     pub place: DVec3,
-    /// Where the middle of the patch goes.
+    /// The position of the middle of the patch.
     pub middle: DVec3,
-    /// How far from it the vertex is before it is turned: the lever of a rotation's error.
+    /// The distance of the vertex from it before the rotation: the lever of a rotation's error.
     pub arm: f64,
     /// The largest coordinate on the way.
     pub size: f64,
-    /// How many joints are summed.
+    /// The number of joints that are summed.
     pub joints: usize,
-    /// How the rotation follows from what is summed; `None` where the formula doesn't determine
-    /// it.
+    /// The rotation from the sums; `None` if the formula does not determine it.
     pub turn: Option<Turn>,
 }
 
-/// How far the rotation of a vertex may be off.
+/// The allowed error of a vertex's rotation.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    /// By how many times the share by which sums are off, to first order.
+    /// The amplification of relative errors of the sums, to first order.
     pub amplification: f64,
-    /// By how much more, from computing the rotation itself.
+    /// The additional error from computing the rotation itself.
     pub own: f64,
 }
 
@@ -58,38 +57,39 @@ pub const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
 const LARGEST_TURN: f64 = 1e-3;
 
 impl Placed {
-    /// By what share a sum over the joints may be off: each product is rounded once, its two
-    /// factors and the unit they are measured in twice each, and every joint adds the four
-    /// steps of a dot product to the chain.
+    /// The relative error of a sum over the joints: each product is rounded once, its two factors
+    /// and their unit twice each, and every joint adds the four steps of a dot product to the
+    /// chain.
     fn rounding(&self) -> f64 {
         (8.0 + 4.0 * self.joints as f64) * ROUNDOFF
     }
 
-    /// How far off the middle of the patch may be, and any position without regard to its rotation.
+    /// The allowed error of the middle of the patch, and of any position regardless of its
+    /// rotation.
     pub fn middle_tolerance(&self) -> f64 {
         self.rounding() * self.size
     }
 
-    /// How far off the rotation may be: an angle.
+    /// The allowed error of the rotation, as an angle.
     pub fn turn_tolerance(&self) -> Option<f64> {
         let turn = self.turn?;
         let off = self.rounding() * turn.amplification + turn.own;
         (off < LARGEST_TURN).then_some(off)
     }
 
-    /// How far off the vertex may be.
+    /// The allowed error of the vertex.
     pub fn tolerance(&self) -> Option<f64> {
         Some(self.middle_tolerance() + self.arm * self.turn_tolerance()?)
     }
 
-    /// How far off the length of the arm may be, if a rotation turns it: whatever the rotation.
+    /// The allowed error of the arm's length under any rotation.
     pub fn length_tolerance(&self) -> f64 {
         self.middle_tolerance() + LENGTHS * self.arm
     }
 }
 
-/// How far off lengths are that a rotation in `f32` turns: six roundings (`polar.rs`), and three to
-/// apply it.
+/// The error of lengths under a rotation in `f32`: six roundings (`polar.rs`), and three to apply
+/// it.
 const LENGTHS: f64 = 9.0 * ROUNDOFF;
 
 impl Turn {
@@ -112,7 +112,7 @@ pub fn outer(v: DVec3, u: DVec3) -> DMat3 {
     DMat3::from_cols(v * u.x, v * u.y, v * u.z)
 }
 
-/// Of `[[A, a], [b, 1]]` the block and the column.
+/// The block and the column of `[[A, a], [b, 1]]`.
 fn blocks(matrix: DMat4) -> (DMat3, DVec3) {
     (DMat3::from_mat4(matrix), matrix.w_axis.truncate())
 }
@@ -179,8 +179,8 @@ impl Mush {
         sum.map(|omega| omega.w_axis.truncate()).sum()
     }
 
-    /// By how much the points of a vertex's patch are thickened to balls where it is a line or a
-    /// point: judged before `α` takes its share.
+    /// The radius of balls that replace the points of a vertex's patch if it is a line or a point,
+    /// found before `α` takes its share.
     pub fn ball(&self, vertex: usize) -> f64 {
         let point = self.surface.point_of[vertex];
         let psi = self.psi[point].iter();
@@ -250,7 +250,7 @@ impl Mush {
         patch.turned().determinant() / patch.terms(patch.size()).powi(3)
     }
 
-    /// How much more easily the patch of a vertex is turned in a pose than at rest.
+    /// The factor by which the patch of a vertex rotates more easily in a pose than at rest.
     pub fn loosened(&self, posed: &Posed, vertex: usize) -> Option<f64> {
         let patch = self.patch(posed, vertex, MushVariant::V0);
         let (turned, covariance) = (patch.turned(), patch.covariance());
@@ -283,7 +283,7 @@ impl Mush {
 /// after a rounding to `f32`.
 pub const NOTHING: f64 = 4e-3;
 
-/// What a vertex's joints hold of its patch, and where they go.
+/// The joints' shares of a vertex's patch, and their motions.
 #[derive(Clone, Debug)]
 struct Patch {
     motions: Vec<DAffine3>,
@@ -460,8 +460,8 @@ impl Patch {
     }
 }
 
-/// By how much the rotation nearest to a matrix turns if the matrix changes by one: for a turn `x`,
-/// `tr(Rᵀ M)` loses `xᵀ (tr P − P) x / 2` with the stretch `P`. `None` where any turn will do.
+/// The rotation of the nearest rotation to a matrix per change of the matrix: for a rotation `x`,
+/// `tr(Rᵀ M)` loses `xᵀ (tr P − P) x / 2` with the stretch `P`. `None` if any rotation will do.
 pub fn looseness(rotation: DMat3, matrix: DMat3) -> Option<f64> {
     let stretch = stretch(rotation, matrix);
     let stiffness = DMat3::from_diagonal(DVec3::splat(trace(stretch))) - stretch;
@@ -506,13 +506,13 @@ impl Surface {
     }
 }
 
-/// What v1 adds to a flat patch.
+/// The thickness that v1 adds to a flat patch.
 fn missing_in_a_plane(covariance: DMat3) -> f64 {
     let least = or_nothing(covariance.determinant() / minors(covariance));
     (THINNEST * trace(covariance) - least).max(0.0)
 }
 
-/// Of a patch that is a point, rounding leaves anything.
+/// In a patch that is a point, rounding may leave any quotient.
 fn or_nothing(quotient: f64) -> f64 {
     if quotient.is_finite() {
         quotient.max(0.0)
