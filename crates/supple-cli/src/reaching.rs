@@ -49,7 +49,7 @@ impl ReachArguments {
     /// Poses a character; returns a line for each reaching joint.
     pub(crate) fn apply(&self, source: &Source, pose: &mut Pose) -> Result<Vec<Outcome>, Failure> {
         let skeleton = source.asset.rig.skeleton();
-        self.check_said_once(source)?;
+        self.check_given_once(source)?;
         // Relative targets refer to the pose before anything moves.
         let mut before = Vec::new();
         skeleton.forward_kinematics(pose, &mut before)?;
@@ -115,7 +115,7 @@ impl ReachArguments {
     }
 
     /// Refuses an option that is given twice for a joint.
-    fn check_said_once(&self, source: &Source) -> Result<(), Failure> {
+    fn check_given_once(&self, source: &Source) -> Result<(), Failure> {
         fn places(placed: &[Placed]) -> Vec<&str> {
             placed.iter().map(|placed| placed.joint.as_str()).collect()
         }

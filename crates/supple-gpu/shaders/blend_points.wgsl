@@ -9,7 +9,10 @@ fn put_source(instance: u32, field: u32, point: u32, source: vec3<f32>) {
 }
 
 @compute @workgroup_size(LANES)
-fn blend_points(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn blend_points(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
     let index = (group.x + group.z * point_row()) * LANES + lane;
     if index >= point_count() {
         return;
@@ -21,7 +24,12 @@ fn blend_points(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
     var place = point_vector(point, POINT_PLACE);
     if call.stretches != 0u {
         let stretched = transform_point(stretch_of(vertex), place);
-        put_source(instance, STRETCHED, index, stretched - transform_point(joint_stretch(vertex, joint), place));
+        put_source(
+            instance,
+            STRETCHED,
+            index,
+            stretched - transform_point(joint_stretch(vertex, joint), place),
+        );
         place = stretched;
     }
     // `Σ w_j (T_j − T_ref)`, then turned back by the reference: `T_ref⁻¹ v − u`.

@@ -5,7 +5,10 @@
 const GROUP = 256u;
 
 @compute @workgroup_size(GROUP)
-fn copy_all(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+fn copy_all(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
     let index = id.x + id.y * groups.x * GROUP;
     if index < arrayLength(&copied) {
         copied[index] = source[index];

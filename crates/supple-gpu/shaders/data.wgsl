@@ -55,7 +55,9 @@ fn vertex_of(index: u32, instance: u32) -> Vertex {
     let slice = slices[index / LANES];
     let lane = index % LANES;
     let first = index / LANES * (FIRST_PAIRS * LANES) + lane;
-    return Vertex(first, slice.x + lane - FIRST_PAIRS * LANES, slice.y, instance * call.pose_stride);
+    return Vertex(
+        first, slice.x + lane - FIRST_PAIRS * LANES, slice.y, instance * call.pose_stride
+    );
 }
 
 fn own_word(vertex: Vertex, word: u32) -> u32 {
@@ -67,7 +69,9 @@ fn own_number(vertex: Vertex, number: u32) -> f32 {
 }
 
 fn own_vector(vertex: Vertex, first: u32) -> vec3<f32> {
-    return vec3(own_number(vertex, first), own_number(vertex, first + 1u), own_number(vertex, first + 2u));
+    return vec3(
+        own_number(vertex, first), own_number(vertex, first + 1u), own_number(vertex, first + 2u)
+    );
 }
 
 fn influence_word(vertex: Vertex, influence: u32, word: u32) -> u32 {
@@ -81,7 +85,9 @@ fn influence_of(vertex: Vertex, influence: u32) -> Influence {
         let word = influence_word(vertex, influence, 0u);
         return Influence(word & 0xffffu, f32(word >> 16u) / 65535.0);
     }
-    return Influence(influence_word(vertex, influence, 0u), bitcast<f32>(influence_word(vertex, influence, 1u)));
+    return Influence(
+        influence_word(vertex, influence, 0u), bitcast<f32>(influence_word(vertex, influence, 1u))
+    );
 }
 
 // Two influences, of which the second may be absent. They are fetched together to keep memory busy.
@@ -124,7 +130,11 @@ fn shared_vector(vertex: Vertex, vector: u32) -> vec4<f32> {
 }
 
 fn shared_frame(vertex: Vertex, first: u32) -> Frame {
-    return Frame(shared_vector(vertex, first), shared_vector(vertex, first + 1u), shared_vector(vertex, first + 2u));
+    return Frame(
+        shared_vector(vertex, first),
+        shared_vector(vertex, first + 1u),
+        shared_vector(vertex, first + 2u),
+    );
 }
 
 fn joint_vector(vertex: Vertex, joint: u32, vector: u32) -> vec4<f32> {
@@ -148,7 +158,9 @@ fn stretch_of(vertex: Vertex) -> Frame {
     for (var i = 0u; i < vertex.influences; i++) {
         let influence = influence_of(vertex, i);
         let first = vertex.pose + 1u + call.joints * JOINT_VECTORS + influence.joint * 3u;
-        sum = add_scaled(sum, Frame(poses[first], poses[first + 1u], poses[first + 2u]), influence.weight);
+        sum = add_scaled(
+            sum, Frame(poses[first], poses[first + 1u], poses[first + 2u]), influence.weight
+        );
     }
     return sum;
 }

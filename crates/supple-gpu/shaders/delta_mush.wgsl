@@ -32,7 +32,8 @@ fn edge_between(start: u32, end: u32, instance: u32, stretch: Frame) -> Carried 
     var before = point_vector(last, POINT_SMOOTH) - point_vector(first, POINT_SMOOTH);
     before += point_vector(last, POINT_SMOOTH_LEFT) - point_vector(first, POINT_SMOOTH_LEFT);
     if call.stretches != 0u {
-        before = transform_vector(stretch, before) + field_edge(field_of(instance, STRETCHED), start, end);
+        before = transform_vector(stretch, before)
+            + field_edge(field_of(instance, STRETCHED), start, end);
     }
     return Carried(before, before + field_edge(field_of(instance, BESIDE), start, end));
 }

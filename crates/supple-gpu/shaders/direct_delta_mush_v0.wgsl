@@ -22,11 +22,22 @@ fn frame_of(vertex: Vertex) -> Frame {
             moments = linear * moments * transpose(linear);
         }
         let shift = (transform_point(joint, center) - base) / size;
-        gathered.x += vec4(moments * joint.x.xyz + lever * shift.x, dot(joint.x.xyz, lever) + shift.x * influence.weight);
-        gathered.y += vec4(moments * joint.y.xyz + lever * shift.y, dot(joint.y.xyz, lever) + shift.y * influence.weight);
-        gathered.z += vec4(moments * joint.z.xyz + lever * shift.z, dot(joint.z.xyz, lever) + shift.z * influence.weight);
+        gathered.x += vec4(
+            moments * joint.x.xyz + lever * shift.x,
+            dot(joint.x.xyz, lever) + shift.x * influence.weight,
+        );
+        gathered.y += vec4(
+            moments * joint.y.xyz + lever * shift.y,
+            dot(joint.y.xyz, lever) + shift.y * influence.weight,
+        );
+        gathered.z += vec4(
+            moments * joint.z.xyz + lever * shift.z,
+            dot(joint.z.xyz, lever) + shift.z * influence.weight,
+        );
     }
     let middle = base + vec3(gathered.x.w, gathered.y.w, gathered.z.w) * size;
-    let rotation = nearest_rotation(linear_part(gathered), rotation_of(joint_vector(vertex, heaviest, 0u)));
+    let rotation = nearest_rotation(
+        linear_part(gathered), rotation_of(joint_vector(vertex, heaviest, 0u))
+    );
     return after_stretch(turned_about(center, rotation, middle), stretch, vertex);
 }

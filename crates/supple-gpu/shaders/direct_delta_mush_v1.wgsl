@@ -26,7 +26,8 @@ fn frame_of(vertex: Vertex) -> Frame {
         return after_stretch(first, stretch, vertex);
     }
     let center = transform_point(stretch, own_vector(vertex, 0u));
-    let axes = linear_part(stretch) * rotation_of(vec4(own_vector(vertex, 3u), own_number(vertex, 6u)));
+    let axes = linear_part(stretch)
+        * rotation_of(vec4(own_vector(vertex, 3u), own_number(vertex, 6u)));
     // Negative where a variance is, which only numbers from other sources can be.
     let spreads = own_vector(vertex, 7u);
     let sides = with_columns_scaled(axes, spreads);
@@ -38,7 +39,8 @@ fn frame_of(vertex: Vertex) -> Frame {
         let shift = transform_point(motion, center);
         let turned = linear_part(motion) * sides;
         let lever = influence_vector(vertex, i, 0u);
-        beyond += turned * influence_moments(vertex, i) + mat3x3(shift * lever.x, shift * lever.y, shift * lever.z);
+        beyond += turned * influence_moments(vertex, i)
+            + mat3x3(shift * lever.x, shift * lever.y, shift * lever.z);
         middle += turned * lever + shift * influence.weight;
     }
     let turn = linear_part(first);

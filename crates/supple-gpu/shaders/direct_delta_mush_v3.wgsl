@@ -8,7 +8,9 @@ const NO_DIRECTION = 1e4;
 fn frame_of(vertex: Vertex) -> Frame {
     let stretch = stretch_of(vertex);
     if is_alone(vertex) {
-        return after_stretch(joint_frame(vertex, influence_of(vertex, 0u).joint, 1u), stretch, vertex);
+        return after_stretch(
+            joint_frame(vertex, influence_of(vertex, 0u).joint, 1u), stretch, vertex
+        );
     }
     let center = transform_point(stretch, own_vector(vertex, 0u));
     let delta = transform_vector(stretch, own_vector(vertex, 3u));
@@ -32,5 +34,7 @@ fn frame_of(vertex: Vertex) -> Frame {
         let rest = turned * (factor - even);
         rotation += mat3x3(rest * along.x, rest * along.y, rest * along.z);
     }
-    return after_stretch(turned_about(center, rotation, gathered_middle(vertex, stretch, center)), stretch, vertex);
+    return after_stretch(
+        turned_about(center, rotation, gathered_middle(vertex, stretch, center)), stretch, vertex
+    );
 }

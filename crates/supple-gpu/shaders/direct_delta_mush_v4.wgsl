@@ -3,7 +3,9 @@
 fn frame_of(vertex: Vertex) -> Frame {
     let stretch = stretch_of(vertex);
     if is_alone(vertex) {
-        return after_stretch(joint_frame(vertex, influence_of(vertex, 0u).joint, 1u), stretch, vertex);
+        return after_stretch(
+            joint_frame(vertex, influence_of(vertex, 0u).joint, 1u), stretch, vertex
+        );
     }
     let center = transform_point(stretch, own_vector(vertex, 0u));
     let turn = blended_turn(vertex);

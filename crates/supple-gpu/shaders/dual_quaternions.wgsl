@@ -5,7 +5,9 @@ struct DualQuaternion {
 }
 
 fn joint_motion(vertex: Vertex, joint: u32, first: u32) -> DualQuaternion {
-    return DualQuaternion(joint_vector(vertex, joint, first), joint_vector(vertex, joint, first + 1u));
+    return DualQuaternion(
+        joint_vector(vertex, joint, first), joint_vector(vertex, joint, first + 1u)
+    );
 }
 
 fn with_motion(sum: DualQuaternion, next: DualQuaternion, weight: f32) -> DualQuaternion {
@@ -13,7 +15,12 @@ fn with_motion(sum: DualQuaternion, next: DualQuaternion, weight: f32) -> DualQu
     return DualQuaternion(sum.real + next.real * signed, sum.dual + next.dual * signed);
 }
 
-fn with_pair_of_motions(sum: DualQuaternion, vertex: Vertex, influence: u32, first: u32) -> DualQuaternion {
+fn with_pair_of_motions(
+    sum: DualQuaternion,
+    vertex: Vertex,
+    influence: u32,
+    first: u32,
+) -> DualQuaternion {
     let pair = pair_of(vertex, influence);
     let a = joint_motion(vertex, pair.joints.x, first);
     let b = joint_motion(vertex, pair.joints.y, first);

@@ -6,10 +6,14 @@ struct Frame {
 }
 
 const ZERO = Frame(vec4<f32>(), vec4<f32>(), vec4<f32>());
-const IDENTITY = Frame(vec4(1.0, 0.0, 0.0, 0.0), vec4(0.0, 1.0, 0.0, 0.0), vec4(0.0, 0.0, 1.0, 0.0));
+const IDENTITY = Frame(
+    vec4(1.0, 0.0, 0.0, 0.0), vec4(0.0, 1.0, 0.0, 0.0), vec4(0.0, 0.0, 1.0, 0.0)
+);
 
 fn add_scaled(frame: Frame, other: Frame, weight: f32) -> Frame {
-    return Frame(frame.x + other.x * weight, frame.y + other.y * weight, frame.z + other.z * weight);
+    return Frame(
+        frame.x + other.x * weight, frame.y + other.y * weight, frame.z + other.z * weight
+    );
 }
 
 fn transform_point(frame: Frame, point: vec3<f32>) -> vec3<f32> {

@@ -28,7 +28,9 @@ fn turned_by_pair(turn: Turn, vertex: Vertex, influence: u32, center: vec3<f32>)
     let pair = pair_of(vertex, influence);
     let a = motion_of(vertex, pair.joints.x);
     let b = motion_of(vertex, pair.joints.y);
-    return turned_further(turned_further(turn, a, center, pair.weights.x), b, center, pair.weights.y);
+    return turned_further(
+        turned_further(turn, a, center, pair.weights.x), b, center, pair.weights.y
+    );
 }
 
 // The rotation `⊕ w_j q_j` about a center that moves to `Σ w_j T_j c`.

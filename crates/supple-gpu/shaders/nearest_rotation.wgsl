@@ -32,7 +32,8 @@ fn nearest_rotation(matrix: mat3x3<f32>, about: mat3x3<f32>) -> mat3x3<f32> {
     // Halley's method.
     for (var i = 0; i < 3; i++) {
         let square = lambda * lambda;
-        let value = (square - 2.0) * square + (1.0 - 4.0 * cofactor_squares - 8.0 * determinant * lambda);
+        let value = (square - 2.0) * square
+            + (1.0 - 4.0 * cofactor_squares - 8.0 * determinant * lambda);
         let slope = (square - 1.0) * lambda - 2.0 * determinant;
         let denominator = 8.0 * slope * slope - value * (3.0 * square - 1.0);
         if abs(denominator) < 1e-20 {
@@ -82,7 +83,9 @@ fn refined_rotation(m: mat3x3<f32>, start: mat3x3<f32>) -> mat3x3<f32> {
         let axial = vec3(fit[1].z - fit[2].y, fit[2].x - fit[0].z, fit[0].y - fit[1].x);
         let trace = fit[0].x + fit[1].y + fit[2].z;
         let s = (fit + transpose(fit)) * -0.5;
-        let bending = mat3x3(s[0] + vec3(trace, 0.0, 0.0), s[1] + vec3(0.0, trace, 0.0), s[2] + vec3(0.0, 0.0, trace));
+        let bending = mat3x3(
+            s[0] + vec3(trace, 0.0, 0.0), s[1] + vec3(0.0, trace, 0.0), s[2] + vec3(0.0, 0.0, trace)
+        );
         // A small term keeps directions that the matrix does not determine. Far from the best
         // rotation, some directions have positive curvature; shifting the eigenvalues makes every
         // step climb, and few steps suffice in weakly determined directions.

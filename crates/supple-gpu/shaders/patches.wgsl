@@ -23,7 +23,8 @@ fn gathered_middle(vertex: Vertex, stretch: Frame, center: vec3<f32>) -> vec3<f3
         let influence = influence_of(vertex, i);
         let joint = joint_frame(vertex, influence.joint, 1u);
         let lever = transform_vector(stretch, influence_vector(vertex, i, 0u) * unit);
-        sum += transform_vector(joint, lever) + (transform_point(joint, center) - base) * influence.weight;
+        sum += transform_vector(joint, lever)
+            + (transform_point(joint, center) - base) * influence.weight;
     }
     return base + sum;
 }

@@ -45,13 +45,18 @@ fn point_word(point: Point, word: u32) -> u32 {
 }
 
 fn point_vector(point: Point, first: u32) -> vec3<f32> {
-    return bitcast<vec3<f32>>(vec3(point_word(point, first), point_word(point, first + 1u), point_word(point, first + 2u)));
+    return bitcast<vec3<f32>>(
+        vec3(point_word(point, first), point_word(point, first + 1u), point_word(point, first + 2u))
+    );
 }
 
 fn piece_of(point: Point) -> Piece {
     let slices = (point_count() + LANES - 1u) / LANES;
     let first = SLICES + 3u * slices + 4u * point_word(point, POINT_PIECE);
-    return Piece(bitcast<vec3<f32>>(vec3(table[first], table[first + 1u], table[first + 2u])), table[first + 3u]);
+    return Piece(
+        bitcast<vec3<f32>>(vec3(table[first], table[first + 1u], table[first + 2u])),
+        table[first + 3u],
+    );
 }
 
 // The fields that are smoothed: for every instance the motion of points relative to the reference

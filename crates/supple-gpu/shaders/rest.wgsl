@@ -29,7 +29,9 @@ fn rest_vertex(index: u32) -> Rest {
         let place_and_side = vec4(unpack2x16unorm(a.x), unpack2x16unorm(a.y));
         found.position = call.box_low + place_and_side.xyz * call.box_size;
         found.normal = unfolded(unpack2x16snorm(b.x));
-        found.tangent = vec4(unfolded(unpack2x16snorm(b.y)), select(-1.0, 1.0, place_and_side.w > 0.5));
+        found.tangent = vec4(
+            unfolded(unpack2x16snorm(b.y)), select(-1.0, 1.0, place_and_side.w > 0.5)
+        );
         return found;
     }
     let b = rest[first + LANES];
@@ -39,7 +41,9 @@ fn rest_vertex(index: u32) -> Rest {
         found.normal = bitcast<vec3<f32>>(vec3(b.y, c));
     }
     if WITH_TANGENTS {
-        found.tangent = bitcast<vec4<f32>>(vec4(rest[first + 3u * LANES], rest[first + 4u * LANES]));
+        found.tangent = bitcast<vec4<f32>>(
+            vec4(rest[first + 3u * LANES], rest[first + 4u * LANES])
+        );
     }
     return found;
 }

@@ -5,7 +5,10 @@ fn sum_at(at: u32) -> vec3<f32> {
 }
 
 @compute @workgroup_size(LANES)
-fn smooth_points(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn smooth_points(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
     let index = (group.x + group.z * point_row()) * LANES + lane;
     if index >= point_count() {
         return;
@@ -29,7 +32,8 @@ fn smooth_points(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocat
             // The sums are still zero; in their place is `x`.
             put_field_vector(at_difference, pull);
         } else {
-            change = field_vector(at_change) - (field_vector(at_difference) * term.factor + pull) * term.share;
+            change = field_vector(at_change)
+                - (field_vector(at_difference) * term.factor + pull) * term.share;
             sum = own + change;
         }
         put_field_vector(at_change, change);

@@ -50,7 +50,9 @@ fn frame_of(vertex: Vertex) -> Frame {
             let hinge = table[above.joint * call.joints + below.joint];
             if hinge != 0u {
                 let share = below.weight / (above.weight + below.weight);
-                frame = add_scaled(frame, beyond_linear(vertex, hinge - 1u, share), importance / total);
+                frame = add_scaled(
+                    frame, beyond_linear(vertex, hinge - 1u, share), importance / total
+                );
             }
         }
     }

@@ -12,5 +12,7 @@ struct Drawn {
 @vertex
 fn draw(@builtin(vertex_index) index: u32, @builtin(instance_index) instance: u32) -> Drawn {
     let posed = posed_vertex(index, instance);
-    return Drawn(clip_from_world * vec4(posed.position, 1.0), posed.position, posed.normal, posed.tangent);
+    return Drawn(
+        clip_from_world * vec4(posed.position, 1.0), posed.position, posed.normal, posed.tangent
+    );
 }

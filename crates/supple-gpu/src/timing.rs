@@ -10,7 +10,7 @@ use wgpu::BufferUsages;
 const MOMENT: u64 = 8;
 
 /// The time a GPU is kept busy before it is timed.
-const WAKING: Duration = Duration::from_millis(500);
+const WARM_UP: Duration = Duration::from_millis(500);
 
 /// The time it is kept busy for each measurement.
 const BUSY: Duration = Duration::from_millis(100);
@@ -88,7 +88,7 @@ impl Stopwatch {
         let enough = |one: Duration| BUSY.div_duration_f64(one).clamp(1.0, MOST_RUNS) as u32;
         let mut runs = enough(busy(1)?);
         let start = Instant::now();
-        while start.elapsed() < WAKING {
+        while start.elapsed() < WARM_UP {
             runs = enough(busy(runs)?);
         }
         let mut best = Duration::MAX;

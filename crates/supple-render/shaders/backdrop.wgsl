@@ -13,7 +13,9 @@ fn dimming_at(pixel: vec2<f32>) -> vec3<f32> {
     let size = view.size_and_shift.xy;
     let x = (pixel.x / size.x * 2.0 - 1.0) * view.right.w;
     let y = (1.0 - pixel.y / size.y * 2.0) * view.up.w;
-    let direction = unit(view.right.xyz * x + view.up.xyz * y - view.back.xyz, vec3(0.0, 0.0, -1.0));
+    let direction = unit(
+        view.right.xyz * x + view.up.xyz * y - view.back.xyz, vec3(0.0, 0.0, -1.0)
+    );
     let point = view.eye.xyz + direction * ((view.eye.w - view.eye.y) / direction.y);
     let far = length(point.xz);
     if view.back.w == 0.0 || !(direction.y < 0.0 && far < SHADOW_GONE_AT) {

@@ -38,7 +38,8 @@ fn draw_surface(@builtin(vertex_index) index: u32) -> Fragment {
     let corner = index % 3u;
     let color = colors[triangles[index]];
     let own = select(select(c.position, b.position, corner == 1u), a.position, corner == 0u);
-    let pixel = pixel_of(on_stage(own)) + vec3(view.size_and_shift.zw, 0.0) * pixel_of(on_stage(own)).z;
+    let pixel = pixel_of(on_stage(own))
+        + vec3(view.size_and_shift.zw, 0.0) * pixel_of(on_stage(own)).z;
     let flat = pixel.xy / (0.5 * view.size_and_shift.xy) - vec2(pixel.z);
     return Fragment(
         // Nearness, so that what is near has the most digits.
@@ -100,7 +101,9 @@ fn bend(value: vec3<f32>) -> vec3<f32> {
 @fragment
 fn shade(fragment: Fragment) -> @location(0) vec4<f32> {
     // A sample may lie a little outside of a sliver.
-    var shares = max(vec3(1.0 - fragment.shares.x - fragment.shares.y, fragment.shares), vec3<f32>());
+    var shares = max(
+        vec3(1.0 - fragment.shares.x - fragment.shares.y, fragment.shares), vec3<f32>()
+    );
     shares /= shares.x + shares.y + shares.z;
     let position = fragment.a * shares.x + fragment.b * shares.y + fragment.c * shares.z;
     let toward_eye = unit(view.eye.xyz - position, vec3(0.0, 0.0, 1.0));

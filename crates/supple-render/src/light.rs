@@ -418,7 +418,6 @@ impl DepthMap {
     ///
     /// Shadows blur with the distance of their casters, just enough to run into those of the next
     /// lamps.
-    /// lamps.
     fn visible(&self, receiver: &Receiver, cosine: f32) -> f32 {
         let Receiver {
             position,

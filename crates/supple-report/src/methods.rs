@@ -8,7 +8,7 @@ const DEFAULT: [&str; 5] = ["linear", "ddm-v5", "dual-quaternion", "cor", "ddm"]
 
 /// Methods that never tell anything new: the skin of a puppet (`rigid`), and those that equal
 /// linear blending unless they were trained.
-const LEFT_OUT: [&str; 3] = ["rigid", "multi-weight", "animation-space"];
+const NOT_COMPARED: [&str; 3] = ["rigid", "multi-weight", "animation-space"];
 
 /// The methods that a report compares by default: five, linear blending first.
 pub fn default_methods() -> Vec<Method> {
@@ -18,7 +18,7 @@ pub fn default_methods() -> Vec<Method> {
 
 /// All methods that differ from linear blending, after linear blending itself.
 pub fn all_methods() -> Vec<Method> {
-    let wanted = |method: &&Method| !LEFT_OUT.contains(&method.name());
+    let wanted = |method: &&Method| !NOT_COMPARED.contains(&method.name());
     let mut methods: Vec<Method> = Method::ALL.iter().filter(wanted).cloned().collect();
     methods.sort_by_key(|method| *method != Method::Linear);
     methods
@@ -45,45 +45,44 @@ const WORDS: &[Words] = &[
         name: "linear",
         title: "Linear blending",
         plural: false,
-        introduction: "What every game engine does: each point goes to the weighted average of \
-                       where its bones would take it. Fast and simple, but sharp bends lose volume \
-                       and twists collapse: the candy-wrapper artifact.",
+        introduction: "The standard in game engines: each point moves to the weighted average of \
+                       the positions that its bones would give it. Fast and simple, but sharp \
+                       bends lose volume, and twists collapse: the candy-wrapper artifact.",
     },
     Words {
         name: "dual-quaternion",
         title: "Dual quaternions",
         plural: true,
         introduction: "Averages the rotations of the bones instead of the points, so that nothing \
-            collapses. The price is bulging on the outside of strong bends.",
+            collapses. But strong bends bulge on the outside.",
     },
     Words {
         name: "dual-quaternion-intrinsic",
         title: "Dual quaternions, exact mean",
         plural: true,
         introduction: "The true mean of several bone motions, found by iteration. It looks nearly \
-                       like dual quaternions and differs only where three or more bones turn far \
-                       apart.",
+                       like dual quaternions, except where three or more bones turn far apart.",
     },
     Words {
         name: "log-matrix",
         title: "Log-matrix blending",
         plural: false,
         introduction: "Averages the logarithms of the bones’ transforms. Good near the rest pose; \
-                       it strays when a joint turns far, and some poses it cannot do at all.",
+                       inaccurate when a joint turns far, and some poses are impossible.",
     },
     Words {
         name: "spherical",
         title: "Spherical blending",
         plural: false,
-        introduction: "Turns each point about the one center on which its bones agree best. It \
-                       keeps volume much like dual quaternions, of which it is a forerunner.",
+        introduction: "Rotates each point about the best common center of its bones. It keeps \
+                       volume much like dual quaternions, of which it is a predecessor.",
     },
     Words {
         name: "linear-dual-blend",
         title: "Linear–dual mix",
         plural: false,
-        introduction: "Half linear blending, half dual quaternions: some of the volume loss and \
-                       some of the bulging, less of either.",
+        introduction: "Half linear blending, half dual quaternions: less volume loss than the \
+                       former, less bulging than the latter.",
     },
     Words {
         name: "swing-twist",
@@ -97,8 +96,8 @@ const WORDS: &[Words] = &[
         name: "differential",
         title: "Differential blending",
         plural: false,
-        introduction: "Goes down the skeleton bone by bone and blends each step, so that several \
-                       full turns, as of a spinning wrist, are kept.",
+        introduction: "Blends bone by bone along the skeleton, so that several full turns, as of \
+                       a spinning wrist, are kept.",
     },
     Words {
         name: "stretch-twist",
@@ -127,7 +126,7 @@ const WORDS: &[Words] = &[
         title: "Centers of rotation, fitted turns",
         plural: true,
         introduction: "The same centers, but each rotation is the one nearest to linear blending. \
-                       Much the same picture until a joint comes close to half a turn: there the \
+                       It looks much the same until a joint comes close to half a turn: there the \
                        skin snaps over.",
     },
     Words {
@@ -292,7 +291,7 @@ mod tests {
         assert_eq!(names(default_methods()), DEFAULT);
         let all = names(all_methods());
         assert_eq!(all[0], "linear");
-        assert_eq!(all.len() + LEFT_OUT.len(), Method::ALL.len());
+        assert_eq!(all.len() + NOT_COMPARED.len(), Method::ALL.len());
         assert!(DEFAULT.iter().all(|name| all.contains(name)));
     }
 }

@@ -61,8 +61,8 @@ impl Writer<'_, '_> {
                 "Each red dot is the point about which the method " code { "cor" } " turns some \
                  of the skin, seen through the body; joints are green, bones yellow. "
                 (grouped(count)) " of " (grouped(vertices)) " vertices have such a center. The \
-                 others follow a single joint, or nothing is similar to them. The bones carry the \
-                 centers as linear blending would."
+                 others follow a single joint, or nothing is similar to them. The bones move the \
+                 centers as in linear blending."
             }
             div.tiles.pair { @for tile in &tiles { (tile) } }
         })

@@ -33,8 +33,8 @@ impl Writer<'_, '_> {
         html! {
             h3 { "Joint by joint" }
             p {
-                "What each method does to the thickness of each joint at its own worst moment: \
-                 where it keeps it the cell is pale, where it loses it (−) or bulges (+), red."
+                "Change of each joint’s thickness by each method, at the method’s own worst \
+                 moment: pale cells keep it, red cells lose volume (−) or bulge (+)."
             }
             div.table.heat {
                 table {
@@ -44,7 +44,7 @@ impl Writer<'_, '_> {
                             @for &method in &methods {
                                 th scope="col" class=[(best == Some(method)).then_some("chosen")] {
                                     (key(method)) span { (self.entries[method].title) }
-                                    @if is_current(&method) { small { "what engines do now" } }
+                                    @if is_current(&method) { small { "standard in engines" } }
                                 }
                             }
                         }

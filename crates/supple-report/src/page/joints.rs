@@ -44,7 +44,7 @@ impl Writer<'_, '_> {
             h3 { "The worst joints up close" }
             p {
                 "Each at its worst moment, seen by the same camera in every method. Colour shows \
-                 what happens to the area of the skin: where it keeps its size it is pale."
+                 the change of the skin’s area: pale skin keeps its size."
             }
             div.scale { span { "squeezed to half" } i {} span { "stretched to double" } }
             @for close_up in &close_ups { (close_up) }

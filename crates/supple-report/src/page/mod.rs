@@ -133,8 +133,8 @@ fn default_lead(entries: &[Entry]) -> String {
         count => format!("{count} skinning methods"),
     };
     format!(
-        "The same character, the same motion, {methods}: what each does to the skin, where it \
-         goes wrong, and what it costs."
+        "The same character, the same motion, {methods}: the artifacts of each, where they \
+         appear, and the cost."
     )
 }
 

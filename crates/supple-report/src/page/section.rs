@@ -117,7 +117,7 @@ impl Writer<'_, '_> {
                 (self.summary())
                 p {
                     "Over the clips above, at the worst moment; the best of each column is \
-                     marked. What each column means is said below the table."
+                     marked. The columns are explained below the table."
                 }
                 (table::table(&self.columns, self.entries, &failures))
             }

@@ -88,8 +88,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
     let columns = vec![
         Column {
             title: "Volume",
-            explanation: "How much volume the body gains or loses against the file’s rest pose at \
-                          the worst moment. Flesh keeps its volume, so 0 is best.",
+            explanation: "Largest change of the body’s volume against the file’s rest pose. Flesh \
+                          keeps its volume, so 0 is best.",
             values: each(&|method| {
                 numbers(method)
                     .filter_map(|numbers| numbers.volume_change)
@@ -112,24 +112,24 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Largest bulge",
-            explanation: "How far the skin stands out around the joint that bulges most, of those \
-                under ‘Joint by joint’ at their moments.",
+            explanation: "Bulging of the skin around the joint that bulges most, of those under \
+                          ‘Joint by joint’ at their moments.",
             values: each(&|method| thickness(method).map(Thickness::gain).reduce(f64::max)),
             write: signed_percent,
             badness: Some(|bulge| bulge.max(0.0)),
         },
         Column {
             title: "Most stretched",
-            explanation: "How much longer the most stretched hundredth of the skin gets, at the \
-                          worst moment.",
+            explanation: "Stretch of the most stretched hundredth of the skin, at the worst \
+                          moment.",
             values: most(|numbers| numbers.stretched),
             write: signed_percent,
             badness: None,
         },
         Column {
             title: "Most compressed",
-            explanation: "How much shorter the most compressed hundredth of the skin gets, at the \
-                worst moment.",
+            explanation: "Compression of the most compressed hundredth of the skin, at the worst \
+                          moment.",
             values: each(&|method| {
                 numbers(method)
                     .map(|numbers| -numbers.compressed)
@@ -140,8 +140,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Skin distortion",
-            explanation: "How much lengths on the skin change: the root mean square over \
-                          directions, the mean over the whole body, at the worst moment.",
+            explanation: "Change of lengths on the skin: the root mean square over directions, \
+                          the mean over the whole body, at the worst moment.",
             values: most(|numbers| numbers.distortion),
             write: plain_percent,
             badness: None,
@@ -164,8 +164,8 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         },
         Column {
             title: "Local bending",
-            explanation: "How far the surroundings of each point are from a mere rotation (root of \
-                          the as-rigid-as-possible energy), at the worst of every fourth moment.",
+            explanation: "Deviation of each point’s surroundings from a rotation (root of the \
+                          as-rigid-as-possible energy), at the worst of every fourth moment.",
             values: most_slow(|slow| slow.rigid_energy.max(0.0).sqrt()),
             write: plain_percent,
             badness: None,

@@ -79,8 +79,8 @@ impl Writer<'_, '_> {
         }
         Ok(html! {
             p {
-                "They say how much each joint holds of each vertex. All methods share them, and \
-                 no method makes up for bad ones."
+                "The weights are the shares of the joints in each vertex. All methods use the \
+                 same weights, and no method makes up for bad ones."
             }
             div.tiles.pair { @for tile in &tiles { (tile) } }
             (figures(&quality, asset.rig.skeleton()))
@@ -105,7 +105,7 @@ impl Writer<'_, '_> {
         let Some((image, ring)) = drawn.flatten() else {
             return Ok(None);
         };
-        let image = picture(&image, "One joint's weight where it goes wrong most")?;
+        let image = picture(&image, "The weight of one joint where it is worst")?;
         let image = ringed(&image, Some(&ring), "ring dark");
         Ok(Some(aside(&place.caption(rig.skeleton()), &image)))
     }
@@ -159,8 +159,8 @@ fn smoothness(quality: &WeightQuality) -> Figure {
         name: "Smoothness",
         value,
         meaning: html! {
-            "How much weights bend over the surface, whatever its size and the number of its \
-             triangles. If every vertex followed one joint alone, it would be " (rigid) " here."
+            "Bending of the weights over the surface, independent of its size and the number of \
+             its triangles. If every vertex followed one joint alone, it would be " (rigid) " here."
         },
     }
 }
@@ -171,8 +171,8 @@ fn locality(quality: &WeightQuality, skeleton: &Skeleton) -> Figure {
         name: "Locality",
         value: format!("reach {:.2}", locality.reach),
         meaning: html! {
-            "How far the bones are that hold the skin, against the nearest ones: 1 if the nearest \
-             bone holds everything."
+            "Distance of the bones that hold the skin, relative to the nearest ones: 1 if the \
+             nearest bone holds everything."
             @if let Some(far) = locality.farthest {
                 " Farthest reaches the " (joint_title(skeleton, far.joint)) ": "
                 (format!("{:.2}", far.reach)) "."

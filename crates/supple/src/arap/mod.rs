@@ -108,57 +108,57 @@ impl ArapOptions {
     /// without a number of rounds allows [`ArapOptions::MOST_BY_TOLERANCE`] rounds.
     pub(crate) fn from_words(words: &str) -> Result<ArapOptions, WordFault<'_>> {
         let mut options = ArapOptions::DEFAULT;
-        let mut said: Vec<(About, &str)> = Vec::new();
+        let mut given: Vec<(Setting, &str)> = Vec::new();
         for word in words.split(':') {
-            let about = options.take_word(word).ok_or(WordFault::Unknown)?;
-            if let Some(&(_, before)) = said.iter().find(|(known, _)| *known == about) {
+            let setting = options.take_word(word).ok_or(WordFault::Unknown)?;
+            if let Some(&(_, before)) = given.iter().find(|(known, _)| *known == setting) {
                 return Err(WordFault::Both(before, word));
             }
-            said.push((about, word));
+            given.push((setting, word));
         }
-        let rounds_are_said = said.iter().any(|(about, _)| *about == About::Rounds);
-        if options.tolerance > 0.0 && !rounds_are_said {
+        let rounds_are_given = given.iter().any(|(setting, _)| *setting == Setting::Rounds);
+        if options.tolerance > 0.0 && !rounds_are_given {
             options.iterations = ArapOptions::MOST_BY_TOLERANCE;
         }
         Ok(options)
     }
 
     /// Applies a word, and returns the option that it sets.
-    fn take_word(&mut self, word: &str) -> Option<About> {
-        let about = match word.split_once('=') {
+    fn take_word(&mut self, word: &str) -> Option<Setting> {
+        let setting = match word.split_once('=') {
             Some(("l", number)) => {
                 self.threshold = number.parse().ok()?;
-                About::Threshold
+                Setting::Threshold
             }
             Some(("tolerance", number)) => {
                 self.tolerance = number.parse().ok()?;
-                About::Tolerance
+                Setting::Tolerance
             }
             Some(_) => return None,
             None => match word {
                 "strict" => {
                     self.every_handle = false;
-                    About::EveryHandle
+                    Setting::EveryHandle
                 }
                 "follow" => {
                     self.follow = true;
-                    About::Following
+                    Setting::Following
                 }
                 "plain" => {
                     self.smoothing = HandleSmoothing::Plain;
-                    About::Smoothing
+                    Setting::Smoothing
                 }
                 "unsmoothed" => {
                     self.smoothing = HandleSmoothing::None;
-                    About::Smoothing
+                    Setting::Smoothing
                 }
                 number => {
                     self.iterations = number.parse().ok()?;
-                    About::Rounds
+                    Setting::Rounds
                 }
             },
         };
-        Some(about)
+        Some(setting)
     }
 
     /// The words for options that differ from the paper's; `None` if none do.
@@ -195,7 +195,7 @@ impl ArapOptions {
 
 /// The option that a word sets; each may be set only once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum About {
+enum Setting {
     Rounds,
     Threshold,
     Tolerance,
@@ -582,7 +582,7 @@ impl Arap {
     }
 
     /// True if rigid motions of the whole surface are reproduced exactly.
-    pub(crate) fn keeps_what_is_rigid(&self) -> bool {
+    pub(crate) fn preserves_rigid_motions(&self) -> bool {
         self.options.smoothing != HandleSmoothing::Plain
     }
 

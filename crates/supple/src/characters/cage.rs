@@ -239,7 +239,7 @@ pub(super) fn along_chain(chain: &[(usize, f64, f64)], distance: f64) -> Influen
 }
 
 /// Moves a share of all influences over to one joint.
-pub(super) fn hand_over(influences: &mut Influences, joint: usize, share: f64) {
+pub(super) fn transfer_share(influences: &mut Influences, joint: usize, share: f64) {
     influences.iter_mut().for_each(|(_, w)| *w *= 1.0 - share);
     influences.push((joint, share));
 }

@@ -1,7 +1,7 @@
 //! A human figure: an artist's mannequin of adult proportions, standing with its arms half raised.
 
 use super::bones::Bones;
-use super::cage::{Cage, hand_over, smooth_step};
+use super::cage::{Cage, smooth_step, transfer_share};
 use super::figure_joints::{ARM, SHOULDER, SideJoints, add_joints};
 use super::sculpt::sculpted;
 use super::tessellation::tessellate;
@@ -40,13 +40,13 @@ fn hold_shoulder(cage: &mut Cage, joints: &SideJoints) {
     for (point, row) in cage.points.iter().zip(&mut cage.influences) {
         let height = smooth_step((point.y - 1.27) / 0.12) * smooth_step((1.50 - point.y) / 0.05);
         let outwards = smooth_step((point.x - 0.03) / 0.12);
-        hand_over(row, joints.clavicle, 0.85 * height * outwards);
+        transfer_share(row, joints.clavicle, 0.85 * height * outwards);
         let behind = smooth_step((-point.z - 0.03) / 0.06);
-        hand_over(row, joints.scapula, 0.6 * height * outwards * behind);
+        transfer_share(row, joints.scapula, 0.6 * height * outwards * behind);
         // More than the sphere around the shoulder: the skin of chest and back follows the arm.
         let reach = (*point - SHOULDER).length();
         let arm = smooth_step(1.25 - reach / 0.13) * smooth_step((point.x - 0.07) / 0.09);
-        hand_over(row, joints.arm.upper_arm, 0.55 * arm);
+        transfer_share(row, joints.arm.upper_arm, 0.55 * arm);
     }
 }
 
@@ -55,7 +55,7 @@ fn hold_hip(cage: &mut Cage, joints: &SideJoints) {
     for (point, row) in cage.points.iter().zip(&mut cage.influences) {
         let below = smooth_step((0.985 - point.y) / 0.15);
         let outwards = smooth_step(point.x / 0.10);
-        hand_over(row, joints.leg.thigh, 0.8 * below * outwards);
+        transfer_share(row, joints.leg.thigh, 0.8 * below * outwards);
     }
 }
 

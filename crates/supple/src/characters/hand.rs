@@ -2,7 +2,7 @@
 
 use super::arm_placement::{ArmPlacement, WRIST};
 use super::bones::Bones;
-use super::cage::{Cage, Influences, NO_HOLE, Section, along_chain, hand_over};
+use super::cage::{Cage, Influences, NO_HOLE, Section, along_chain, transfer_share};
 use glam::{DQuat, DVec3};
 
 /// The joints of a hand, by index.
@@ -334,7 +334,7 @@ fn grow_thumb(cage: &mut Cage, rim: [usize; 6], arm: &ArmPlacement, joints: &Han
         (third, bend, 0.010),
     ];
     for &point in &rim {
-        hand_over(&mut cage.influences[point], first, 0.5);
+        transfer_share(&mut cage.influences[point], first, 0.5);
     }
     let sections = rings.map(|(distance, radius)| {
         let frame = thumb_frame(arm, distance);

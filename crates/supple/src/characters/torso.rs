@@ -1,6 +1,6 @@
 //! The left half of trunk, neck and head, open along the plane x = 0.
 
-use super::cage::{Cage, Influences, NO_HOLE, along_chain, hand_over, smooth_step};
+use super::cage::{Cage, Influences, NO_HOLE, along_chain, smooth_step, transfer_share};
 use glam::DVec3;
 use std::f64::consts::PI;
 
@@ -185,7 +185,7 @@ fn influences(joints: &TrunkJoints, ring: &TrunkRing, row: usize, column: usize)
     let rows_off = (row as f64 - CHIN as f64).abs();
     let share = smooth_step(1.4 - 0.6 * rows_off) * smooth_step(1.6 - 0.35 * column as f64);
     if row >= CHIN - 1 && share > 0.0 {
-        hand_over(&mut row_influences, joints.jaw, share);
+        transfer_share(&mut row_influences, joints.jaw, share);
     }
     row_influences
 }

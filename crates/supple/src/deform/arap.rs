@@ -59,7 +59,7 @@ impl BlendsMotions for ArapSkin {
         let rest = self.arap.rest();
         posed.frames.clear();
         let common = motions.common();
-        if let Some(common) = common.filter(|_| self.arap.keeps_what_is_rigid()) {
+        if let Some(common) = common.filter(|_| self.arap.preserves_rigid_motions()) {
             posed.state.start_afresh();
             posed.frames.resize(rest.len(), common);
             return;

@@ -170,7 +170,7 @@ impl Editor {
     }
 
     /// The row with a given share of a joint: the other unlocked joints give or take in proportion.
-    /// If there are none, the joint's heir takes over what it gives up.
+    /// If there are none, the joint's fallback joint takes over the rest.
     fn with_share(&self, row: &Row, joint: u16, share: f64) -> Row {
         let sum_where = |counts: &dyn Fn(u16) -> bool| -> f64 {
             let counted = row.iter().filter(|entry| counts(entry.0));
@@ -190,8 +190,11 @@ impl Editor {
             }
             painted.push((joint, share));
         } else {
-            match self.heir_of(usize::from(joint)).filter(|_| rest > 0.0) {
-                Some(heir) => painted.extend([(joint, share), (heir as u16, rest)]),
+            match self
+                .fallback_joint(usize::from(joint))
+                .filter(|_| rest > 0.0)
+            {
+                Some(fallback) => painted.extend([(joint, share), (fallback as u16, rest)]),
                 None => painted.push((joint, left)),
             }
         }

@@ -454,7 +454,7 @@ impl Editor {
 
     /// The joint that takes over vertices without any other joint: the nearest unlocked joint
     /// above, else the first one below.
-    fn heir_of(&self, joint: usize) -> Option<usize> {
+    fn fallback_joint(&self, joint: usize) -> Option<usize> {
         let joints = self.skeleton.joints();
         let above = std::iter::successors(joints[joint].parent, |&above| joints[above].parent);
         let is_below = |other: usize| {

@@ -17,7 +17,7 @@ pub(super) struct Tree {
 /// The kind of connection between two positions, the better first: inside the body, through the
 /// air, and, on a symmetric body, from side to side without a handle in between.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Way {
+enum Connection {
     Inside(f64),
     Air(f64),
     OtherSide(f64),
@@ -45,7 +45,7 @@ pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
         nodes.iter().map(to).collect::<Vec<f64>>()
     });
     let has_middle = nodes.iter().any(|node| node.side == 0.0);
-    let way = |a: usize, b: usize| {
+    let connection = |a: usize, b: usize| {
         let [one, other] = [nodes[a], nodes[b]];
         // Voxels are not exactly symmetric.
         let [from, to] = [one.image, other.image];
@@ -53,10 +53,10 @@ pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
         let inside = both.into_iter().fold(f64::INFINITY, f64::min);
         match inside.is_finite() {
             _ if has_middle && one.side * other.side < 0.0 => {
-                Way::OtherSide(one.place.distance(other.place))
+                Connection::OtherSide(one.place.distance(other.place))
             }
-            true => Way::Inside(inside),
-            false => Way::Air(one.place.distance(other.place)),
+            true => Connection::Inside(inside),
+            false => Connection::Air(one.place.distance(other.place)),
         }
     };
     let mut tree = Tree {
@@ -66,9 +66,9 @@ pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
     let first = nodes.iter().position(|node| node.side == 0.0).unwrap_or(0);
     // Prim's algorithm: repeatedly adds the nearest handle outside of the tree. For each: the node
     // of the tree to connect to, and the kind of connection.
-    let mut waiting: Vec<(usize, usize, Way)> = (0..nodes.len())
+    let mut waiting: Vec<(usize, usize, Connection)> = (0..nodes.len())
         .filter(|&to| to != first)
-        .map(|to| (to, first, way(first, to)))
+        .map(|to| (to, first, connection(first, to)))
         .collect();
     while !waiting.is_empty() {
         let rank = |at: usize| (nodes[waiting[at].0].side != 0.0, waiting[at].2);
@@ -80,13 +80,13 @@ pub(super) fn shortest(inside: &InsideDistances, nodes: &[Node]) -> Tree {
         let (added, tied_to, by) = waiting.remove(nearest);
         let edge = [added.min(tied_to), added.max(tied_to)];
         tree.edges.push(edge);
-        if matches!(by, Way::Air(_)) {
+        if matches!(by, Connection::Air(_)) {
             tree.across.push(edge);
         }
         for (to, tied_to, known) in &mut waiting {
-            let way = way(added, *to);
-            if way < *known {
-                (*tied_to, *known) = (added, way);
+            let found = connection(added, *to);
+            if found < *known {
+                (*tied_to, *known) = (added, found);
             }
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub(super) const MOMENT: Duration = Duration::from_millis(400);
 
 /// Three runs are taken unless they take longer than this.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The result of the last of the runs that fit into a moment, and how long the fastest took.
 pub(super) fn best_of<T, E>(
@@ -20,7 +20,7 @@ where
     let begin = Instant::now();
     let (mut made, mut best) = clocked(&mut run)?;
     let mut runs = 1;
-    while begin.elapsed() < moment || (runs < 3 && begin.elapsed() < PATIENCE) {
+    while begin.elapsed() < moment || (runs < 3 && begin.elapsed() < LONGEST_WAIT) {
         let (next, time) = clocked(&mut run)?;
         made = next;
         best = best.min(time);
