@@ -1,4 +1,4 @@
-//! How far joints turn.
+//! Limits of joint rotations.
 
 use super::two_bone::STRAIGHT;
 use crate::rotation::swing_and_twist;
@@ -6,38 +6,39 @@ use crate::skeleton::{Skeleton, same_place};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::f64::consts::{PI, TAU};
 
-/// What a joint may do, measured from how it rests. Angles in radians, axes in the joint's own
-/// frame at rest.
+/// The limit of a joint's rotation, relative to its rest pose. Angles are in radians, axes in the
+/// joint's own frame at rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Limit {
-    /// Turns about one axis only, as an elbow or a knee.
+    /// Rotation about one axis only, as in an elbow or a knee.
     Hinge {
-        /// What it turns about.
+        /// The axis of rotation.
         axis: DVec3,
-        /// From where to where, within a half turn each way.
+        /// The least and the largest angle, each within half a turn.
         range: [f64; 2],
     },
-    /// Swings within a cone, and twists about the bone, as a shoulder or a neck.
+    /// Swing within a cone, and twist about the bone, as in a shoulder or a neck.
     Cone {
         /// The direction of the bone.
         axis: DVec3,
-        /// How far the bone may lean away from where it rests.
+        /// The largest angle between the bone and its rest direction.
         swing: f64,
-        /// How far it may turn about itself, within a half turn each way.
+        /// The least and the largest angle of the twist, each within half a turn.
         twist: [f64; 2],
     },
 }
 
-/// An angle this close to its bound is at it.
+/// An angle this close to its bound counts as being at the bound.
 const AT_BOUND: f64 = 1e-7;
 
-/// One of three perpendicular directions that a joint can turn in.
+/// One of three perpendicular directions of a joint's rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Direction {
     /// A unit axis in the joint's frame at rest.
     pub(super) axis: DVec3,
-    /// How far the joint can turn to its bounds, backwards and forwards, in radians.
+    /// The angles by which the joint can rotate up to its bounds, backwards and forwards, in
+    /// radians.
     pub(super) room: [f64; 2],
     /// The curvature of the bound of the joint's first direction along this one: at that bound,
     /// a turn by `t` this way leaves it by `½ curvature t²`.
@@ -45,8 +46,9 @@ pub(super) struct Direction {
 }
 
 impl Limit {
-    /// A hinge about the axis that the bones before and behind a node bend about at rest: more is a
-    /// tighter bend, 0 is rest. None where they are in one line, which bends about nothing.
+    /// A hinge about the axis of the bend at rest, between the bones before and behind a node:
+    /// larger angles bend more, 0 is rest. None if the bones are in one line, so that there is no
+    /// axis.
     ///
     /// `end` is a node below, in whose direction the bone behind lies.
     pub fn elbow(skeleton: &Skeleton, node: usize, end: usize, range: [f64; 2]) -> Option<Limit> {
@@ -60,8 +62,8 @@ impl Limit {
         })
     }
 
-    /// A cone around where the bone from a node toward `end`, a node below, rests. None where there
-    /// is no such bone.
+    /// A cone around the rest direction of the bone from a node towards `end`, a node below. None
+    /// if there is no such bone.
     pub fn shoulder(
         skeleton: &Skeleton,
         node: usize,
@@ -75,7 +77,7 @@ impl Limit {
         Some(Limit::Cone { axis, swing, twist })
     }
 
-    /// What is wrong with the numbers, if anything.
+    /// The problem of its numbers, if any.
     pub(super) fn problem(&self) -> Option<&'static str> {
         let (axis, range, swing) = match self {
             Limit::Hinge { axis, range } => (axis, range, 0.0),
@@ -95,8 +97,8 @@ impl Limit {
         }
     }
 
-    /// The nearest that the limit allows to a rotation from rest: each angle by itself brought into
-    /// its range.
+    /// The allowed rotation nearest to a rotation from rest: each angle is moved into its range
+    /// separately.
     pub(super) fn nearest(&self, from_rest: DQuat) -> DQuat {
         match *self {
             Limit::Hinge { axis, range } => {
@@ -119,16 +121,16 @@ impl Limit {
         }
     }
 
-    /// The directions that the joint can turn in from a rotation within the limit, and how far.
+    /// The directions of rotation from a rotation within the limit, and the room in each.
     ///
-    /// With `a` the axis, `a'` where the rotation has leant it, and a small turn ω: the lean grows
-    /// by `ω · (a × a')/|a × a'|`, and the twist by `ω · (a + a')/(1 + a·a')`, since turning about
-    /// either of `a` and `a'` is all twist. These two and their cross product are
-    /// perpendicular, so that each bound limits one direction and no other.
+    /// With `a` the axis, `a'` its rotated direction, and a small rotation ω: the swing grows by `ω
+    /// · (a × a')/|a × a'|`, and the twist by `ω · (a + a')/(1 + a·a')`, since rotations about
+    /// either of `a` and `a'` are pure twist. These two and their cross product are perpendicular,
+    /// so that each bound limits one direction and no other.
     ///
-    /// Along the third one the axis runs around the cone, but straight on, and leaves it: with φ
-    /// the lean, by `½ cot(φ/2)` per half of the square of the turn. To second order the twist
-    /// stays.
+    /// Along the third direction, the axis moves around the cone, but in a straight line, and
+    /// leaves it: with the swing φ, by `½ cot(φ/2)` per half of the square of the rotation. To
+    /// second order the twist stays the same.
     pub(super) fn directions(&self, from_rest: DQuat) -> [Direction; 3] {
         let (axis, swing, [least, most]) = match *self {
             Limit::Hinge { axis, range } => (axis, 0.0, range),
@@ -157,7 +159,7 @@ impl Limit {
         let twist_room = if most - least >= TAU - AT_BOUND {
             UNBOUNDED
         } else {
-            // A turn by ω along the bisector of a and a' twists by ω / cos(φ/2).
+            // A rotation by ω along the bisector of a and a' twists by ω / cos(φ/2).
             let turn_per_twist = (0.5 * leans_by).cos();
             [angle - least, most - angle].map(|twist| room(twist * turn_per_twist))
         };
@@ -180,7 +182,7 @@ impl Limit {
 
 const UNBOUNDED: [f64; 2] = [f64::INFINITY; 2];
 
-/// The room up to a bound that is so far away.
+/// The room up to a bound at this distance.
 fn room(distance: f64) -> f64 {
     match distance <= AT_BOUND {
         true => 0.0,
@@ -188,7 +190,7 @@ fn room(distance: f64) -> f64 {
     }
 }
 
-/// A node and its bones as they rest.
+/// A node and its bones in the rest pose.
 struct Resting<'a> {
     skeleton: &'a Skeleton,
     node: usize,
@@ -257,7 +259,7 @@ impl Direction {
         }
     }
 
-    /// How far the joint can turn toward where a step leads.
+    /// The room of the joint in the direction of a step.
     pub(super) fn room_toward(&self, step: f64) -> f64 {
         self.room[usize::from(step > 0.0)]
     }
@@ -360,7 +362,7 @@ mod tests {
         let bent = DQuat::from_rotation_y(3.0) * DQuat::from_rotation_z(0.1);
         let (_, angle) = swing_and_twist(HINGE.nearest(bent), Some(DVec3::Y));
         assert!((angle - 2.5).abs() < 1e-12, "{angle}");
-        // Over the half turn it is nearer to the far end.
+        // Across half a turn, it is nearer to the far end.
         assert_eq!(into_range(-3.1, [0.0, 2.5]), 2.5);
         assert_eq!(into_range(-0.1, [0.0, 2.5]), 0.0);
     }
@@ -431,7 +433,7 @@ mod tests {
         assert!((along.room_toward(-1.0) - 1.0).abs() < 1e-12);
         assert!((along.room_toward(1.0) - 1.5).abs() < 1e-12);
         assert!(along.axis.distance(DVec3::Y) < 1e-12);
-        // To first order, and the way to the bounds of a cone is short here.
+        // To first order; the bounds of a cone are near here.
         let near = DQuat::from_rotation_z(0.499) * DQuat::from_rotation_x(0.199);
         let [lean, along, _] = CONE.directions(near);
         for (direction, expected) in [(lean, [0.5, 0.199]), (along, [0.499, 0.2])] {
@@ -457,7 +459,7 @@ mod tests {
         else {
             panic!("the arm is bent a little");
         };
-        // The hand comes to the front.
+        // The hand moves to the front.
         let forearm = DQuat::from_axis_angle(axis, 1.0) * DVec3::X;
         assert!(forearm.z > 0.8, "{forearm}");
         let Some(Limit::Cone { axis, .. }) =

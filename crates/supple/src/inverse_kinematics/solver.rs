@@ -1,29 +1,30 @@
-//! Any number of joints and targets at once: damped least squares within limits.
+//! Any number of joints and targets at once: damped least squares within joint limits.
 //!
-//! With `e` what is missing from the ends to their targets, and `J` the rates at which the ends
-//! move per turn of each joint, a step is the one that makes `|J δ − e|² + μ |δ|²` least (Wampler
-//! 1986; Nakamura and Hanafusa 1986),
+//! With `e` the remaining vectors from the ends to their targets, and the Jacobian `J` of the ends
+//! by the rotation of each joint, a step minimises `|J δ − e|² + μ |δ|²` (Wampler 1986; Nakamura
+//! and Hanafusa 1986):
 //!
 //! `δ = Jᵀ (J Jᵀ + μ I)⁻¹ e`.
 //!
-//! Of all ways to get there it takes the one that turns joints least, and the damping μ keeps it
-//! calm where a chain is stretched or folded. μ follows Levenberg and Marquardt: less after a step
-//! that helped, more after one that did not and is taken back.
+//! Among all solutions, this step rotates joints least, and the damping μ keeps it small if a chain
+//! is stretched or folded. μ follows Levenberg and Marquardt: it falls after a step that helped,
+//! and grows after one that did not and is undone.
 //!
-//! A target out of reach leaves `e` large for good. Then `J` alone says too little of how the
-//! distance changes, and such steps creep. So where one gains little, the next one takes in the
-//! second derivatives `C`, which cost a walk over pairs of joints: `(JᵀJ − e·C + μ I) δ = Jᵀe`.
-//! That ends in tens of steps instead of hundreds, the chain stretched out at the target.
+//! For a target out of reach, `e` stays large. Then `J` alone does not describe the change of the
+//! distance well enough, and steps become tiny. So after a step that gains little, the next one
+//! includes the second derivatives `C`, which cost a walk over pairs of joints: `(JᵀJ − e·C + μ I)
+//! δ = Jᵀe`. This converges in tens of steps instead of hundreds, with the chain stretched towards
+//! the target.
 //!
-//! Limits leave directions only so much room ([`Limit::directions`]). Directions that cannot turn the
-//! way that leads nearer stay out of the step from the start, as in projected Newton methods
-//! (Bertsekas 1982): the second derivatives along them would make the system indefinite. A step that
-//! exceeds the room of a direction ends at its bound, and the other directions are solved for anew
-//! with that known. Where the joint is beyond its limit all the same, to second order, it is put
-//! back onto the border.
+//! Limits leave each direction a certain room ([`Limit::directions`]). Directions without room on
+//! the side that reduces the distance are excluded from the step, as in projected Newton methods
+//! (Bertsekas 1982): the second derivatives along them would make the system indefinite. A step
+//! that exceeds the room of a direction ends at its bound, and the other directions are solved
+//! again with that step fixed. A joint that exceeds its limit nevertheless, to second order, is
+//! moved back onto the bound.
 //!
-//! Everything runs over matrices, not over angles: `J` is right under parents with uneven scale,
-//! too, where a turn is no rigid motion in the world.
+//! All computations use matrices instead of angles: `J` is exact even under parents with
+//! non-uniform scale, where a rotation is not rigid in world space.
 
 use super::ROUNDING;
 use super::limits::{Direction, Limit, angle_of, axis_in_parent};
@@ -32,34 +33,34 @@ use crate::transform::Local;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::collections::{HashMap, HashSet};
 
-/// No joint turns by more than this in one step, in radians: rates hold only so far.
+/// The largest rotation of a joint in one step, in radians: derivatives hold only locally.
 const LARGEST_TURN: f64 = 0.6;
 
-/// The damping at the start. Lengths are in spans of the chain.
+/// The initial damping. Lengths are in spans of the chain.
 const FIRST_DAMPING: f64 = 1e-3;
 const LEAST_DAMPING: f64 = 1e-12;
-/// When even such short steps do not help, nothing does.
+/// The largest damping: if even such short steps do not help, the solver has converged.
 const MOST_DAMPING: f64 = 1e9;
 
 /// A step that leaves more than this share of the distance gains little.
 const SLOW: f64 = 0.8;
 
-/// Rates of the distance below this are none, relative to the distance.
+/// Smaller rates of the distance count as zero, relative to the distance.
 const LEVEL: f64 = 1e-10;
 
-/// Second derivatives are for chains of up to this many directions: their system grows with the
+/// The largest number of directions for second derivatives: the cost of their system grows with the
 /// cube.
 const MOST_FOR_CURVATURE: usize = 240;
 
-/// By how much a straight chain is bent in all to get it going, in radians.
+/// The angle by which a straight chain is bent in total to get it started, in radians.
 const FIRST_BEND: f64 = 1.0;
 
-/// The nodes from the first turned joint down to the ends, with all that turns them.
+/// The nodes from the first turned joint down to the ends, with their rotations.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     links: Vec<Link>,
     ends: Vec<End>,
-    /// The size of the problem, in which lengths are measured.
+    /// The unit of length, of the size of the problem.
     span: f64,
 }
 
@@ -68,21 +69,21 @@ pub(super) struct Tree {
 struct Link {
     node: usize,
     above: Above,
-    /// Of the node against its parent.
+    /// The transform of the node relative to its parent.
     local: DAffine3,
     joint: Option<TurningJoint>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Above {
-    /// Another link, which comes before.
+    /// Another link, with a lower index.
     Link(usize),
-    /// Nothing that moves: the world from the parent's frame.
+    /// A fixed frame: the world from the parent's frame.
     World(DAffine3),
 }
 
 impl Above {
-    /// The world from the parent's frame, given that of the links before.
+    /// The world from the parent's frame, given the links before.
     fn world(self, world_from_link: &[DAffine3]) -> DAffine3 {
         match self {
             Above::Link(link) => world_from_link[link],
@@ -97,27 +98,27 @@ struct TurningJoint {
     rotation: DQuat,
     rest: DQuat,
     limit: Option<Limit>,
-    /// 1 less the stiffness.
+    /// One minus the stiffness.
     give: f64,
-    /// By what it has been turned so far, in its parent's axes.
+    /// Its rotation so far, in its parent's axes.
     turn: DQuat,
 }
 
-/// What should get somewhere.
+/// An end effector and its target.
 #[derive(Clone, Copy, Debug)]
 struct End {
     link: usize,
     target: DVec3,
 }
 
-/// What is known of a joint that turns.
+/// The options of a joint that turns.
 pub(super) struct Freedom {
     pub(super) rest: DQuat,
     pub(super) limit: Option<Limit>,
     pub(super) give: f64,
 }
 
-/// When to stop.
+/// The tolerance and the limit of steps.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
     /// In spans.
@@ -125,20 +126,21 @@ pub(super) struct Effort {
     pub(super) iterations: usize,
 }
 
-/// The rates at which the ends move.
+/// The derivatives of the ends' positions.
 struct Rates {
-    /// The joint of each direction, its axis in the parent's frame, and the room for steps along it.
+    /// The joint of each direction, its axis in the parent's frame, and the room for steps along
+    /// it.
     directions: Vec<(usize, Direction)>,
     /// For each direction, one vector per end.
     columns: Vec<DVec3>,
-    /// What is missing per end.
+    /// The remaining vector to the target, per end.
     missing: Vec<DVec3>,
-    /// `−e·C`, for each pair of directions; empty unless asked for.
+    /// `−e·C`, for each pair of directions; empty unless requested.
     curvature: Vec<f64>,
 }
 
 impl Tree {
-    /// The links of nodes, parents first; `freedom` tells which are turned.
+    /// Builds the links of nodes, parents first; `freedom` contains the nodes that turn.
     pub(super) fn new(
         parents: &[(usize, Option<usize>)],
         locals: &[Local],
@@ -182,7 +184,7 @@ impl Tree {
         tree
     }
 
-    /// Asks for a node to get to a place.
+    /// Adds an end effector with its target.
     pub(super) fn add_end(&mut self, node: usize, target: DVec3) {
         let link = self.links.iter().position(|link| link.node == node);
         if let Some(link) = link {
@@ -190,14 +192,14 @@ impl Tree {
         }
     }
 
-    /// The turned nodes, with what turns them, in their parents' axes.
+    /// The turned nodes and their rotations, in their parents' axes.
     pub(super) fn turns(&self) -> impl Iterator<Item = (usize, DQuat)> + '_ {
         let turned = |link: &Link| link.joint.map(|joint| (link.node, joint.turn));
         let turns = self.links.iter().filter_map(turned);
         turns.filter(|(_, turn)| *turn != DQuat::IDENTITY)
     }
 
-    /// The square of what is missing, in spans.
+    /// The squared remaining distance, in spans.
     pub(super) fn missing_squared(&self) -> f64 {
         let world = self.world_from_link();
         let missing = |end: &End| end.target.distance_squared(world[end.link].translation);
@@ -232,8 +234,8 @@ impl Tree {
         link.local.matrix3 = DMat3::from_quat(turn.normalize()) * link.local.matrix3;
     }
 
-    /// Brings the ends to their targets, or as near as they get from here. Returns how many steps
-    /// it took.
+    /// Moves the ends to their targets, or as near as possible from here. Returns the number of
+    /// steps.
     pub(super) fn solve(&mut self, effort: Effort) -> usize {
         let mut damping = FIRST_DAMPING;
         let mut error = self.missing_squared();
@@ -270,7 +272,8 @@ impl Tree {
         iteration
     }
 
-    /// Turns every joint by its share of a step, shortened where it is too long to trust.
+    /// Turns every joint by its share of a step, which is shortened if it is too long for the
+    /// derivatives.
     fn take(&mut self, directions: &[(usize, Direction)], step: &[f64]) {
         let mut turns = vec![DVec3::ZERO; self.links.len()];
         for ((link, direction), by) in directions.iter().zip(step) {
@@ -286,11 +289,11 @@ impl Tree {
         }
     }
 
-    /// The derivatives of what is missing, by one walk from each end to the top.
+    /// The derivatives of the remaining vectors, by one walk from each end to the top.
     ///
-    /// A joint with the turn ω in its parent's axes carries what is at `v` from it to `v + ω × v`;
-    /// its parent's frame takes that to the world. Of two joints the upper one turns what the lower
-    /// one has moved.
+    /// A joint with the rotation ω in its parent's axes moves a point at `v` relative to it to `v +
+    /// ω × v`; its parent's frame maps that to the world. Of two joints, the upper one rotates the
+    /// movement by the lower one.
     fn rates(&self, with_curvature: bool) -> Rates {
         let world = self.world_from_link();
         let mut directions = Vec::new();
@@ -311,11 +314,10 @@ impl Tree {
         for (place, end) in self.ends.iter().enumerate() {
             let missing = (end.target - world[end.link].translation) / self.span;
             rates.missing.push(missing);
-            // Seen from the link's parent.
+            // Relative to the link's parent.
             let mut seen = self.links[end.link].local.translation / self.span;
             let mut above = self.links[end.link].above;
-            // What the joints passed so far do to it, by direction; kept for second derivatives
-            // only.
+            // The movement by the joints so far, by direction; stored for second derivatives only.
             let mut moved: Vec<(usize, DVec3)> = Vec::new();
             while let Above::Link(index) = above {
                 let link = &self.links[index];
@@ -342,7 +344,7 @@ impl Tree {
                     for &(below, vector) in &moved {
                         let twice = axis.cross(vector);
                         let bends = if rates.directions[below].0 == index {
-                            // Both turns of one joint count half in either order.
+                            // The rotations of one joint count half in either order.
                             let other = rates.directions[below].1.axis * joint.give;
                             0.5 * (twice + other.cross(moves))
                         } else {
@@ -360,8 +362,8 @@ impl Tree {
         rates
     }
 
-    /// Bends a straight chain a little, all joints alike, so that it can go on bending; the first
-    /// one turns back by half of it.
+    /// Bends a straight chain a little, all joints alike, so that it can continue to bend; the
+    /// first joint turns back by half of it.
     pub(super) fn bend(&mut self, nodes: &[usize], axis: DVec3) {
         let share = FIRST_BEND / nodes.len().max(1) as f64;
         let turned: HashSet<usize> = nodes.iter().copied().collect();
@@ -379,7 +381,8 @@ impl Tree {
     }
 }
 
-/// An axis about which a chain through these places can bend: the middle one goes toward `side`.
+/// An axis about which a chain through these positions can bend, with the middle one moving towards
+/// `side`.
 pub(super) fn bend_axis(bones: &TwoBone, side: DVec3) -> DVec3 {
     let line = (bones.end - bones.root).normalize_or(DVec3::X);
     let axis = side.cross(line);
@@ -388,13 +391,13 @@ pub(super) fn bend_axis(bones: &TwoBone, side: DVec3) -> DVec3 {
 }
 
 impl TurningJoint {
-    /// The directions that it can turn in, in its parent's axes, and the room for steps along them.
+    /// The directions of its rotation, in its parent's axes, and the room for steps along them.
     fn directions(&self) -> [Direction; 3] {
         let Some(limit) = &self.limit else {
             return Direction::FREE;
         };
         let directions = limit.directions(self.rest.conjugate() * self.rotation);
-        // A step turns the joint by its share of it only.
+        // A step turns the joint only by its share.
         directions.map(|direction| Direction {
             axis: self.rest * direction.axis,
             room: direction.room.map(|room| room / self.give),
@@ -409,13 +412,13 @@ impl Rates {
         &self.columns[direction * ends..(direction + 1) * ends]
     }
 
-    /// How fast the distance falls along a direction.
+    /// The rate at which the distance falls along a direction.
     fn slope(&self, direction: usize) -> f64 {
         let pairs = self.column(direction).iter().zip(&self.missing);
         pairs.map(|(rate, missing)| rate.dot(*missing)).sum()
     }
 
-    /// Whether no way that is open leads nearer.
+    /// True if no open direction reduces the distance.
     fn are_level(&self, error: f64) -> bool {
         let open = (0..self.directions.len())
             .map(|direction| (direction, self.slope(direction)))
@@ -424,13 +427,13 @@ impl Rates {
         steepest <= LEVEL * error.sqrt()
     }
 
-    /// How long a step along a direction may get, toward one side.
+    /// The largest step along a direction, towards one side.
     fn room_toward(&self, direction: usize, step: f64) -> f64 {
         self.directions[direction].1.room_toward(step)
     }
 
-    /// A damped step within the room that limits leave; none where the system has no solution with
-    /// so little damping.
+    /// A damped step within the room of the limits; none if the damping is too small for a
+    /// solution.
     fn step(&self, damping: f64) -> Option<Vec<f64>> {
         let count = self.directions.len();
         let mut step = vec![0.0; count];
@@ -464,8 +467,8 @@ impl Rates {
         }
     }
 
-    /// `Jᵀ (J Jᵀ + μ I)⁻¹ e` over the open directions, with `e` less what the step along the others
-    /// does.
+    /// `Jᵀ (J Jᵀ + μ I)⁻¹ e` over the open directions, with `e` reduced by the fixed steps along
+    /// the others.
     fn least_squares(&self, open: &[usize], known: &[f64], damping: f64) -> Option<Vec<f64>> {
         let ends = self.missing.len();
         let size = 3 * ends;
@@ -499,8 +502,8 @@ impl Rates {
         Some(open.iter().map(step).collect())
     }
 
-    /// `(JᵀJ − e·C + μ I)⁻¹ Jᵀe` over the open directions, with `Jᵀe` less what the step along the
-    /// others does.
+    /// `(JᵀJ − e·C + μ I)⁻¹ Jᵀe` over the open directions, with `Jᵀe` reduced by the fixed steps
+    /// along the others.
     fn second_order(&self, open: &[usize], known: &[f64], damping: f64) -> Option<Vec<f64>> {
         let size = open.len();
         let mut system = vec![0.0; size * size];
@@ -520,21 +523,22 @@ impl Rates {
         Some(right)
     }
 
-    /// Of half the square of what is missing, along two directions: an entry of `JᵀJ − e·C`.
+    /// The second derivative of half the squared remaining distance along two directions: an entry
+    /// of `JᵀJ − e·C`.
     fn second_derivative(&self, one: usize, other: usize) -> f64 {
         let pairs = self.column(one).iter().zip(self.column(other));
         let product: f64 = pairs.map(|(one, other)| one.dot(*other)).sum();
         product + self.curvature[one * self.directions.len() + other]
     }
 
-    /// A joint that slides along the border of its cone is put back onto it: what leaning farther
-    /// would gain is lost again, by the square of the way.
+    /// The loss at the bound of a cone. A joint that rotates along the bound is put back onto it,
+    /// which undoes the gain of leaning farther, by the square of the rotation.
     fn loss_at_border(&self, around: usize, open: &[usize]) -> f64 {
         let curvature = self.directions[around].1.curvature_of_bound;
         if curvature == 0.0 {
             return 0.0;
         }
-        // The lean is the first of the joint's three.
+        // The lean is the first of the joint's three directions.
         let lean = around - 2;
         match open.contains(&lean) {
             true => 0.0,
@@ -544,7 +548,7 @@ impl Rates {
 }
 
 /// Solves `(A + μ I) x = b` in place by Cholesky's decomposition, from the lower half of `A`; none
-/// where that is not positive definite.
+/// if `A + μ I` is not positive definite.
 fn solve_positive(matrix: &mut [f64], damping: f64, right: &mut [f64]) -> Option<()> {
     let size = right.len();
     for row in 0..size {
@@ -587,7 +591,8 @@ mod tests {
     use crate::transform::Trs;
     use std::f64::consts::PI;
 
-    /// Two ends on a shared stem, with uneven scale, a mirror, a stiff joint and limits on the way.
+    /// Two ends on a shared stem, with non-uniform scale, mirroring, a stiff joint and limits in
+    /// between.
     fn tree() -> Tree {
         let local = |translation: [f64; 3], turn: f64, scale: [f64; 3]| {
             Local::Trs(Trs {
@@ -638,7 +643,7 @@ mod tests {
         tree
     }
 
-    /// Half the square of what is missing after turning along directions.
+    /// Half the squared remaining distance after rotations along directions.
     fn error_after(tree: &Tree, rates: &Rates, turns: &[(usize, f64)]) -> f64 {
         let mut tried = tree.clone();
         let mut by = vec![DVec3::ZERO; tree.links.len()];
