@@ -5,8 +5,8 @@ use crate::methods::check_row;
 use crate::rigs;
 use std::sync::Arc;
 use supple::edit::{
-    Axis, Brush, Change, Edit, Editor, Falloff, Mirror, MirrorSource, Paint, StrokePoint, EditRegion,
-    Transfer,
+    Axis, Brush, Change, Edit, EditRegion, Editor, Falloff, Mirror, MirrorSource, Paint,
+    StrokePoint, Transfer,
 };
 use supple::{Rig, Weights};
 

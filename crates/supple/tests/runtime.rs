@@ -657,15 +657,15 @@ fn vertex_buffers_hold_what_slices_hold() {
 }
 
 #[test]
-fn layouts_that_cannot_be_are_told_of() {
+fn layouts_that_cannot_be_are_refused() {
     let asset = figure(2000);
     let skin = bake(&asset.rig, &Method::Linear);
     let palette = [middle_pose(&asset)];
     let count = skin.vertex_count();
     let refused = |bytes: usize,
-                stride: usize,
-                position: BufferOffset,
-                normal: Option<(BufferOffset, NormalFormat)>| {
+                   stride: usize,
+                   position: BufferOffset,
+                   normal: Option<(BufferOffset, NormalFormat)>| {
         let mut bytes = vec![0; bytes];
         let buffers = VertexBuffers {
             buffers: &mut [VertexBuffer {

@@ -32,8 +32,8 @@ fn square(side: usize) -> Mesh {
     Mesh::new(positions, None, None, triangles).unwrap()
 }
 
-/// Measures rows of (joint, weight), one per vertex. Sums are judged as given, everything else after
-/// repair.
+/// Measures rows of (joint, weight), one per vertex. Sums are judged as given, everything else
+/// after repair.
 fn of_rows<Row: IntoIterator<Item = (usize, f32)>>(
     mesh: &Mesh,
     skeleton: &Skeleton,
