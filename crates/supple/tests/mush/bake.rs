@@ -89,20 +89,51 @@ proptest! {
     /// to `f32` for `ψ`; to a few roundings for levers. Whatever was pruned.
     #[test]
     fn shares_sum_to_one_and_levers_to_nothing(
-        rig in any_rig(), options in any_options(),
-        prune in prop::sample::select(&[0.0, 1e-5, 1e-3, 0.1][..]), most in prop::option::of(1..5usize)
+        rig in any_rig(),
+        options in any_options(),
+        prune in prop::sample::select(&[0.0, 1e-5, 1e-3, 0.1][..]),
+        most in prop::option::of(1..5usize),
     ) {
-        let mush = baked(&rig, &MushOptions { prune, max_influences: most, ..options });
+        let mush = baked(
+            &rig,
+            &MushOptions {
+                prune,
+                max_influences: most,
+                ..options
+            },
+        );
         let extent = extent(&rig);
         for vertex in 0..rig.mesh().vertex_count() {
             let (weights, parts) = (mush.weights().of(vertex), mush.parts(vertex));
-            prop_assert!(weights.len() <= most.unwrap_or(usize::MAX), "{} joints", weights.len());
-            prop_assert_eq!(weights.clone().map(|influence| f64::from(influence.weight)).sum::<f64>(), 1.0);
-            let rotation: f64 = parts.iter().map(|part| f64::from(part.rotation_weight)).sum();
-            let sizes: f64 = parts.iter().map(|part| f64::from(part.rotation_weight.abs())).sum();
-            prop_assert!((rotation - 1.0).abs() <= ROUNDOFF * sizes + SMOOTHED, "vertex {vertex}: ψ sum to {rotation}");
+            prop_assert!(
+                weights.len() <= most.unwrap_or(usize::MAX),
+                "{} joints",
+                weights.len()
+            );
+            prop_assert_eq!(
+                weights
+                    .clone()
+                    .map(|influence| f64::from(influence.weight))
+                    .sum::<f64>(),
+                1.0
+            );
+            let rotation: f64 = parts
+                .iter()
+                .map(|part| f64::from(part.rotation_weight))
+                .sum();
+            let sizes: f64 = parts
+                .iter()
+                .map(|part| f64::from(part.rotation_weight.abs()))
+                .sum();
+            prop_assert!(
+                (rotation - 1.0).abs() <= ROUNDOFF * sizes + SMOOTHED,
+                "vertex {vertex}: ψ sum to {rotation}"
+            );
             let lever: DVec3 = parts.iter().map(|part| part.lever.as_dvec3()).sum();
-            prop_assert!(lever.length() <= 3e-7 * extent, "vertex {vertex}: levers sum to {lever}");
+            prop_assert!(
+                lever.length() <= 3e-7 * extent,
+                "vertex {vertex}: levers sum to {lever}"
+            );
         }
     }
 

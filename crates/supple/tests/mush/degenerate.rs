@@ -68,20 +68,31 @@ proptest! {
     /// §3.5.2: "the deformation is inverted if det R' < 0".
     #[test]
     fn v1_is_inverted_where_the_determinant_is_negative(
-        rig in any_rig(), options in any_options(), motions in any_pose(ANY_TURN, 1.0)
+        rig in any_rig(),
+        options in any_options(),
+        motions in any_pose(ANY_TURN, 1.0),
     ) {
         let palette = palette_of(&rig, &motions);
         let posed = Posed::new(&rig, &palette);
         let reference = reference::Mush::new(&rig, &options);
         let mush = baked(&rig, &options);
         for kind in MushVariant::ALL {
-            let found = bake(&rig, &variant(&mush, kind)).inverted(&palette, &mut Workspace::default()).unwrap();
+            let found = bake(&rig, &variant(&mush, kind))
+                .inverted(&palette, &mut Workspace::default())
+                .unwrap();
             for vertex in 0..rig.mesh().vertex_count() {
                 let determinant = reference.determinant(&posed, vertex, MushVariant::V1);
                 // Closer to zero, rounding decides.
                 if determinant.abs() > 1e-6 {
                     let expected = kind == MushVariant::V1 && determinant < 0.0;
-                    prop_assert_eq!(found.contains(&vertex), expected, "{:?}, vertex {}: {:e}", kind, vertex, determinant);
+                    prop_assert_eq!(
+                        found.contains(&vertex),
+                        expected,
+                        "{:?}, vertex {}: {:e}",
+                        kind,
+                        vertex,
+                        determinant
+                    );
                 }
             }
         }
@@ -89,13 +100,18 @@ proptest! {
 
     #[test]
     fn the_rotation_of_v0_is_never_a_reflection(
-        rig in any_rig(), options in any_options(), motions in any_pose(ANY_TURN, 1.0)
+        rig in any_rig(),
+        options in any_options(),
+        motions in any_pose(ANY_TURN, 1.0),
     ) {
         let palette = palette_of(&rig, &motions);
         let method = variant(&baked(&rig, &options), MushVariant::V0);
         for (vertex, rotation) in rotations(&rig, &method, &palette).into_iter().enumerate() {
             let off = norm(rotation * rotation.transpose() - DMat3::IDENTITY);
-            prop_assert!(rotation.determinant() > 0.0 && off <= LEAN, "vertex {vertex}: {rotation:?}, off by {off:e}");
+            prop_assert!(
+                rotation.determinant() > 0.0 && off <= LEAN,
+                "vertex {vertex}: {rotation:?}, off by {off:e}"
+            );
         }
     }
 

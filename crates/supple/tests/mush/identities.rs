@@ -267,31 +267,64 @@ proptest! {
     /// §3.5.4: with `ψ = ω`, v4 is skinning with centers of rotation, of which `p` are the centers.
     #[test]
     fn v4_without_alpha_is_skinning_about_the_middles_of_patches(
-        rig in any_rig(), options in any_options(), motions in any_pose(STRONG_TURN, 2.0)
+        rig in any_rig(),
+        options in any_options(),
+        motions in any_pose(STRONG_TURN, 2.0),
     ) {
         // The same joints must hold the surface, since what they share is taken off first.
-        let mush = baked(&rig, &MushOptions { alpha: 0.0, rigid: false, ..options });
-        let bound = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), mush.weights().clone()).unwrap();
+        let mush = baked(
+            &rig,
+            &MushOptions {
+                alpha: 0.0,
+                rigid: false,
+                ..options
+            },
+        );
+        let bound = Rig::new(
+            rig.mesh().clone(),
+            rig.skeleton().clone(),
+            mush.weights().clone(),
+        )
+        .unwrap();
         let centers = Centers::from_points(mush.centers(), rig.mesh(), mush.weights()).unwrap();
         let cor = Prepared {
             method: Method::CentersOfRotation(CentersOfRotation::default()),
-            baked: BakedData { centers: Some(Arc::new(centers)), ..BakedData::default() },
+            baked: BakedData {
+                centers: Some(Arc::new(centers)),
+                ..BakedData::default()
+            },
         };
         let palette = palette_of(&rig, &motions);
-        let (found, expected) = (posed_by(&rig, &variant(&mush, MushVariant::V4), &palette), posed_by(&bound, &cor, &palette));
+        let (found, expected) = (
+            posed_by(&rig, &variant(&mush, MushVariant::V4), &palette),
+            posed_by(&bound, &cor, &palette),
+        );
         let apart = apart(&found, &expected);
-        prop_assert!(apart <= 2.0 * ROUNDING * (size(&expected) + 2.0), "{apart:e}");
+        prop_assert!(
+            apart <= 2.0 * ROUNDING * (size(&expected) + 2.0),
+            "{apart:e}"
+        );
     }
 
     /// §3.5.5.
     #[test]
     fn v5_is_linear_blending_by_omega_to_the_bit(
-        rig in any_rig(), options in any_options(), motions in any_pose(3.0, 2.0)
+        rig in any_rig(),
+        options in any_options(),
+        motions in any_pose(3.0, 2.0),
     ) {
         let mush = baked(&rig, &options);
-        let bound = Rig::new(rig.mesh().clone(), rig.skeleton().clone(), mush.weights().clone()).unwrap();
+        let bound = Rig::new(
+            rig.mesh().clone(),
+            rig.skeleton().clone(),
+            mush.weights().clone(),
+        )
+        .unwrap();
         let palette = palette_of(&rig, &motions);
-        prop_assert!(posed_by(&rig, &variant(&mush, MushVariant::V5), &palette) == posed_by(&bound, &Method::Linear, &palette));
+        prop_assert!(
+            posed_by(&rig, &variant(&mush, MushVariant::V5), &palette)
+                == posed_by(&bound, &Method::Linear, &palette)
+        );
     }
 
 }
