@@ -1,6 +1,7 @@
 //! Poses from clips, and players in them.
 
 use crate::args::common::{Moment, PosedCharacter};
+use crate::args::method::method_text;
 use crate::args::mush::MushArguments;
 use crate::console;
 use crate::device::{self, Gpu, on_gpu};
@@ -124,8 +125,9 @@ pub(crate) fn report_handles(asset: &Asset, method: &Method, report: Option<&Ara
             Some(name) => format!(" of {}", quoted(name)),
         };
         console::eprint(&format!(
-            "note: no joint holds {pieces} of the surface; '{method}' uses linear blending there \
+            "note: no joint holds {pieces} of the surface; '{}' uses linear blending there \
              (the first piece has vertex {}{of_part})",
+            method_text(method),
             first.vertex
         ));
     }
@@ -136,7 +138,8 @@ pub(crate) fn report_handles(asset: &Asset, method: &Method, report: Option<&Ara
             name => quoted(name),
         };
         console::eprint(&format!(
-            "note: '{method}' finds no vertices for {joints} to hold; the first is {first}"
+            "note: '{}' finds no vertices for {joints} to hold; the first is {first}",
+            method_text(method)
         ));
     }
 }

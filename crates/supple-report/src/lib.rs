@@ -80,6 +80,8 @@ pub struct Subject<'a> {
 pub struct ReportOptions {
     /// The methods, in the order of the page; the same one twice counts once.
     pub methods: Vec<Method>,
+    /// Writes a method with its options as the commands on the page name it.
+    pub method_text: fn(&Method) -> String,
     /// Width and height of the pictures.
     pub picture_size: (usize, usize),
     /// The most clips that are chosen per character.
@@ -96,6 +98,7 @@ impl Default for ReportOptions {
     fn default() -> ReportOptions {
         ReportOptions {
             methods: default_methods(),
+            method_text: Method::to_string,
             picture_size: (300, 320),
             most_clips: 4,
             heading: None,
@@ -143,7 +146,7 @@ pub fn report(
     let mut entries: Vec<Entry> = Vec::new();
     for method in &options.methods {
         if !entries.iter().any(|entry| entry.method == *method) {
-            entries.push(Entry::of(method));
+            entries.push(Entry::of(method, (options.method_text)(method)));
         }
     }
     if entries.is_empty() {

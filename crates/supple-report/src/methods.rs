@@ -211,6 +211,8 @@ const WORDS: &[Words] = &[
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub method: Method,
+    /// The method with its options as commands name it.
+    pub text: String,
     /// For headings: "Dual quaternions".
     pub title: String,
     /// The same inside of a sentence: "dual quaternions".
@@ -221,11 +223,12 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub fn of(method: &Method) -> Entry {
+    pub fn of(method: &Method, text: String) -> Entry {
         let known = WORDS.iter().find(|words| words.name == method.name());
         let mut entry = match known {
             Some(words) => Entry {
                 method: method.clone(),
+                text,
                 title: words.title.to_owned(),
                 title_in_text: String::new(),
                 plural: words.plural,
@@ -234,13 +237,14 @@ impl Entry {
             // Without words of its own: the name and summary from the library.
             None => Entry {
                 method: method.clone(),
+                text,
                 title: crate::names::capitalised(&method.name().replace('-', " ")),
                 title_in_text: String::new(),
                 plural: false,
                 introduction: crate::names::capitalised(method.summary()) + ".",
             },
         };
-        if let Some((_, option)) = method.to_string().split_once(':') {
+        if let Some((_, option)) = entry.text.split_once(':') {
             entry.title = format!("{} ({option})", entry.title);
         }
         entry.title_in_text = crate::names::uncapitalised(&entry.title);
@@ -282,7 +286,7 @@ mod tests {
         for method in Method::ALL {
             let words = WORDS.iter().find(|words| words.name == method.name());
             assert!(words.is_some(), "{method} has no words");
-            let entry = Entry::of(method);
+            let entry = Entry::of(method, method.to_string());
             assert!(!entry.title.is_empty() && entry.introduction.ends_with('.'));
         }
         let names = |methods: Vec<Method>| -> Vec<&'static str> {

@@ -285,7 +285,10 @@ mod tests {
     use supple::deform::BakedData;
 
     fn recommend(asset: &Asset, methods: &[Method]) -> (Recommendation, Vec<Entry>) {
-        let entries: Vec<Entry> = methods.iter().map(Entry::of).collect();
+        let entries: Vec<Entry> = methods
+            .iter()
+            .map(|method| Entry::of(method, method.to_string()))
+            .collect();
         let study = Study::new(asset, &BakedData::default(), &entries, &[], 4, |_| ());
         let findings = JointFindings::new(&study, &entries);
         let recommendation = Recommendation::new(&study, &findings, &entries);

@@ -387,7 +387,7 @@ mod tests {
     fn entries() -> Vec<Entry> {
         [Method::Rigid, Method::Linear]
             .iter()
-            .map(Entry::of)
+            .map(|method| Entry::of(method, method.to_string()))
             .collect()
     }
 

@@ -9,6 +9,7 @@ use std::{io, thread};
 ///
 /// It is meant for coarse items, such as the rows of a picture or the columns of a precompute. The
 /// result does not depend on the number of threads.
+#[doc(hidden)] // for the other crates, which share the pool
 pub fn map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
     (0..count).into_par_iter().map(&make).collect()
 }
@@ -33,6 +34,7 @@ const CHUNK: usize = 512;
 /// Computes `make` for chunks of items in parallel and returns the results in order.
 ///
 /// It is meant for small items, such as vertices.
+#[doc(hidden)] // for the other crates, which share the pool
 pub fn map_chunks<T: Send>(count: usize, make: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     map(count.div_ceil(CHUNK), |chunk| {
         make(chunk * CHUNK..((chunk + 1) * CHUNK).min(count))
@@ -129,6 +131,7 @@ pub fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T 
 /// `cut` gets a part, the number of its first piece, and the number of the piece before which to
 /// cut. Called from a thread of the pool this allocates nothing; from outside, the pool's queue
 /// allocates a block now and then.
+#[doc(hidden)] // for the other crates, which share the pool
 pub fn for_each_run<T: Send>(
     pieces: Range<usize>,
     grain: usize,

@@ -29,6 +29,7 @@ const MUSH_EDITION: u64 = 1;
 impl CenterOptions {
     /// A hash of the input of centers of rotation: the surface, its weights and these options,
     /// independent of numbering and order.
+    #[doc(hidden)] // for supple-io
     pub fn fingerprint(&self, rig: &Rig) -> u64 {
         let held = HeldSurface::new(rig.mesh(), rig.weights());
         let surface = held.hash(|_, hash| hash);
@@ -48,6 +49,7 @@ impl MushOptions {
     /// # Errors
     ///
     /// Fails if mesh and weights differ in their number of vertices.
+    #[doc(hidden)] // for supple-io
     pub fn fingerprint(
         &self,
         mesh: &Mesh,

@@ -1,5 +1,6 @@
 //! Skinning methods on the command line.
 
+use super::arap::{KNOWN_WORDS, WordFault, options_from_words, words};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsStr;
 use supple::Method;
@@ -33,22 +34,53 @@ pub(super) fn parse_method(
     argument: Option<&clap::Arg>,
     value: &OsStr,
 ) -> Result<Method, clap::Error> {
-    match value.to_string_lossy().parse::<Method>() {
-        Ok(method) => Ok(method),
+    let text = value.to_string_lossy();
+    let (name, option) = match text.split_once(':') {
+        Some((name, option)) => (name, Some(option)),
+        None => (&*text, None),
+    };
+    let refused = |problem: String| Err(wrong_method(command, &problem));
+    match (name.parse::<Method>(), option) {
+        (Ok(Method::Arap(_)), Some(words)) => match options_from_words(words) {
+            Ok(options) => Ok(Method::Arap(options)),
+            Err(WordFault::Unknown) => refused(format!(
+                "the method 'arap' has no option '{words}'; known: {KNOWN_WORDS}"
+            )),
+            Err(WordFault::Invalid(problem)) => refused(format!(
+                "the method 'arap' does not accept '{words}': {problem}"
+            )),
+        },
         // The error of a plain list offers what is near.
-        Err(UnknownMethod::Name(_)) => {
+        (Err(UnknownMethod::Name(_)), _) => {
             let names = PossibleValuesParser::new(offered.map(Method::name));
             let refused = names.parse_ref(command, argument, value);
             Err(refused.err().unwrap_or_else(|| wrong_method(command, "")))
         }
-        Err(error) => Err(wrong_method(command, &error.to_string())),
+        _ => text
+            .parse()
+            .or_else(|error: UnknownMethod| refused(error.to_string())),
+    }
+}
+
+/// A method as it is written on the command line, with its options.
+pub(crate) fn method_text(method: &Method) -> String {
+    match method {
+        Method::Arap(options) => match words(options) {
+            Some(words) => format!("{method}:{words}"),
+            None => method.to_string(),
+        },
+        _ => method.to_string(),
     }
 }
 
 pub(super) fn possible_method(method: &Method) -> PossibleValue {
+    let help = match method {
+        Method::Arap(_) => format!("{}; :ROUNDS, :l=0.9, :follow", method.summary()),
+        _ => method.summary().to_owned(),
+    };
     PossibleValue::new(method.name())
         .aliases(method.aliases())
-        .help(method.summary())
+        .help(help)
 }
 
 pub(super) fn wrong_method(command: &clap::Command, message: &str) -> clap::Error {

@@ -1,5 +1,6 @@
 //! The command line: one file for each command.
 
+mod arap;
 pub(crate) mod bake;
 pub(crate) mod bench;
 pub(crate) mod character;

@@ -1,6 +1,7 @@
 //! `supple compare`: a page that compares methods.
 
 use crate::args::compare::CompareArguments;
+use crate::args::method::method_text;
 use crate::args::reach::ReachArguments;
 use crate::console;
 use crate::failure::Failure;
@@ -66,6 +67,7 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
     }
     let wanted = ReportOptions {
         methods,
+        method_text,
         picture_size: options.size,
         ..ReportOptions::default()
     };

@@ -2,7 +2,7 @@
 
 use super::common::{fails, folder, notes_of, npy_rows, shared_model, succeeds};
 use std::path::Path;
-use supple::arap::ArapOptions;
+use supple::arap::{ArapOptions, HandleSmoothing};
 use supple::characters::{self, Character};
 use supple::{Method, Normals, Output, Palette, Player, Skin, Workspace};
 use supple_io::{gltf, npy};
@@ -88,20 +88,48 @@ fn surfaces_are_kept_rigid_as_the_words_of_the_method_say() {
     let clip = &figure.clips[0];
     let pose = figure.pose_at(clip, 0.4);
     let mut seen: Vec<Vec<Vec<f32>>> = Vec::new();
-    for method in [
-        "arap",
-        "arap:0",
-        "arap:8",
-        "arap:l=0.7:strict",
-        "arap:unsmoothed",
-        "arap:2:plain",
-        "as-rigid-as-possible:tolerance=0.1:9",
+    let rounds = |iterations| ArapOptions {
+        iterations,
+        ..ArapOptions::default()
+    };
+    for (method, options) in [
+        ("arap", ArapOptions::default()),
+        ("arap:0", rounds(0)),
+        ("arap:8", rounds(8)),
+        (
+            "arap:l=0.7:strict",
+            ArapOptions {
+                threshold: 0.7,
+                every_handle: false,
+                ..ArapOptions::default()
+            },
+        ),
+        (
+            "arap:unsmoothed",
+            ArapOptions {
+                smoothing: HandleSmoothing::None,
+                ..ArapOptions::default()
+            },
+        ),
+        (
+            "arap:2:plain",
+            ArapOptions {
+                smoothing: HandleSmoothing::Plain,
+                ..rounds(2)
+            },
+        ),
+        (
+            "as-rigid-as-possible:tolerance=0.1:9",
+            ArapOptions {
+                tolerance: 0.1,
+                ..rounds(9)
+            },
+        ),
     ] {
         let moment = ["deform", "@figure:2000", "--time", "0.4", "-m", method];
         notes_of(&[&moment[..], &["-o", "out.npy"]].concat(), folder.path());
         let found = npy_rows(&folder.path().join("out.npy"));
-        let parsed: Method = method.parse().expect("a method");
-        let player = Player::new(&figure, &parsed, Normals::Transported);
+        let player = Player::new(&figure, &Method::Arap(options), Normals::Transported);
         let mut player = player.expect("baked");
         player.pose(&pose).expect("posed");
         let expected: Vec<_> = player.positions().iter().map(|p| p.to_array()).collect();

@@ -245,14 +245,20 @@ fn rest_scale(asset: &Asset) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use supple::arap::ArapOptions;
     use supple::characters::{self, Character};
 
     /// Methods with state between frames start anew with every still and every clip.
     #[test]
     fn poses_do_not_depend_on_what_was_posed_before() {
         let asset = characters::build(Character::Bar, 2000).unwrap();
-        let method: Method = "arap:1:follow".parse().unwrap();
-        let comparison = Comparison::new(&asset, &BakedData::default(), &[Entry::of(&method)]);
+        let method = Method::Arap(ArapOptions {
+            iterations: 1,
+            follow: true,
+            ..ArapOptions::default()
+        });
+        let entry = Entry::of(&method, method.to_string());
+        let comparison = Comparison::new(&asset, &BakedData::default(), &[entry]);
         let clip = &asset.clips[0];
         let [one, other] = [0.5, 0.9].map(|share| asset.pose_at(clip, share * clip.duration()));
         let shown = |pose: &Pose| comparison.pose(0, pose, |player| player.positions().to_vec());

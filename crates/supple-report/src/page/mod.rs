@@ -143,7 +143,7 @@ fn method_card(index: usize, entry: &Entry) -> Markup {
         div.method {
             h3 { (key(index)) (entry.title) }
             p { (entry.introduction) }
-            code { "-m " (entry.method.to_string()) }
+            code { "-m " (entry.text) }
         }
     }
 }

@@ -39,8 +39,8 @@ use thiserror::Error;
 )]
 pub struct ArapOptions {
     /// The largest number of rounds, each of which updates rotations and positions; the paper's
-    /// experiments use three. With a tolerance, [`ArapOptions::MOST_BY_TOLERANCE`] is a sensible
-    /// limit.
+    /// experiments use three. With a tolerance, 100 is a sensible limit: a fifth of a second at
+    /// 10,000 vertices.
     pub iterations: usize,
     /// `l`: a point is held by its heaviest handle if its weight is above this threshold. The paper
     /// uses 0.95 for a body and 0.98 for a hand.
@@ -71,12 +71,12 @@ impl ArapOptions {
         follow: false,
     };
 
-    /// The limit of rounds for a tolerance without a number of rounds on the command line: a fifth
-    /// of a second at 10,000 vertices.
-    pub const MOST_BY_TOLERANCE: usize = 100;
-
-    /// Checks the ranges of all options.
-    pub(crate) fn check(&self) -> Result<(), OptionError> {
+    /// Checks that all options are in range.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is out of range.
+    pub fn check(&self) -> Result<(), OptionError> {
         check_option(
             (0.0..1.0).contains(&self.threshold),
             "the threshold l",
@@ -96,121 +96,6 @@ impl ArapOptions {
             "at most 10000",
         )
     }
-}
-
-/// On the command line: words after colons, such as `arap:10:l=0.9:follow`.
-impl ArapOptions {
-    pub(crate) const KNOWN_WORDS: &str = "a number of rounds, l=THRESHOLD, tolerance=SHARE, \
-                                          strict, unsmoothed, plain, follow, with colons between \
-                                          them";
-
-    /// Parses words into changes of the paper's options, without checking ranges. A tolerance
-    /// without a number of rounds allows [`ArapOptions::MOST_BY_TOLERANCE`] rounds.
-    pub(crate) fn from_words(words: &str) -> Result<ArapOptions, WordFault<'_>> {
-        let mut options = ArapOptions::DEFAULT;
-        let mut given: Vec<(Setting, &str)> = Vec::new();
-        for word in words.split(':') {
-            let setting = options.take_word(word).ok_or(WordFault::Unknown)?;
-            if let Some(&(_, before)) = given.iter().find(|(known, _)| *known == setting) {
-                return Err(WordFault::Both(before, word));
-            }
-            given.push((setting, word));
-        }
-        let rounds_are_given = given.iter().any(|(setting, _)| *setting == Setting::Rounds);
-        if options.tolerance > 0.0 && !rounds_are_given {
-            options.iterations = ArapOptions::MOST_BY_TOLERANCE;
-        }
-        Ok(options)
-    }
-
-    /// Applies a word, and returns the option that it sets.
-    fn take_word(&mut self, word: &str) -> Option<Setting> {
-        let setting = match word.split_once('=') {
-            Some(("l", number)) => {
-                self.threshold = number.parse().ok()?;
-                Setting::Threshold
-            }
-            Some(("tolerance", number)) => {
-                self.tolerance = number.parse().ok()?;
-                Setting::Tolerance
-            }
-            Some(_) => return None,
-            None => match word {
-                "strict" => {
-                    self.every_handle = false;
-                    Setting::EveryHandle
-                }
-                "follow" => {
-                    self.follow = true;
-                    Setting::Following
-                }
-                "plain" => {
-                    self.smoothing = HandleSmoothing::Plain;
-                    Setting::Smoothing
-                }
-                "unsmoothed" => {
-                    self.smoothing = HandleSmoothing::None;
-                    Setting::Smoothing
-                }
-                number => {
-                    self.iterations = number.parse().ok()?;
-                    Setting::Rounds
-                }
-            },
-        };
-        Some(setting)
-    }
-
-    /// The words for options that differ from the paper's; `None` if none do.
-    pub(crate) fn words(&self) -> Option<String> {
-        let usual = ArapOptions::DEFAULT;
-        let mut words = Vec::new();
-        let unsaid = match self.tolerance > 0.0 {
-            true => ArapOptions::MOST_BY_TOLERANCE,
-            false => usual.iterations,
-        };
-        if self.iterations != unsaid {
-            words.push(self.iterations.to_string());
-        }
-        if self.threshold != usual.threshold {
-            words.push(format!("l={}", self.threshold));
-        }
-        if self.tolerance != usual.tolerance {
-            words.push(format!("tolerance={}", self.tolerance));
-        }
-        if !self.every_handle {
-            words.push("strict".to_owned());
-        }
-        match self.smoothing {
-            HandleSmoothing::None => words.push("unsmoothed".to_owned()),
-            HandleSmoothing::Plain => words.push("plain".to_owned()),
-            HandleSmoothing::Detailed => {}
-        }
-        if self.follow {
-            words.push("follow".to_owned());
-        }
-        (!words.is_empty()).then(|| words.join(":"))
-    }
-}
-
-/// The option that a word sets; each may be set only once.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Setting {
-    Rounds,
-    Threshold,
-    Tolerance,
-    EveryHandle,
-    Smoothing,
-    Following,
-}
-
-/// The reason why words are not valid options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WordFault<'w> {
-    /// An unknown word.
-    Unknown,
-    /// Two words that set the same option, or contradict each other.
-    Both(&'w str, &'w str),
 }
 
 impl Default for ArapOptions {

@@ -8,7 +8,7 @@ use super::dual_quaternion::DualQuaternion;
 use super::dual_quaternion_intrinsic::DualQuaternionIntrinsic;
 use super::linear_dual_blend::{DualShare, LinearDualBlend};
 #[cfg(feature = "arap")]
-use crate::arap::{ArapOptions, WordFault};
+use crate::arap::ArapOptions;
 use crate::centers::CenterOptions;
 use std::fmt;
 use std::str::FromStr;
@@ -199,7 +199,7 @@ impl Method {
                 name: "arap",
                 aliases: &["as-rigid-as-possible"],
                 summary: "as rigid as possible between joints, by an energy; keeps lengths and \
-                          details, solved in every frame; :ROUNDS, :l=0.9, :follow",
+                          details, solved in every frame",
             },
             Method::AnimationSpace => Words {
                 name: "animation-space",
@@ -231,8 +231,6 @@ impl Method {
             Method::LinearDualBlend(LinearDualBlend {
                 dual: DualShare::Everywhere(share),
             }) => Some(share.to_string()),
-            #[cfg(feature = "arap")]
-            Method::Arap(options) => options.words(),
             _ => None,
         }
     }
@@ -243,14 +241,11 @@ impl Method {
             Method::DualQuaternion(_) | Method::CentersOfRotation(_) => "per-vertex, per-joint",
             Method::DeltaMush(_) => "tangent, best-fit",
             Method::LinearDualBlend(_) => "the share of dual quaternions, from 0 to 1",
-            #[cfg(feature = "arap")]
-            Method::Arap(_) => ArapOptions::KNOWN_WORDS,
             _ => "none",
         }
     }
 
-    /// The method with an option that follows its name after a colon. `arap` parses its own
-    /// options: [`ArapOptions::from_words`].
+    /// The method with an option that follows its name after a colon.
     fn with_option(self, option: &str) -> Option<Method> {
         let antipodality = match option {
             "per-vertex" => Some(Antipodality::PerVertex),
@@ -349,16 +344,6 @@ pub enum UnknownMethod {
         /// The options of the method.
         known: &'static str,
     },
-    /// The value of an option is out of range.
-    #[error("the method '{method}' does not accept '{option}': {problem}")]
-    Value {
-        /// The method.
-        method: &'static str,
-        /// The text after the colon.
-        option: String,
-        /// The problem.
-        problem: String,
-    },
 }
 
 fn known_methods() -> String {
@@ -394,29 +379,8 @@ impl FromStr for Method {
             option: option.to_owned(),
             known: method.options(),
         };
-        #[cfg(feature = "arap")]
-        if let Method::Arap(_) = method {
-            return arap_with_options(option, unknown);
-        }
         method.with_option(option).ok_or(unknown)
     }
-}
-
-/// The method `arap` with the options of `text`; `unknown` is the error for unknown words.
-#[cfg(feature = "arap")]
-fn arap_with_options(text: &str, unknown: UnknownMethod) -> Result<Method, UnknownMethod> {
-    let bad = |problem: String| UnknownMethod::Value {
-        method: "arap",
-        option: text.to_owned(),
-        problem,
-    };
-    let options = ArapOptions::from_words(text).map_err(|fault| match fault {
-        WordFault::Unknown => unknown,
-        WordFault::Both(one, other) if one == other => bad(format!("'{one}' is given twice")),
-        WordFault::Both(one, other) => bad(format!("'{one}' and '{other}' exclude each other")),
-    })?;
-    options.check().map_err(|error| bad(error.to_string()))?;
-    Ok(Method::Arap(options))
 }
 
 #[cfg(test)]

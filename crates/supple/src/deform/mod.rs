@@ -58,6 +58,9 @@ pub use multi_linear::{AnimationSpaceWeights, MatrixWeights, MultiWeights};
 pub use normals::{Normals, UnknownNormals};
 pub use output::{BufferOffset, NormalFormat, Output, TangentFormat, VertexBuffer, VertexBuffers};
 pub use skin::Skin;
+/// Baked and posed data as plain numbers. Hidden, because only `supple-gpu` packs them for its
+/// shaders; engines use `supple-gpu`.
+#[doc(hidden)]
 pub use streams::{
     Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
 };

@@ -341,6 +341,7 @@ impl Skin {
     /// # Errors
     ///
     /// Fails unless positions, normals and tangents have one entry per vertex.
+    #[doc(hidden)] // for supple-gpu
     pub fn check_shape(&self, shape: &Shape<'_>) -> Result<(), DeformError> {
         let vertices = self.vertex_count();
         check_size("rest positions", shape.positions.len(), vertices)?;
@@ -370,6 +371,7 @@ impl Skin {
     /// # Errors
     ///
     /// Fails unless positions, normals and tangents have one entry per vertex and instance.
+    #[doc(hidden)] // for supple-gpu
     pub fn check_output(
         &self,
         output: &Output<'_>,
@@ -389,18 +391,21 @@ impl Skin {
 /// Data for vertex loops on a GPU.
 impl Skin {
     /// The layout of this skin's data for a GPU; none for methods without a kernel.
+    #[doc(hidden)] // for supple-gpu
     pub fn stream_layout(&self) -> Option<StreamLayout> {
         Some(self.deformer.streams()?.0)
     }
 
     /// A table for the kernel: for each pair of joints, the hinge between them; empty for most
     /// methods.
+    #[doc(hidden)] // for supple-gpu
     pub fn stream_table(&self) -> Vec<u32> {
         let streams = self.deformer.streams();
         streams.map_or_else(Vec::new, |(_, streams)| streams.table())
     }
 
     /// The smoothing that precedes the kernel, if any.
+    #[doc(hidden)] // for supple-gpu
     pub fn stream_smoothing(&self) -> Option<SmoothingStream> {
         self.deformer.streams()?.1.smoothing()
     }
@@ -411,6 +416,7 @@ impl Skin {
     /// # Panics
     ///
     /// Panics if there is no such vertex, as indexing a slice does.
+    #[doc(hidden)] // for supple-gpu
     pub fn stream_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         stream.influences.clear();
         stream.numbers.clear();
@@ -426,6 +432,7 @@ impl Skin {
     /// # Errors
     ///
     /// Fails if the palette does not fit the character, or the method cannot deform to the pose.
+    #[doc(hidden)] // for supple-gpu
     pub fn stream_pose(
         &self,
         palette: &Palette,
@@ -439,6 +446,7 @@ impl Skin {
     }
 
     /// The rest surface.
+    #[doc(hidden)] // for supple-gpu
     pub fn rest(&self) -> Shape<'_> {
         Shape {
             positions: &self.positions,

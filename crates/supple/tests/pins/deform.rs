@@ -4,6 +4,7 @@ use crate::bake::Bakes;
 use crate::subject::{Subject, noise};
 use glam::{Vec3, Vec4};
 use std::sync::Arc;
+use supple::arap::{ArapOptions, HandleSmoothing};
 use supple::characters::Character;
 use supple::deform::{
     AnimationSpaceWeights, Antipodality, BakedData, BufferOffset, CentersOfRotation, DeltaMush,
@@ -78,6 +79,56 @@ fn direct_delta_mush(variant: MushVariant) -> Method {
     })
 }
 
+/// Options of `arap` that are not the defaults, as the command writes them.
+fn arap_options() -> [(&'static str, ArapOptions); 7] {
+    let usual = ArapOptions::default;
+    let smoothed = |smoothing| ArapOptions {
+        smoothing,
+        ..usual()
+    };
+    [
+        (
+            "1",
+            ArapOptions {
+                iterations: 1,
+                ..usual()
+            },
+        ),
+        (
+            "8:l=0.9",
+            ArapOptions {
+                iterations: 8,
+                threshold: 0.9,
+                ..usual()
+            },
+        ),
+        (
+            "strict",
+            ArapOptions {
+                every_handle: false,
+                ..usual()
+            },
+        ),
+        ("plain", smoothed(HandleSmoothing::Plain)),
+        ("unsmoothed", smoothed(HandleSmoothing::None)),
+        (
+            "tolerance=0.001",
+            ArapOptions {
+                iterations: 100,
+                tolerance: 0.001,
+                ..usual()
+            },
+        ),
+        (
+            "follow",
+            ArapOptions {
+                follow: true,
+                ..usual()
+            },
+        ),
+    ]
+}
+
 /// Methods with options or data that are not their defaults.
 fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method, BakedData)> {
     let rig = subject.rig();
@@ -88,16 +139,14 @@ fn more_methods(subject: &Subject, bakes: &Bakes) -> Vec<(String, Method, BakedD
         "linear-dual-blend:0.25",
         "linear-dual-blend:1",
         "delta-mush:best-fit",
-        "arap:1",
-        "arap:8:l=0.9",
-        "arap:strict",
-        "arap:plain",
-        "arap:unsmoothed",
-        "arap:tolerance=0.001",
-        "arap:follow",
     ]
     .map(|text| (text.to_owned(), text.parse().unwrap(), bakes.data()))
     .into();
+    let of_arap = arap_options().map(|(name, options)| {
+        let method = Method::Arap(options);
+        (format!("arap:{name}"), method, bakes.data())
+    });
+    methods.extend(of_arap);
     for variant in MushVariant::ALL {
         let name = format!("ddm-rigid/{variant:?}").to_lowercase();
         let baked = BakedData {
