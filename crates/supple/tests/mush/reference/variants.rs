@@ -57,11 +57,8 @@ pub const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
 const LARGEST_TURN: f64 = 1e-3;
 
 impl Placed {
-    /// The relative error of a sum over the joints: each product is rounded once, its two factors
-    /// and their unit twice each, and every joint adds the four steps of a dot product to the
-    /// chain.
     fn rounding(&self) -> f64 {
-        (8.0 + 4.0 * self.joints as f64) * ROUNDOFF
+        rounding(self.joints)
     }
 
     /// The allowed error of the middle of the patch, and of any position regardless of its
@@ -87,6 +84,16 @@ impl Placed {
         self.middle_tolerance() + LENGTHS * self.arm
     }
 }
+
+/// The relative error of a sum over the joints: each product is rounded once, its two factors and
+/// their unit twice each, and every joint adds the four steps of a dot product to the chain.
+fn rounding(joints: usize) -> f64 {
+    (8.0 + 4.0 * joints as f64) * ROUNDOFF
+}
+
+/// Weights are stored on a grid of steps of `ROUNDOFF`. Below half a step they are zero, and the
+/// joint's part of the patch is lost; the rest is for how exactly a weight is known.
+const LOST: f64 = 0.51 * ROUNDOFF;
 
 /// The error of lengths under a rotation in `f32`: six roundings (`polar.rs`), and three to apply
 /// it.
@@ -360,7 +367,13 @@ impl Patch {
             let (moments, first) = blocks(*omega);
             let weight = omega.w_axis.w;
             let lever = first - p * weight;
-            norm(moments - outer(first, p) - outer(p, lever)) + lever.length() * size
+            let moments = norm(moments - outer(first, p) - outer(p, lever));
+            if weight < LOST {
+                // All of it, not the share by which sums are rounded. Levers don't sum to zero
+                // without it, so that it matters from where positions are measured.
+                return (moments + 2.0 * lever.length() * size) / rounding(self.omega.len());
+            }
+            moments + lever.length() * size
         });
         next_to_nothing + terms.sum::<f64>()
     }
