@@ -119,7 +119,7 @@ impl Affine {
     }
 
     /// Converts to double precision.
-    pub(crate) fn to_f64(&self) -> DAffine3 {
+    pub(crate) fn to_f64(self) -> DAffine3 {
         let [a, b, c] = self.rows.map(|row| row.as_dvec4());
         DAffine3 {
             matrix3: DMat3::from_cols(a.truncate(), b.truncate(), c.truncate()).transpose(),
