@@ -6,6 +6,7 @@ mod console;
 mod device;
 mod failure;
 mod interrupt;
+mod joint_tree;
 mod joints;
 mod mush;
 mod output;
@@ -15,6 +16,7 @@ mod reaching;
 mod source;
 mod stored_bakes;
 mod weight_quality;
+mod weight_rating;
 mod wording;
 
 use args::CommandLine;

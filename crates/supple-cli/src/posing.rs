@@ -15,14 +15,14 @@ use supple::{Asset, Method, Player, Pose, Skin};
 use supple_io::text::quoted;
 
 /// Opens the GPU, if one is wanted, and the file of a character. First checks what can be checked
-/// without them: the options of the method, and whether the output can be written.
+/// without them: the options of the methods, and whether the output can be written.
 pub(crate) fn open(
     character: &PosedCharacter,
+    methods: &[Method],
     mush: &MushArguments,
     out: &Path,
 ) -> Result<(Option<Gpu>, Source), Failure> {
-    let method = std::slice::from_ref(&character.method.method);
-    mush.check(method)?;
+    mush.check(methods)?;
     Failure::unless_writable(out)?;
     let gpu = device::open(character.device.device)?;
     Ok((gpu, Source::open(&character.file)?))

@@ -126,7 +126,6 @@ impl ReachArguments {
         let said = [
             ("--reach", places(&self.reach)),
             ("--move", places(&self.shift)),
-            ("--turn", joints(&self.turn)),
             ("--pole", places(&self.pole)),
             ("--orient", joints(&self.orient)),
             (

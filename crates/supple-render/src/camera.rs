@@ -1,6 +1,9 @@
 //! Perspective cameras that frame points.
 
 use glam::{DMat3, DVec3, Vec3};
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
 
 /// The height of the picture in degrees, seen from the camera: a portrait lens, so that limbs are
 /// not distorted.
@@ -55,6 +58,23 @@ impl View {
     }
 }
 
+impl View {
+    /// Rows are the camera's right, up and backward directions.
+    fn camera_from_world(&self) -> DMat3 {
+        let back = self.towards_viewer();
+        let yaw = self.yaw_degrees.to_radians();
+        // From the yaw alone, so that looking straight down has a well-defined "right".
+        let right = DVec3::new(yaw.cos(), 0.0, -yaw.sin());
+        let up = back.cross(right);
+        DMat3::from_cols(right, up, back).transpose()
+    }
+}
+
+/// Half the height of the picture at unit distance.
+fn half_height() -> f64 {
+    (FIELD_OF_VIEW_DEGREES / 2.0).to_radians().tan()
+}
+
 impl Default for View {
     fn default() -> View {
         View::THREE_QUARTER
@@ -62,8 +82,12 @@ impl Default for View {
 }
 
 /// A perspective camera, and the ball that it frames.
+///
+/// Its text (`Display`, `FromStr`) gives back the same camera to the bit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
+    /// The direction from which the camera looks.
+    pub(crate) view: View,
     /// The position of the camera.
     pub(crate) eye: DVec3,
     /// Rows are the camera's right, up and backward directions.
@@ -82,14 +106,8 @@ impl Camera {
     ///
     /// For a moving character, pass the points of all frames to keep the camera still.
     pub fn framing(points: impl IntoIterator<Item = Vec3>, view: View, aspect: f64) -> Camera {
-        let back = view.towards_viewer();
-        let yaw = view.yaw_degrees.to_radians();
-        // From the yaw alone, so that looking straight down has a well-defined "right".
-        let right = DVec3::new(yaw.cos(), 0.0, -yaw.sin());
-        let up = back.cross(right);
-        let camera_from_world = DMat3::from_cols(right, up, back).transpose();
-
-        let half_height = (FIELD_OF_VIEW_DEGREES / 2.0).to_radians().tan();
+        let camera_from_world = view.camera_from_world();
+        let half_height = half_height();
         let slope_y = half_height * (1.0 - MARGIN);
         let slope_x = slope_y * aspect.clamp(1e-3, 1e3);
 
@@ -130,11 +148,22 @@ impl Camera {
             depth,
         );
         Camera {
+            view,
             eye: camera_from_world.transpose() * eye_in_camera,
             camera_from_world,
             half_height,
             target,
             radius,
+        }
+    }
+
+    /// The camera moved in the world, in the same direction and framing a ball of the same size.
+    pub fn moved_by(&self, shift: Vec3) -> Camera {
+        let shift = shift.as_dvec3();
+        Camera {
+            eye: self.eye + shift,
+            target: self.target + shift,
+            ..*self
         }
     }
 
@@ -157,6 +186,63 @@ impl Camera {
     pub(crate) fn distance(&self, point: Vec3) -> f64 {
         -(self.camera_from_world.row(2)).dot(point.as_dvec3() - self.eye)
     }
+}
+
+/// The error for a text that describes no camera.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("expected 'view YAW,PITCH eye X,Y,Z target X,Y,Z radius R'")]
+pub struct ParseCameraError;
+
+impl fmt::Display for Camera {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let View {
+            yaw_degrees,
+            pitch_degrees,
+        } = self.view;
+        let (eye, target, radius) = (self.eye, self.target, self.radius);
+        write!(
+            out,
+            "view {yaw_degrees},{pitch_degrees} eye {},{},{} target {},{},{} radius {radius}",
+            eye.x, eye.y, eye.z, target.x, target.y, target.z
+        )
+    }
+}
+
+impl FromStr for Camera {
+    type Err = ParseCameraError;
+
+    fn from_str(text: &str) -> Result<Camera, ParseCameraError> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let ["view", view, "eye", eye, "target", target, "radius", radius] = words[..] else {
+            return Err(ParseCameraError);
+        };
+        let [yaw_degrees, pitch_degrees] = numbers(view)?;
+        let [radius] = numbers(radius)?;
+        if radius <= 0.0 {
+            return Err(ParseCameraError);
+        }
+        let view = View {
+            yaw_degrees,
+            pitch_degrees,
+        };
+        Ok(Camera {
+            view,
+            eye: DVec3::from_array(numbers(eye)?),
+            camera_from_world: view.camera_from_world(),
+            half_height: half_height(),
+            target: DVec3::from_array(numbers(target)?),
+            radius,
+        })
+    }
+}
+
+/// Finite numbers separated by commas.
+fn numbers<const N: usize>(text: &str) -> Result<[f64; N], ParseCameraError> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let numbers: Option<Vec<f64>> = text.split(',').map(number).collect();
+    numbers
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or(ParseCameraError)
 }
 
 /// The extents of points towards each side of the picture and in space.
@@ -247,6 +333,40 @@ mod tests {
             let (x, y) = camera.project(camera.target.as_vec3(), 1.0).unwrap();
             assert!((x - 0.5).abs() < 0.1 && (y - 0.5).abs() < 0.1);
         }
+    }
+
+    #[test]
+    fn the_text_of_a_camera_gives_it_back() {
+        let view = View {
+            yaw_degrees: -33.3,
+            pitch_degrees: 14.7,
+        };
+        for size in [1e-3f32, 0.7, 3e5] {
+            let points = corners(Vec3::new(0.1, 7.0, -3.0) * size, Vec3::splat(size));
+            let camera = Camera::framing(points, view, 1.7);
+            assert_eq!(camera.to_string().parse(), Ok(camera));
+        }
+        for bad in [
+            "",
+            "view 1,2",
+            "view 1,2 eye 1,2,3 target 1,2,3 radius 0",
+            "view 1,2 eye 1,2,3 target 1,2,3 radius -1",
+            "view 1,2 eye 1,2,nan target 1,2,3 radius 1",
+            "view 1,2 eye 1,2,3,4 target 1,2,3 radius 1",
+            "view 1,2 eye 1,2 target 1,2,3 radius inf",
+        ] {
+            assert_eq!(bad.parse::<Camera>(), Err(ParseCameraError), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_moved_camera_sees_what_moved_along_in_the_same_place() {
+        let camera = Camera::framing(corners(Vec3::ZERO, Vec3::ONE), View::default(), 1.5);
+        let shift = Vec3::new(8.0, -2.0, 4.0);
+        let point = Vec3::new(0.5, 0.25, -0.75);
+        let moved = camera.moved_by(shift).project(point + shift, 1.5).unwrap();
+        let still = camera.project(point, 1.5).unwrap();
+        assert!((moved.0 - still.0).abs() < 1e-12 && (moved.1 - still.1).abs() < 1e-12);
     }
 
     #[test]

@@ -29,6 +29,21 @@ pub fn weight_colors(weights: &Weights) -> Vec<Vec3> {
     (0..weights.vertex_count()).map(blend).collect()
 }
 
+/// Areas that have changed by this many doublings get the full colour.
+pub const FULL_STRETCH: f32 = 1.0;
+
+/// The scale of stretch in linear colours: halved, unchanged, doubled.
+const COMPRESSED: Vec3 = Vec3::new(0.02, 0.13, 0.55);
+const UNCHANGED: Vec3 = Vec3::new(0.72, 0.71, 0.68);
+const STRETCHED: Vec3 = Vec3::new(0.60, 0.03, 0.025);
+
+/// The linear colour of a change of area, in doublings: blue for compressed, red for stretched.
+pub fn stretch_color(doublings: f32) -> Vec3 {
+    let share = (doublings / FULL_STRETCH).clamp(-1.0, 1.0);
+    let toward = if share < 0.0 { COMPRESSED } else { STRETCHED };
+    UNCHANGED.lerp(toward, share.abs().powf(0.8))
+}
+
 /// OKLCH, a space in which equal steps look equal, as linear sRGB; chroma is reduced until it fits.
 fn linear_from_oklch(lightness: f64, chroma: f64, hue: f64) -> Vec3 {
     let at = |chroma: f64| linear_from_oklab(lightness, chroma * hue.cos(), chroma * hue.sin());

@@ -1,6 +1,7 @@
 //! GIF animations: one colour table for all frames, and a dither that stays in place so that
 //! nothing flickers.
 
+use crate::comment::GIF_COMMENT;
 use crate::image::Image;
 use std::collections::HashMap;
 use std::io::Write;
@@ -127,6 +128,21 @@ impl<W: Write> GifWriter<W> {
             frame_count: 0,
             previous: Vec::new(),
         })
+    }
+
+    /// Adds a comment, which viewers don't show; see [`read_comments`]. Call it before the first
+    /// frame.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails.
+    ///
+    /// [`read_comments`]: crate::read_comments
+    pub fn comment(&mut self, text: &str) -> Result<(), GifError> {
+        let label = gif::AnyExtension(GIF_COMMENT);
+        Ok(self
+            .encoder
+            .write_raw_extension(label, &[text.as_bytes()])?)
     }
 
     /// Adds the next frame.

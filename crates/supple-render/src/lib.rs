@@ -49,16 +49,20 @@ mod render;
 mod gpu;
 
 mod color;
+mod comment;
 mod gif;
 mod image;
+mod label;
 
 mod centers;
 mod handles;
 mod staging;
+mod stretch;
 mod visibility;
 
-pub use camera::{Camera, View};
-pub use color::{srgb_from_linear, weight_colors};
+pub use camera::{Camera, ParseCameraError, View};
+pub use color::{FULL_STRETCH, srgb_from_linear, stretch_color, weight_colors};
+pub use comment::read_comments;
 pub use gif::{ColorTable, GifError, GifWriter, write_gif};
 #[cfg(feature = "gpu")]
 pub use gpu::{GpuPainter, PosedSkin};
@@ -68,4 +72,5 @@ pub use light::Lamps;
 pub use render::{Background, Settings, render};
 pub use scene::{Bone, DrawnSurface, Marks, Paint, Scene, Substance, Wireframe};
 pub use staging::{Look, Overlays, Silhouette};
+pub use stretch::StretchColors;
 pub use visibility::ViewSearch;

@@ -30,6 +30,8 @@
 //! once and measures it; a *study* chooses the clips, moments and joint regions that show the
 //! largest differences; *findings* judge these joints; *page* draws and describes it all.
 
+pub mod command_line;
+
 mod methods;
 mod names;
 

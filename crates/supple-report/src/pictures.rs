@@ -7,18 +7,11 @@ use supple::metrics::JointMotion;
 use supple::{Bounds, Player, Pose};
 use supple_render::{
     Background, Camera, Image, Lamps, Look, Settings, Silhouette, View, ViewSearch, render,
+    stretch_color,
 };
 
 /// The size of a close-up over that of the region.
 const SURROUNDINGS: f32 = 1.6;
-
-/// Areas that have changed by this many doublings get the full colour.
-pub(crate) const FULL_COLOR: f32 = 1.0;
-
-/// The scale of stretch in linear colours: halved, unchanged, doubled.
-const COMPRESSED: Vec3 = Vec3::new(0.02, 0.13, 0.55);
-const UNCHANGED: Vec3 = Vec3::new(0.72, 0.71, 0.68);
-const STRETCHED: Vec3 = Vec3::new(0.60, 0.03, 0.025);
 
 /// The colours of skin without and with a difference between methods.
 const ASIDE: Vec3 = Vec3::new(0.50, 0.52, 0.55);
@@ -47,13 +40,6 @@ pub(crate) fn settings((width, height): (usize, usize)) -> Settings {
         },
         ..Settings::default()
     }
-}
-
-/// The colour of a change of area, in doublings.
-pub(crate) fn stretch_color(doublings: f32) -> Vec3 {
-    let share = (doublings / FULL_COLOR).clamp(-1.0, 1.0);
-    let toward = if share < 0.0 { COMPRESSED } else { STRETCHED };
-    UNCHANGED.lerp(toward, share.abs().powf(0.8))
 }
 
 /// The skin in one pose by all methods, and the props.
@@ -212,10 +198,24 @@ pub(crate) fn frame_region(
     })
 }
 
-/// The camera that keeps a joint region in view during some poses, from the side of a framing.
+/// How far the body is in each pose from where it is in the first: what a camera follows.
+pub(crate) fn travel(comparison: &Comparison<'_>, poses: &[Pose], method: usize) -> Vec<Vec3> {
+    let middle = |player: &Player<'_>| {
+        let positions = player.positions();
+        positions.iter().sum::<Vec3>() / positions.len().max(1) as f32
+    };
+    let middle_in = |pose| comparison.pose(method, pose, middle).unwrap_or_default();
+    let middles: Vec<Vec3> = poses.iter().map(middle_in).collect();
+    let first = middles.first().copied().unwrap_or_default();
+    middles.into_iter().map(|middle| middle - first).collect()
+}
+
+/// The camera that keeps a joint region in view during some poses, from the side of a framing, if
+/// it follows the travel of the body.
 pub(crate) fn camera_over(
     comparison: &Comparison<'_>,
     poses: &[Pose],
+    travel: &[Vec3],
     method: usize,
     region: &TitledRegion,
     framing: &Framing,
@@ -225,9 +225,10 @@ pub(crate) fn camera_over(
     let corners = region.skin.triangles.iter();
     let corners: Vec<u32> = corners.flat_map(|&triangle| triangles[triangle]).collect();
     let mut part = Silhouette::default();
-    for pose in poses {
+    for (pose, travel) in poses.iter().zip(travel) {
         let places = comparison.pose(method, pose, |player| -> Vec<Vec3> {
-            let position = |&corner: &u32| player.positions().get(corner as usize).copied();
+            let positions = player.positions();
+            let position = |&corner: &u32| Some(*positions.get(corner as usize)? - *travel);
             corners.iter().filter_map(position).collect()
         });
         part.add_points(&places.unwrap_or_default());

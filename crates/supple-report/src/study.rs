@@ -9,7 +9,7 @@ use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use supple::clip::{Channel, Curve, Interpolation, Track};
 use supple::deform::BakedData;
-use supple::{Asset, Clip, Pose};
+use supple::{Asset, Clip, Method, Pose};
 
 /// The least and most frames of a shown clip, and the most vertices to deform for all of them.
 const SHOWN_FRAMES: (usize, usize) = (17, 33);
@@ -152,7 +152,10 @@ impl<'a> Study<'a> {
                 difference,
             });
         }
-        let worst = worst_regions(&comparison.regions, &shown);
+        let current = entries
+            .iter()
+            .position(|entry| entry.method == Method::Linear);
+        let worst = worst_regions(&comparison.regions, &shown, current);
         // What a method cannot do at one moment, it may at another.
         let moments = shown.iter().flat_map(|shown| {
             let frames = shown.moments.iter();
@@ -265,8 +268,13 @@ fn moments(comparison: &Comparison<'_>, samples: &Samples) -> Vec<usize> {
     moments
 }
 
-/// The regions in which something happens, the worst first.
-fn worst_regions(regions: &[TitledRegion], shown: &[Shown<'_>]) -> Vec<JointMoment> {
+/// The regions in which something happens, the worst first: each at the moment at which `current`,
+/// the method that the character uses now, is worst, else any method.
+fn worst_regions(
+    regions: &[TitledRegion],
+    shown: &[Shown<'_>],
+    current: Option<usize>,
+) -> Vec<JointMoment> {
     let mut worst: Vec<(f64, JointMoment)> = Vec::new();
     for (index, region) in regions.iter().enumerate() {
         let moments = || {
@@ -286,8 +294,19 @@ fn worst_regions(regions: &[TitledRegion], shown: &[Shown<'_>]) -> Vec<JointMome
             (0.5 * distortion, clip, frame)
         });
         let later = |a: (f64, usize, usize), b: (f64, usize, usize)| if b.0 > a.0 { b } else { a };
-        let Some((error, clip, frame)) = thickness.reduce(later).or_else(|| lengths.reduce(later))
-        else {
+        let now = current.and_then(|method| {
+            let errors = moments().filter_map(|(clip, frame)| {
+                let samples = &shown[clip].samples;
+                Some((
+                    samples.thickness_error_by(method, frame, index)?,
+                    clip,
+                    frame,
+                ))
+            });
+            errors.reduce(later).filter(|(error, ..)| *error > VISIBLE)
+        });
+        let anyone = || thickness.reduce(later).or_else(|| lengths.reduce(later));
+        let Some((error, clip, frame)) = now.or_else(anyone) else {
             continue;
         };
         let severity = moments()

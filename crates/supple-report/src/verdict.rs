@@ -102,9 +102,19 @@ pub(crate) fn winners(outcomes: &[Outcome<'_>]) -> Vec<usize> {
         return Vec::new();
     }
     let near = |judged: &&Judged| judged.thickness.error() - best <= tolerance;
+    // What looks like the current state is not called best beside something that looks better.
+    let current = judged
+        .iter()
+        .find(|judged| outcomes[judged.index].is_current);
+    let current = current.map(|judged| judged.thickness.error());
+    let improved = current.filter(|current| current - best > tolerance);
+    let improves = |judged: &&Judged| {
+        improved.is_none_or(|current| current - judged.thickness.error() > tolerance)
+    };
     judged
         .iter()
         .filter(near)
+        .filter(improves)
         .map(|judged| judged.index)
         .collect()
 }
@@ -431,6 +441,22 @@ mod tests {
             said(&outcomes),
             "linear blending loses 30 % of its thickness; log-matrix loses 80 % of its thickness; \
              swing-twist holds up best and keeps 98 % of its thickness."
+        );
+    }
+
+    #[test]
+    fn what_looks_like_linear_blending_is_not_called_best() {
+        let outcomes = [
+            outcome("worst", 0.4, 1.0),
+            outcome("linear blending", 0.56, 1.0),
+            outcome("delta mush", 0.60, 1.0),
+            outcome("centers", 0.64, 1.0),
+        ];
+        assert_eq!(winners(&outcomes), [3]);
+        assert_eq!(
+            winners(&outcomes[..3]),
+            [1, 2],
+            "neither looks better than the other"
         );
     }
 

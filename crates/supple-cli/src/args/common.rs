@@ -35,13 +35,11 @@ pub(crate) struct MethodsArgument {
     pub(crate) methods: Vec<Method>,
 }
 
-/// A character, the moment of its clip, and the method and device that deform it.
+/// A character, the moment of its clip, and the device that deforms it.
 #[derive(Args)]
 pub(crate) struct PosedCharacter {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
     pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) method: MethodArgument,
     #[command(flatten)]
     pub(crate) normals: NormalsArgument,
     #[command(flatten)]

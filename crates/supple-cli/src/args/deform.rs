@@ -1,6 +1,6 @@
 //! Arguments of `supple deform`.
 
-use super::common::PosedCharacter;
+use super::common::{MethodArgument, PosedCharacter};
 use super::mush::MushArguments;
 use super::reach::ReachArguments;
 use clap::Args;
@@ -20,6 +20,8 @@ Examples:
   supple deform hero.glb --palette pose.npy -o posed.npy
   supple deform hero.glb -m ddm --clip Run --time 0.4 --device gpu -o run.npy")]
 pub(crate) struct DeformArguments {
+    #[command(flatten)]
+    pub(crate) method: MethodArgument,
     #[command(flatten)]
     pub(crate) character: PosedCharacter,
     /// Joint matrices instead of a clip: m×3×4 floats, posed from bind space, joints in the order

@@ -10,7 +10,7 @@ const HEADING: &str = "Posing";
 #[command(next_help_heading = HEADING)]
 pub(crate) struct ReachArguments {
     /// Turn a joint by degrees about its own axes, x then y then z, on top of the pose, before
-    /// others move or reach. May be given several times
+    /// others move or reach. May be given several times, also for one joint
     #[arg(
         long,
         value_name = "JOINT=X,Y,Z",

@@ -16,14 +16,15 @@ use supple_io::{npy, obj, ply};
 pub(crate) fn run(options: &DeformArguments) -> Result<(), Failure> {
     let kind = OutputKind::of(&options.out)?;
     let character = &options.character;
-    let (gpu, source) = posing::open(character, &options.mush, &options.out)?;
+    let mut method = options.method.method.clone();
+    let methods = std::slice::from_mut(&mut method);
+    let (gpu, source) = posing::open(character, methods, &options.mush, &options.out)?;
     let palette = options.palette.as_ref();
     let palette = palette
         .map(|path| read_palette(path, &source))
         .transpose()?;
     let mut pose = posing::wanted_pose(&source.asset, &character.moment)?;
     options.reach.apply_and_report_misses(&source, &mut pose)?;
-    let mut method = character.method.method.clone();
     let learned = match &options.weights {
         Some(path) => learned_weights(&method, path, &source)?,
         None => BakedData::default(),

@@ -3,8 +3,10 @@
 use crate::args::info::InfoArguments;
 use crate::console;
 use crate::failure::Failure;
+use crate::joint_tree::{self, Extent};
 use crate::source::Source;
 use crate::weight_quality;
+use crate::weight_rating::WeightRating;
 use crate::wording::{
     bytes, center_options, listed, many, mush_influences, mush_options, printable, short_sentence,
     unusable, weight_flaws,
@@ -18,18 +20,36 @@ use supple::{Asset, Prop, Weights};
 use supple_io::gltf::{CENTER_ATTRIBUTE, MUSH_EXTENSION, StoredCenters, StoredMush, StoredState};
 use supple_io::text::{quoted, shortened};
 
+/// What was found in a file.
+struct Report<'a> {
+    file: &'a str,
+    source: &'a Source,
+    findings: Findings,
+    quality: WeightQuality,
+    rating: WeightRating,
+    oddities: Vec<Oddity>,
+}
+
 pub(crate) fn run(options: &InfoArguments) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let file = options.file.to_string_lossy();
     let findings = Findings::of(&source.asset.rig, &source.asset.parts);
     let quality = WeightQuality::of(&source.asset.rig).as_found(&source.notes.weights);
-    let oddities = oddities(&source, &findings);
+    let report = Report {
+        rating: WeightRating::of(&source, &quality, &file),
+        oddities: oddities(&source, &findings),
+        file: &file,
+        source: &source,
+        findings,
+        quality,
+    };
+    let extent = match options.joints {
+        true => Extent::All,
+        false => Extent::Abridged,
+    };
     match options.json {
-        true => {
-            let report = report_json(&file, &source, &findings, &quality, &oddities);
-            console::print_json(&format!("{report:#}"))
-        }
-        false => console::print(&report_text(&file, &source, &findings, &quality, &oddities)),
+        true => console::print_json(&format!("{:#}", report.to_json())),
+        false => console::print(&report.to_text(extent)),
     }
 }
 
@@ -283,187 +303,221 @@ fn mean_influences(asset: &Asset) -> f64 {
     weights.influence_count() as f64 / weights.vertex_count().max(1) as f64
 }
 
-fn report_text(
-    file: &str,
-    source: &Source,
-    findings: &Findings,
-    quality: &WeightQuality,
-    oddities: &[Oddity],
-) -> String {
-    let asset = &source.asset;
-    let bold = Style::new().bold();
-    let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
-    let mut text = String::new();
-    let mut row = |label: &str, value: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {bold}{label:<12}{bold:#} {}", printable(&value));
-    };
-    let topology = &findings.topology;
-    let surface = match (topology.is_closed_manifold(), topology.components) {
-        (_, 0) => "no surface".to_owned(),
-        (true, 1) => "one closed surface".to_owned(),
-        (true, pieces) => format!("{pieces} closed surfaces"),
-        (false, _) => "open".to_owned(),
-    };
-    row(
-        "surface",
-        format!(
-            "{}, {} ({}), {surface}",
-            many(mesh.vertex_count(), "vertex"),
-            many(mesh.triangles().len(), "triangle"),
-            many(topology.points, "distinct point")
-        ),
-    );
-    if let Some(bounds) = mesh.bounds() {
-        let size = bounds.max - bounds.min;
-        row(
-            "size",
-            format!("{:.3} × {:.3} × {:.3}", size.x, size.y, size.z),
-        );
-    }
-    if asset.parts.len() > 1 {
-        row(
-            "parts",
-            listed(asset.parts.iter().map(|part| part.name.as_str())),
-        );
-    }
-    row(
-        "skeleton",
-        format!(
-            "{} among {}",
-            many(skeleton.joints().len(), "joint"),
-            many(skeleton.nodes().len(), "node")
-        ),
-    );
-    let twist_joints = twist_joint_names(source);
-    if !twist_joints.is_empty() {
-        row("twist joints", listed(twist_joints.into_iter()));
-    }
-    let counts = findings
-        .influence_counts
-        .iter()
-        .enumerate()
-        .filter(|(_, count)| **count > 0);
-    let counts = counts
-        .map(|(index, count)| format!("{}: {count}", index + 1))
-        .collect::<Vec<_>>()
-        .join(", ");
-    row(
-        "influences",
-        format!(
-            "at most {}, {:.2} on average ({counts})",
-            weights.max_influences(),
-            mean_influences(asset)
-        ),
-    );
-    let lines = weight_quality::lines(quality, |joint| source.joint_label(joint));
-    for (index, line) in lines.into_iter().enumerate() {
-        row(if index == 0 { "weights" } else { "" }, line);
-    }
-    if let Some(centers) = &source.stored_centers {
-        let how = centers.options.as_ref().map(center_options);
-        let how = how.unwrap_or_else(|| "options unknown".to_owned());
-        let state = match unusable(&centers.state) {
-            None => "fit".to_owned(),
-            Some((word, _)) => format!("{word}, bake again"),
+impl Report<'_> {
+    fn to_text(&self, extent: Extent) -> String {
+        let Report {
+            file,
+            source,
+            findings,
+            quality,
+            rating,
+            oddities,
+        } = self;
+        let asset = &source.asset;
+        let bold = Style::new().bold();
+        let (mesh, skeleton, weights) =
+            (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
+        let mut text = String::new();
+        let mut row = |label: &str, value: String| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {bold}{label:<12}{bold:#} {}", printable(&value));
         };
-        row("centers", format!("of rotation, stored ({how}): {state}"));
-    }
-    if let Some(stored) = &source.stored_mush {
-        row("ddm", mush_text(stored));
-    }
-    let targets: usize = asset.rest_morph_weights.len();
-    if targets > 0 {
-        row("morphs", many(targets, "target"));
-    }
-    if !asset.props.is_empty() {
-        let props = listed(asset.props.iter().map(|prop| prop.name.as_str()));
+        let topology = &findings.topology;
+        let surface = match (topology.is_closed_manifold(), topology.components) {
+            (_, 0) => "no surface".to_owned(),
+            (true, 1) => "one closed surface".to_owned(),
+            (true, pieces) => format!("{pieces} closed surfaces"),
+            (false, _) => "open".to_owned(),
+        };
         row(
-            "props",
-            format!("{}, not skinned: {props}", many(asset.props.len(), "mesh")),
-        );
-    }
-    match asset.clips.len() {
-        0 => row("clips", "none".to_owned()),
-        count => row("clips", count.to_string()),
-    }
-    for clip in &asset.clips {
-        row(
-            "",
+            "surface",
             format!(
-                "{} ({:.2} s, {})",
-                shortened(&clip.name),
-                clip.duration(),
-                many(clip.tracks.len(), "track")
+                "{}, {} ({}), {surface}",
+                many(mesh.vertex_count(), "vertex"),
+                many(mesh.triangles().len(), "triangle"),
+                many(topology.points, "distinct point")
             ),
         );
+        if let Some(bounds) = mesh.bounds() {
+            let size = bounds.max - bounds.min;
+            row(
+                "size",
+                format!("{:.3} × {:.3} × {:.3}", size.x, size.y, size.z),
+            );
+        }
+        if asset.parts.len() > 1 {
+            row(
+                "parts",
+                listed(asset.parts.iter().map(|part| part.name.as_str())),
+            );
+        }
+        row(
+            "skeleton",
+            format!(
+                "{} among {}",
+                many(skeleton.joints().len(), "joint"),
+                many(skeleton.nodes().len(), "node")
+            ),
+        );
+        let name = |joint| match skeleton.joint_name(joint) {
+            "" => source.joint_label(joint),
+            name => shortened(name),
+        };
+        let tree = joint_tree::lines(&asset.rig, extent, name);
+        row(
+            "joints",
+            "with the number of vertices that each influences".to_owned(),
+        );
+        for line in tree {
+            row("", line);
+        }
+        let twist_joints = twist_joint_names(source);
+        if !twist_joints.is_empty() {
+            row("twist joints", listed(twist_joints.into_iter()));
+        }
+        let counts = findings
+            .influence_counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0);
+        let counts = counts
+            .map(|(index, count)| format!("{}: {count}", index + 1))
+            .collect::<Vec<_>>()
+            .join(", ");
+        row(
+            "influences",
+            format!(
+                "at most {}, {:.2} on average ({counts})",
+                weights.max_influences(),
+                mean_influences(asset)
+            ),
+        );
+        row("weights", rating.headline());
+        for reason in &rating.reasons {
+            row("", format!("- {}", reason.text));
+            if let Some(command) = &reason.command {
+                row("", format!("    {command}"));
+            }
+        }
+        let lines = weight_quality::lines(quality, |joint| source.joint_label(joint));
+        for (index, line) in lines.into_iter().enumerate() {
+            row(if index == 0 { "measures" } else { "" }, line);
+        }
+        if let Some(centers) = &source.stored_centers {
+            let how = centers.options.as_ref().map(center_options);
+            let how = how.unwrap_or_else(|| "options unknown".to_owned());
+            let state = match unusable(&centers.state) {
+                None => "fit".to_owned(),
+                Some((word, _)) => format!("{word}, bake again"),
+            };
+            row("centers", format!("of rotation, stored ({how}): {state}"));
+        }
+        if let Some(stored) = &source.stored_mush {
+            row("ddm", mush_text(stored));
+        }
+        let targets: usize = asset.rest_morph_weights.len();
+        if targets > 0 {
+            row("morphs", many(targets, "target"));
+        }
+        if !asset.props.is_empty() {
+            let props = listed(asset.props.iter().map(|prop| prop.name.as_str()));
+            row(
+                "props",
+                format!("{}, not skinned: {props}", many(asset.props.len(), "mesh")),
+            );
+        }
+        match asset.clips.len() {
+            0 => row("clips", "none".to_owned()),
+            count => row("clips", count.to_string()),
+        }
+        for clip in &asset.clips {
+            row(
+                "",
+                format!(
+                    "{} ({:.2} s, {})",
+                    shortened(&clip.name),
+                    clip.duration(),
+                    many(clip.tracks.len(), "track")
+                ),
+            );
+        }
+        match oddities.len() {
+            0 => row("problems", "none".to_owned()),
+            count => row("problems", count.to_string()),
+        }
+        for oddity in oddities {
+            row("", oddity.message.clone());
+        }
+        format!("{bold}{}{bold:#}\n{text}", printable(file))
     }
-    match oddities.len() {
-        0 => row("problems", "none".to_owned()),
-        count => row("problems", count.to_string()),
-    }
-    for oddity in oddities {
-        row("", oddity.message.clone());
-    }
-    format!("{bold}{}{bold:#}\n{text}", printable(file))
-}
 
-fn report_json(
-    file: &str,
-    source: &Source,
-    findings: &Findings,
-    quality: &WeightQuality,
-    oddities: &[Oddity],
-) -> Value {
-    let asset = &source.asset;
-    let (mesh, skeleton, weights) = (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
-    let topology = &findings.topology;
-    let clips = asset.clips.iter().map(|clip| {
+    fn to_json(&self) -> Value {
+        let Report {
+            file,
+            source,
+            findings,
+            quality,
+            rating,
+            oddities,
+        } = self;
+        let asset = &source.asset;
+        let (mesh, skeleton, weights) =
+            (asset.rig.mesh(), asset.rig.skeleton(), asset.rig.weights());
+        let topology = &findings.topology;
+        let clips = asset.clips.iter().map(|clip| {
         json!({ "name": clip.name, "seconds": clip.duration(), "tracks": clip.tracks.len() })
     });
-    let parts = asset.parts.iter().map(|part| {
-        let (vertices, triangles) = (part.vertices.len(), part.triangles.len());
-        json!({ "name": part.name, "vertices": vertices, "triangles": triangles })
-    });
-    let joints = (0..skeleton.joints().len()).map(|joint| {
-        json!({ "name": skeleton.joint_name(joint), "parent": skeleton.joints()[joint].parent })
-    });
-    let odd = oddities.iter().map(
+        let parts = asset.parts.iter().map(|part| {
+            let (vertices, triangles) = (part.vertices.len(), part.triangles.len());
+            json!({ "name": part.name, "vertices": vertices, "triangles": triangles })
+        });
+        let counts = joint_tree::vertex_counts(&asset.rig);
+        let joints = skeleton.joints().iter().zip(counts).enumerate();
+        let joints = joints.map(|(index, (joint, vertices))| {
+            json!({
+                "name": skeleton.joint_name(index),
+                "parent": joint.parent,
+                "vertices": vertices,
+            })
+        });
+        let odd = oddities.iter().map(
         |oddity| json!({ "kind": oddity.kind, "count": oddity.count, "message": oddity.message }),
     );
-    json!({
-        "file": file,
-        "vertices": mesh.vertex_count(),
-        "triangles": mesh.triangles().len(),
-        "points": topology.points,
-        "bounds": mesh.bounds().map(|bounds| json!({
-            "min": bounds.min.to_array(),
-            "max": bounds.max.to_array(),
-        })),
-        "parts": parts.collect::<Vec<_>>(),
-        "joint_count": skeleton.joints().len(),
-        "joints": joints.collect::<Vec<_>>(),
-        "node_count": skeleton.nodes().len(),
-        "twist_joints": twist_joint_names(source),
-        "max_influences": weights.max_influences(),
-        "mean_influences": mean_influences(asset),
-        "influence_counts": findings.influence_counts,
-        "weight_quality": weight_quality::to_json(quality),
-        "stored_centers": source.stored_centers.as_ref().map(centers_json),
-        "stored_mush": source.stored_mush.as_ref().map(mush_json),
-        "morph_targets": asset.rest_morph_weights.len(),
-        "props": asset.props.iter().map(|prop| prop.name.as_str()).collect::<Vec<_>>(),
-        "clips": clips.collect::<Vec<_>>(),
-        "topology": {
-            "closed_manifold": topology.is_closed_manifold(),
-            "components": topology.components,
-            "open_edges": topology.open_edges,
-            "non_manifold_edges": topology.non_manifold_edges,
-            "inconsistent_edges": topology.inconsistent_edges,
-            "degenerate_triangles": topology.degenerate_triangles,
-        },
-        "odd": odd.collect::<Vec<_>>(),
-    })
+        json!({
+            "file": file,
+            "vertices": mesh.vertex_count(),
+            "triangles": mesh.triangles().len(),
+            "points": topology.points,
+            "bounds": mesh.bounds().map(|bounds| json!({
+                "min": bounds.min.to_array(),
+                "max": bounds.max.to_array(),
+            })),
+            "parts": parts.collect::<Vec<_>>(),
+            "joint_count": skeleton.joints().len(),
+            "joints": joints.collect::<Vec<_>>(),
+            "node_count": skeleton.nodes().len(),
+            "twist_joints": twist_joint_names(source),
+            "max_influences": weights.max_influences(),
+            "mean_influences": mean_influences(asset),
+            "influence_counts": findings.influence_counts,
+            "weight_rating": rating.to_json(),
+            "weight_quality": weight_quality::to_json(quality),
+            "stored_centers": source.stored_centers.as_ref().map(centers_json),
+            "stored_mush": source.stored_mush.as_ref().map(mush_json),
+            "morph_targets": asset.rest_morph_weights.len(),
+            "props": asset.props.iter().map(|prop| prop.name.as_str()).collect::<Vec<_>>(),
+            "clips": clips.collect::<Vec<_>>(),
+            "topology": {
+                "closed_manifold": topology.is_closed_manifold(),
+                "components": topology.components,
+                "open_edges": topology.open_edges,
+                "non_manifold_edges": topology.non_manifold_edges,
+                "inconsistent_edges": topology.inconsistent_edges,
+                "degenerate_triangles": topology.degenerate_triangles,
+            },
+            "odd": odd.collect::<Vec<_>>(),
+        })
+    }
 }
 
 fn centers_json(centers: &StoredCenters) -> Value {

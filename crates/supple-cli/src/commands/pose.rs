@@ -17,7 +17,7 @@ pub(crate) fn run(options: &PoseArguments) -> Result<(), Failure> {
     let timed = moment.clip.is_some() || moment.time.is_some() || moment.frame.is_some();
     if options.reach.is_empty() && !timed {
         return Err(Failure::usage("there is no pose to write")
-            .hint("give one with --reach, --move, --clip or --time"));
+            .hint("give one with --turn, --reach, --move, --clip or --time"));
     }
     Failure::unless_writable(&options.out)?;
     let (source, mut document) = Source::open(&options.file)?.with_document()?;

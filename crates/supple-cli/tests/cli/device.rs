@@ -86,9 +86,13 @@ fn the_gpu_deforms_and_draws_as_the_cpu_does() {
         "--device",
         "gpu",
     ];
-    notes_of(&[&picture[..], &["-o", "arm.png"]].concat(), folder.path());
-    let png = std::fs::read(at("arm.png")).expect("readable");
-    assert!(png.starts_with(b"\x89PNG"));
+    let several = ["-m", "linear,cor", "--overlay", "stretch"];
+    for extra in [&[][..], &several] {
+        let arguments = [&picture[..], extra, &["-o", "arm.png"]].concat();
+        notes_of(&arguments, folder.path());
+        let png = std::fs::read(at("arm.png")).expect("readable");
+        assert!(png.starts_with(b"\x89PNG"));
+    }
 }
 
 #[test]

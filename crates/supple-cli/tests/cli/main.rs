@@ -133,10 +133,50 @@ fn info_tells_programs_what_it_tells_people() {
 }
 
 #[test]
+fn info_names_the_commands_that_improve_weights() {
+    let folder = folder();
+    common::unbound("@bar:2000", folder.path(), "my bar.gltf");
+    succeeds(
+        &["weights", "@bar:2000", "-m", "rigid", "-o", "rigid.glb"],
+        folder.path(),
+    );
+    let rated = |file: &str| {
+        let json = succeeds(&["info", file, "--json"], folder.path());
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let rating = &json["weight_rating"];
+        let worst = &rating["reasons"][0];
+        let words = [&rating["rating"], &worst["kind"], &worst["command"]];
+        words.map(|word| word.as_str().unwrap_or_default().to_owned())
+    };
+    let unbound = "supple weights 'my bar.gltf' -m heat -o 'my bar-heat.glb'";
+    assert_eq!(rated("my bar.gltf"), ["poor", "no_weights", unbound]);
+    let rigid = "supple weights rigid.glb -m heat -o rigid-heat.glb";
+    assert_eq!(rated("rigid.glb"), ["fair", "rigid", rigid]);
+    let text = succeeds(&["info", "rigid.glb"], folder.path());
+    let expected = "  weights      fair\n               - every vertex follows one joint";
+    assert!(
+        text.contains(expected) && text.contains(&format!("    {rigid}\n")),
+        "{text}"
+    );
+    // The commands work, and help.
+    let words: Vec<&str> = rigid.split(' ').skip(1).collect();
+    succeeds(&words, folder.path());
+    assert_eq!(rated("rigid-heat.glb")[0], "good");
+}
+
+#[test]
 fn info_judges_the_weights() {
     let folder = folder();
     let json = succeeds(&["info", "@bar:2000", "--json"], folder.path());
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["weight_rating"]["rating"], "good");
+    assert_eq!(json["weight_rating"]["reasons"], serde_json::json!([]));
+    let held: Vec<_> = json["joints"].as_array().expect("joints").iter().collect();
+    assert_eq!((held.len(), &held[1]["parent"]), (2, &0.into()));
+    assert!(
+        held.iter()
+            .all(|joint| joint["vertices"].as_u64() > Some(100))
+    );
     let quality = &json["weight_quality"];
     let smoothness = &quality["smoothness"];
     let [roughness, rigid] = ["roughness", "rigid_roughness"].map(|key| smoothness[key].as_f64());
@@ -147,7 +187,10 @@ fn info_judges_the_weights() {
     assert_eq!(quality["partition_of_unity"]["vertices"], 0);
     let text = succeeds(&["info", "@bar:2000"], folder.path());
     for line in [
-        "  weights      smoothness: smooth, roughness ",
+        "  joints       with the number of vertices that each influences\n               first ",
+        "\n                 second ",
+        "  weights      good: smooth, and close to their bones\n",
+        "  measures     smoothness: smooth, roughness ",
         "               locality: joints on average 1.01 times as far as the nearest bone",
         "               maxima: one for each joint\n",
         "               symmetry: equal on both sides of Z\n",

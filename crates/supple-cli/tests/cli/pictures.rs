@@ -93,6 +93,141 @@ fn render_frames_the_skin_around_a_joint() {
     assert!(status == 2 && error.contains("wing"), "{error}");
 }
 
+/// The pixels per row and the rows of a PNG.
+fn size_of(png: &[u8]) -> [u32; 2] {
+    [16, 20].map(|at| u32::from_be_bytes([png[at], png[at + 1], png[at + 2], png[at + 3]]))
+}
+
+#[test]
+fn pictures_keep_the_camera_of_earlier_ones() {
+    let folder = folder();
+    let picture = |arguments: &[&str], out: &str| {
+        let usual = ["render", "@bar:2000", "--size", "48x40", "-o", out];
+        succeeds(&[&usual[..], arguments].concat(), folder.path());
+        std::fs::read(folder.path().join(out)).expect("written")
+    };
+    let twist = ["--clip", "twist-90", "--time", "1"];
+    let bend = ["--clip", "bend-120", "--time", "1"];
+    let first = picture(&[&twist[..], &["--view", "20,15"]].concat(), "first.png");
+    let alone = picture(&bend, "alone.png");
+    let aligned = picture(
+        &[&bend[..], &["--camera", "first.png"]].concat(),
+        "aligned.png",
+    );
+    assert_ne!(alone, aligned);
+    // Through another pose and a GIF, back to the same picture to the bit.
+    let clip = ["--clip", "bend-90", "--fps", "3", "--camera", "aligned.png"];
+    picture(&clip, "clip.gif");
+    let back = picture(
+        &[&twist[..], &["--camera", "clip.gif"]].concat(),
+        "back.png",
+    );
+    assert_eq!(back, first);
+    let several = ["-m", "linear,cor", "--camera", "first.png"];
+    picture(&[&twist[..], &several].concat(), "several.png");
+    let back = picture(
+        &[&twist[..], &["--camera", "several.png"]].concat(),
+        "back.png",
+    );
+    assert_eq!(back, first);
+
+    std::fs::write(folder.path().join("text.png"), "no picture").expect("written");
+    for (arguments, status, part) in [
+        (&["--camera", "text.png"][..], 1, "has no camera"),
+        (&["--camera", "missing.png"], 1, "missing.png"),
+        (
+            &["--camera", "first.png", "--view", "front"],
+            2,
+            "cannot be used with",
+        ),
+        (
+            &["--camera", "first.png", "--focus", "second"],
+            2,
+            "cannot be used with",
+        ),
+    ] {
+        let arguments = [&["render", "@bar:2000", "-o", "no.png"], arguments].concat();
+        let (found, error) = fails(&arguments, folder.path());
+        assert!(found == status && error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn several_methods_are_drawn_beside_each_other() {
+    let folder = folder();
+    let twist = ["--clip", "twist-90", "--time", "1", "--size", "60x50"];
+    let picture = |methods: &str, out: &str| {
+        let arguments = [
+            &["render", "@bar:2000", "-m", methods, "-o", out],
+            &twist[..],
+        ]
+        .concat();
+        succeeds(&arguments, folder.path());
+        std::fs::read(folder.path().join(out)).expect("written")
+    };
+    assert_eq!(size_of(&picture("linear", "one.png")), [60, 50]);
+    assert_eq!(size_of(&picture("linear,dqs", "two.png")), [121, 50]);
+    assert_eq!(
+        size_of(&picture("linear,dqs,cor,ddm,rigid", "five.png")),
+        [304, 50]
+    );
+    let clip = ["--clip", "twist-90", "--fps", "3", "--size", "60x50"];
+    let arguments = [
+        &["render", "@bar:2000", "-m", "linear,cor", "-o", "two.gif"],
+        &clip[..],
+    ];
+    succeeds(&arguments.concat(), folder.path());
+    let gif = std::fs::read(folder.path().join("two.gif")).expect("written");
+    assert_eq!([gif[6], gif[7], gif[8], gif[9]], [121, 0, 50, 0]);
+    let large = [
+        "render",
+        "@bar:2000",
+        "--size",
+        "8192x8192",
+        "-o",
+        "large.png",
+    ];
+    let methods = ["-m", "linear,dqs,cor,ddm,rigid"];
+    let (status, error) = fails(&[&large[..], &methods].concat(), folder.path());
+    assert!(
+        status == 2 && error.contains("5 pictures of 8192"),
+        "{error}"
+    );
+}
+
+#[test]
+fn stretch_is_an_overlay_of_its_own() {
+    let folder = folder();
+    let picture = |overlay: &str, out: &str| {
+        let arguments = [
+            "render",
+            "@bar:2000",
+            "--turn",
+            "second=0,0,90",
+            "--size",
+            "60x60",
+            "--overlay",
+            overlay,
+            "-o",
+            out,
+        ];
+        succeeds(&arguments, folder.path());
+        std::fs::read(folder.path().join(out)).expect("written")
+    };
+    assert_ne!(picture("stretch", "a.png"), picture("wireframe", "b.png"));
+    picture("stretch,wireframe,skeleton", "c.png");
+    let both = [
+        "render",
+        "@bar",
+        "--overlay",
+        "stretch,weights",
+        "-o",
+        "no.png",
+    ];
+    let (status, error) = fails(&both, folder.path());
+    assert!(status == 2 && error.contains("choose one"), "{error}");
+}
+
 #[test]
 fn a_file_of_another_format_is_refused_with_a_way_out() {
     let folder = folder();

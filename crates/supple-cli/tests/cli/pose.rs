@@ -49,24 +49,39 @@ fn a_joint_turns_about_its_own_axes_in_order() {
         assert!(found.abs_diff_eq(expected, 1e-6), "{}", node.name);
     }
 
-    let twice = [
-        "pose",
-        "@figure:2000",
-        "--turn",
-        "head=0,1,0",
-        "--turn",
-        "head=1,0,0",
-    ];
-    let (status, error) = fails(&[&twice[..], &["-o", "no.glb"]].concat(), folder.path());
-    assert!(
-        status == 2 && error.contains("--turn is given twice"),
-        "{error}"
-    );
     let (status, error) = fails(
         &["pose", "@figure:2000", "--turn", "head=0,1", "-o", "no.glb"],
         folder.path(),
     );
     assert!(status == 2 && error.contains("three angles"), "{error}");
+}
+
+/// Turns of one joint add up, in every command that poses; `deform` shows what they all use.
+#[test]
+fn turns_of_one_joint_follow_each_other() {
+    let folder = folder();
+    let deformed = |file: &str, turns: &[&str], out: &str| {
+        let turns = turns.iter().flat_map(|turn| ["--turn", turn]);
+        let arguments: Vec<&str> = ["deform", file, "-o", out]
+            .into_iter()
+            .chain(turns)
+            .collect();
+        succeeds(&arguments, folder.path());
+        numbers(&folder.path().join(out))
+    };
+    let at_once = deformed("@arm:2000", &["hand=30,-40,50"], "once.npy");
+    let turns = ["hand=30,0,0", "hand=0,-40,0", "hand=0,0,50"];
+    let in_turn = deformed("@arm:2000", &turns, "turns.npy");
+    let rest = deformed("@arm:2000", &[], "rest.npy");
+    let far = |a: &[f32], b: &[f32]| {
+        let distances = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+        distances.fold(0.0, f32::max)
+    };
+    assert!(far(&at_once, &in_turn) < 1e-5 && far(&at_once, &rest) > 0.02);
+    let turns = ["--turn", turns[0], "--turn", turns[1], "--turn", turns[2]];
+    let pose = [&["pose", "@arm:2000", "-o", "posed.glb"], &turns[..]].concat();
+    succeeds(&pose, folder.path());
+    assert!(far(&deformed("posed.glb", &[], "posed.npy"), &at_once) < 1e-5);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use glam::Vec3;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use supple::deform::{BakedData, Normals, Workspace};
-use supple::metrics::Gauge;
+use supple::metrics::{Gauge, rest_scale};
 use supple::{Affine, Asset, Method, Output, Palette, Player, Pose, Skin, exec};
 
 /// Methods are compared at this many vertices: enough to find where they differ.
@@ -62,7 +62,7 @@ impl<'a> Comparison<'a> {
         let gauge = Gauge::new(&asset.rig);
         let regions = regions::find(asset, &gauge);
         let mesh = asset.rig.mesh();
-        let rest_scale = rest_scale(asset);
+        let rest_scale = rest_scale(asset.rig.skeleton());
         let weights = asset.rig.weights();
         let (blended, others): (Vec<u32>, Vec<u32>) = (0..mesh.vertex_count() as u32)
             .partition(|&vertex| weights.of(vertex as usize).len() > 1);
@@ -220,26 +220,6 @@ fn play<'a>(asset: &'a Asset, method: &Method, baked: &BakedData) -> Playing<'a>
     Skin::bake_with(&asset.rig, method, Normals::Transported, baked)
         .and_then(|skin| Player::with_skin(asset, skin))
         .map_err(|error| error.to_string())
-}
-
-/// Lengths in the rest pose over lengths in the bind pose, as the median over joints; negative
-/// where the rest pose mirrors.
-fn rest_scale(asset: &Asset) -> f64 {
-    let palette = asset.rig.skeleton().rest_palette();
-    let mut scales: Vec<f64> = palette
-        .posed_from_bind
-        .iter()
-        .map(Affine::scale_factor)
-        .filter(|scale| scale.is_finite() && scale.abs() > 1e-9)
-        .collect();
-    scales.sort_by(f64::total_cmp);
-    let scale = scales.get(scales.len() / 2).copied().unwrap_or(1.0);
-    // Rounding is no change of units.
-    if (scale.abs() - 1.0).abs() < 1e-3 {
-        scale.signum()
-    } else {
-        scale
-    }
 }
 
 #[cfg(test)]

@@ -87,6 +87,13 @@ impl Samples {
         Some(worst + 1e-3 * errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
+    /// The error of the thickness in a region by one method; `None` where it cannot be measured.
+    pub fn thickness_error_by(&self, method: usize, frame: usize, region: usize) -> Option<f64> {
+        let numbers = self.frames[method][frame].as_ref().ok()?;
+        let thickness = numbers.regions[region].thickness?;
+        Some(thickness.error().min(TORN))
+    }
+
     /// The change of lengths in a region by the worst method.
     pub fn distortion(&self, frame: usize, region: usize) -> f64 {
         telling(

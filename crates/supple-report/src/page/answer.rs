@@ -3,13 +3,14 @@
 use super::elements::isolated;
 use super::writer::Writer;
 use crate::Subject;
+use crate::command_line::{argument, stem};
 use crate::findings::{Effect, JointFinding};
-use crate::names::{capitalised, clean};
+use crate::names::{capitalised, clean, without_side};
 use crate::phrases::join_names;
 use crate::recommendation::{ForLinear, Recommendation, TwistAdvice, bones};
 use crate::verdict::thickness_words;
 use maud::{Markup, html};
-use std::path::Path;
+use std::collections::HashSet;
 
 /// The most joints whose numbers are given as reasons.
 const MOST_REASONS: usize = 3;
@@ -96,10 +97,14 @@ impl Writer<'_, '_> {
             }),
             Some(current) => {
                 let better = &recommendation.better_at;
-                let examples: Vec<String> = better
-                    .iter()
+                // One of a left and a right joint is enough.
+                let mut known = HashSet::new();
+                let others = better.iter().map(|&at| &self.findings.joints[at]);
+                let others =
+                    others.filter(|joint| known.insert(without_side(self.region_title(joint))));
+                let examples: Vec<String> = others
                     .take(MOST_REASONS)
-                    .filter_map(|&at| self.instead(&self.findings.joints[at], best, current))
+                    .filter_map(|joint| self.instead(joint, best, current))
                     .collect();
                 reasons.push(html! {
                     "At the worst moments, visibly better than linear blending at "
@@ -218,45 +223,7 @@ fn for_linear_commands(ForLinear { skin, twist }: &ForLinear, file: &str) -> Vec
     commands
 }
 
-/// The name of a file or built-in character without folder and extension: "hero".
-fn stem(file: &str) -> String {
-    let name = match file.strip_prefix('@') {
-        Some(character) => character.split(':').next(),
-        None => Path::new(file).file_stem().and_then(|stem| stem.to_str()),
-    };
-    name.unwrap_or("character").to_owned()
-}
-
-/// A word as a shell takes it.
-fn argument(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "@:._-/+=,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('-') {
-        return word.to_owned();
-    }
-    let word = match word.starts_with('-') {
-        true => format!("./{word}"),
-        false => word.to_owned(),
-    };
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 /// The title of the figure that compares two methods.
 pub(super) fn against(current: &str, best: &str) -> String {
     format!("{} on the left, {best} on the right", capitalised(current))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_survive_any_file_name() {
-        assert_eq!(argument("hero.glb"), "hero.glb");
-        assert_eq!(argument("@figure:8000"), "@figure:8000");
-        assert_eq!(argument("my hero.glb"), "'my hero.glb'");
-        assert_eq!(argument("it's; rm -r.glb"), r"'it'\''s; rm -r.glb'");
-        assert_eq!(argument("-m.glb"), "'./-m.glb'");
-        assert_eq!(stem("folder/hero.v2.glb"), "hero.v2");
-        assert_eq!(stem("@figure:8000"), "figure");
-    }
 }

@@ -13,6 +13,9 @@ use supple::Method;
 /// Errors from this one on have the full colour.
 const FULL: f64 = 0.5;
 
+/// The share of the full colour from which light text reads better than dark text.
+const DEEP: f64 = 0.8;
+
 impl Writer<'_, '_> {
     /// The table; linear blending comes first, whatever the order of methods.
     pub fn heat_map(&self) -> Markup {
@@ -37,7 +40,7 @@ impl Writer<'_, '_> {
                  moment: pale cells keep it, red cells lose volume (−) or bulge (+)."
             }
             div.table.heat {
-                table {
+                table style={ "--columns:" (methods.len()) } {
                     thead {
                         tr {
                             th scope="col" { "Joint" }
@@ -118,7 +121,7 @@ fn cell(effect: Effect, chosen: bool) -> Markup {
     };
     html! {
         td class=[chosen.then_some("chosen")] style={ "--e:" (format!("{share:.2}")) }
-            title=(meaning) data-deep=[(share > 0.55).then_some("")]
+            title=(meaning) data-deep=[(share > DEEP).then_some("")]
         { (reading(effect)) }
     }
 }

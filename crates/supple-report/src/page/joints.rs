@@ -207,17 +207,20 @@ impl Writer<'_, '_> {
             })
             .collect();
         let region = &comparison.regions[joint.at.region];
+        let travel = pictures::travel(comparison, &poses, pair[0]);
         let camera = pictures::camera_over(
             comparison,
             &poses,
+            &travel,
             pair[0],
             region,
             framing,
             settings.aspect(),
         );
-        let framing = Framing { camera, ..*framing };
         let strips: Vec<Result<Vec<Image>, String>> = exec::map(2, |side| {
-            let frames = poses.iter().map(|pose| {
+            let frames = poses.iter().zip(&travel).map(|(pose, &travel)| {
+                let camera = camera.moved_by(travel);
+                let framing = Framing { camera, ..*framing };
                 comparison.pose(pair[side], pose, |player| {
                     pictures::stretched(comparison, player, &self.look, &framing, &settings)
                 })

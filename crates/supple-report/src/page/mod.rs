@@ -20,11 +20,10 @@ pub(crate) use section::{Section, section};
 use crate::methods::{self, Entry};
 use crate::names::{clean, cut};
 use crate::phrases::join_names;
-use crate::pictures::{self, FULL_COLOR};
 use crate::{ReportOptions, Subject};
 use elements::{key, named};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use supple_render::srgb_from_linear;
+use supple_render::{FULL_STRETCH, srgb_from_linear, stretch_color};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -50,16 +49,15 @@ pub(crate) fn page(
 ) -> String {
     let titles = || join_names(subjects.iter().map(|subject| cut(&subject.title)));
     let heading = clean(&options.heading.clone().unwrap_or_else(titles));
-    let lead = options
-        .lead
-        .clone()
-        .unwrap_or_else(|| default_lead(entries));
     let hero = sections.iter().find_map(|section| section.hero.as_ref());
     // One character is what the page is about; several have a chapter each.
     let only = match sections {
         [only] => Some(only),
         _ => None,
     };
+    // Where there is an answer, it is the first sentence.
+    let lead = options.lead.clone();
+    let lead = lead.or_else(|| only.is_none().then(|| default_lead(entries)));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -81,7 +79,7 @@ pub(crate) fn page(
                         div {
                             p.brand { "Supple · comparison of skinning methods" }
                             h1 { bdi { (heading) } }
-                            p { (clean(&lead)) }
+                            @if let Some(lead) = lead { p { (clean(&lead)) } }
                             @if let Some(only) = only { (only.facts) }
                         }
                         @if let Some(hero) = hero { div { (hero) } }
@@ -178,7 +176,7 @@ fn border(dashes: &str) -> &'static str {
 /// The colours of stretch as stops of a gradient.
 fn gradient() -> String {
     let stops = (-4..=4).map(|step| {
-        let color = pictures::stretch_color(FULL_COLOR * step as f32 / 4.0);
+        let color = stretch_color(FULL_STRETCH * step as f32 / 4.0);
         let [r, g, b] = srgb_from_linear(color);
         format!("rgb({r} {g} {b})")
     });

@@ -42,7 +42,7 @@ pub use stretch::{Stretch, StretchSummary, WorstTriangle};
 use crate::mesh::Mesh;
 use crate::pose::Palette;
 use crate::rig::Rig;
-use crate::skeleton::BindBone;
+use crate::skeleton::{BindBone, Skeleton};
 use crate::transform::Affine;
 use glam::{DVec3, Vec3};
 use normal_error::TrueNormals;
@@ -104,6 +104,27 @@ pub struct RegionMetrics {
     pub area_change: f64,
     /// The thickness; `None` if no plane cuts the region, see [`Gauge::radii`].
     pub radius: Option<JointRadius>,
+}
+
+/// Lengths in the rest pose over lengths in the bind pose, as the median over joints; negative
+/// where the rest pose mirrors. Divide posed positions by it before measuring them, since files may
+/// bind in other units than they show.
+pub fn rest_scale(skeleton: &Skeleton) -> f64 {
+    let palette = skeleton.rest_palette();
+    let mut scales: Vec<f64> = palette
+        .posed_from_bind
+        .iter()
+        .map(Affine::scale_factor)
+        .filter(|scale| scale.is_finite() && scale.abs() > 1e-9)
+        .collect();
+    scales.sort_by(f64::total_cmp);
+    let scale = scales.get(scales.len() / 2).copied().unwrap_or(1.0);
+    // Rounding is no change of units.
+    if (scale.abs() - 1.0).abs() < 1e-3 {
+        scale.signum()
+    } else {
+        scale
+    }
 }
 
 impl Gauge {
