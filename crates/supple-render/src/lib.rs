@@ -53,6 +53,7 @@ mod gif;
 mod image;
 
 mod centers;
+#[cfg(feature = "handles")]
 mod handles;
 mod staging;
 mod visibility;
@@ -62,6 +63,7 @@ pub use color::{srgb_from_linear, weight_colors};
 pub use gif::{ColorTable, GifError, GifWriter, write_gif};
 #[cfg(feature = "gpu")]
 pub use gpu::{GpuPainter, PosedSkin};
+#[cfg(feature = "handles")]
 pub use handles::SegmentedBody;
 pub use image::{Image, ImageError};
 pub use light::Lamps;

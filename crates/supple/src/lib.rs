@@ -50,7 +50,7 @@
 //!
 //! The default features serve tools. A runtime that only deforms turns them off
 //! (`default-features = false`) and keeps rigs, clips, every direct method, centers of rotation and
-//! delta mush, with 16 dependencies in all.
+//! delta mush, with 14 dependencies in all.
 //!
 //! | feature | adds | default |
 //! | --- | --- | --- |
