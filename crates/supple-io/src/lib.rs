@@ -51,6 +51,8 @@
 //! Nothing is written that could not be read again: a number that is [`NotFinite`] as a 32-bit
 //! float refuses the whole file.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod gltf;
 pub mod npy;
 mod numbers;

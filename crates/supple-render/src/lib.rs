@@ -30,6 +30,8 @@
 //! the same. Many small depth maps record what each light sees. Then every band of rows is
 //! rasterised, cut into fragments, lit and resolved on its own.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod camera;
 mod scene;
 

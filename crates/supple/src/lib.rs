@@ -62,6 +62,8 @@
 //! | `serde` | `Serialize` for options, reports and measures, `Deserialize` for options | no |
 //! | `bytemuck` | `Pod` for [`Affine`]: palettes as bytes for GPU buffers | no |
 
+// On docs.rs, items show the feature that they need.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // Some helpers serve only one feature; unused ones are found with all features on.
 #![cfg_attr(
     not(all(
