@@ -3,8 +3,9 @@
 //   node validate.mjs ORIGINAL WRITTEN [ORIGINAL WRITTEN ...]
 //   node validate.mjs --pairs LIST      (lines of ORIGINAL, a tab, WRITTEN)
 //
-// ORIGINAL may be "-": then the written file may have no error at all. Errors are compared by how often each code
-// occurs, since writing moves things. Warnings and hints are counted in what is printed, and decide nothing.
+// ORIGINAL may be "-": then the written file may have no error at all. Errors are compared by how
+// often each code occurs, since writing moves things. Warnings and hints are counted in what is
+// printed, and decide nothing.
 
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
@@ -17,7 +18,8 @@ async function validate(path) {
   const report = await validateBytes(new Uint8Array(await readFile(path)), {
     uri: basename(path),
     maxIssues: 0,
-    externalResourceFunction: async (uri) => new Uint8Array(await readFile(resolve(folder, decodeURIComponent(uri)))),
+    externalResourceFunction: async (uri) =>
+      new Uint8Array(await readFile(resolve(folder, decodeURIComponent(uri)))),
   });
   const errors = report.issues.messages.filter((message) => message.severity === ERROR);
   const byCode = new Map();
@@ -44,7 +46,9 @@ let failed = false;
 const pairs = await pairsFromArguments(process.argv.slice(2));
 const originals = new Map();
 for (const [original, written] of pairs) {
-  if (original !== '-' && !originals.has(original)) originals.set(original, await validate(original));
+  if (original !== '-' && !originals.has(original)) {
+    originals.set(original, await validate(original));
+  }
   const before = originals.get(original) ?? { byCode: new Map() };
   const after = await validate(written);
   const grown = [...after.byCode].filter(([code, count]) => count > (before.byCode.get(code) ?? 0));

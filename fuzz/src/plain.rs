@@ -145,15 +145,15 @@ pub fn weights(file: &Tiny) -> Vec<Vec<f64>> {
 
 /// A surface as a file has it.
 #[derive(Debug, PartialEq)]
-pub struct Surface {
+pub struct WrittenSurface {
     pub positions: Vec<[u32; 3]>,
     pub normals: Vec<[u32; 3]>,
     pub triangles: Vec<[u32; 3]>,
 }
 
 /// Reads OBJ; numbers as the bits of floats.
-pub fn obj(text: &str) -> Surface {
-    let mut surface = Surface {
+pub fn obj(text: &str) -> WrittenSurface {
+    let mut surface = WrittenSurface {
         positions: Vec::new(),
         normals: Vec::new(),
         triangles: Vec::new(),
@@ -181,7 +181,7 @@ pub fn obj(text: &str) -> Surface {
 }
 
 /// Reads binary PLY of the kind that Supple writes.
-pub fn ply(bytes: &[u8]) -> Surface {
+pub fn ply(bytes: &[u8]) -> WrittenSurface {
     let end = b"end_header\n";
     let header = bytes.windows(end.len()).position(|window| window == end);
     let header = header.expect("a header") + end.len();
@@ -193,7 +193,7 @@ pub fn ply(bytes: &[u8]) -> Surface {
     };
     let with_normals = text.contains("property float nx");
     let mut words = &bytes[header..];
-    let mut surface = Surface {
+    let mut surface = WrittenSurface {
         positions: Vec::new(),
         normals: Vec::new(),
         triangles: Vec::new(),

@@ -1,7 +1,7 @@
 //! Targets over writers: what is written holds what was given, to the bit.
 
 use crate::input::{Input, Range};
-use crate::plain::{self, Surface};
+use crate::plain::{self, WrittenSurface};
 use crate::rigs;
 use glam::Vec3;
 use supple_io::gltf::{self, Document};
@@ -63,7 +63,7 @@ pub fn check(positions: &[Vec3], normals: &[Vec3], triangles: &[[u32; 3]]) {
         let bits = vectors.iter().map(|v| v.to_array().map(f32::to_bits));
         bits.collect()
     };
-    let expected = Surface {
+    let expected = WrittenSurface {
         positions: bits(positions),
         normals: bits(normals),
         triangles: triangles.to_vec(),

@@ -8,6 +8,7 @@ use supple::deform::{StreamLayout, VertexStream};
 use supple::exec;
 use supple::mesh::Shape;
 use supple::normals::octahedral;
+use supple::weights::whole_steps;
 
 /// A skin in slices.
 pub(crate) struct Slices {
@@ -216,22 +217,22 @@ const UNSIGNED_STEPS: f32 = 65535.0;
 /// The number of steps from 0 to 1 in `unpack2x16snorm`.
 const SIGNED_STEPS: f32 = 32767.0;
 
-/// Rounds weights to steps of 1/65535 with the same sum, up to half a step: each to the nearest,
-/// and the heaviest takes what that leaves.
+/// Rounds weights to steps of 1/65535 with the same sum, up to half a step.
 ///
-/// [`supple::Weights::in_16_bits`] rounds to other steps, which are exact as `f32`. These are those
-/// that shaders unpack.
+/// [`supple::Weights::in_16_bits`] rounds by the same rule to other steps, which are exact as
+/// `f32`. These are those that shaders unpack.
 fn weights_in_steps(influences: &[(u16, f32)]) -> Vec<u16> {
-    const STEPS: f64 = UNSIGNED_STEPS as f64;
-    let rounded = |weight: f64| (weight * STEPS).round().clamp(0.0, STEPS) as i64;
-    let weights = influences.iter().map(|&(_, weight)| f64::from(weight));
-    let mut steps: Vec<i64> = weights.clone().map(rounded).collect();
-    let left = rounded(weights.sum()) - steps.iter().sum::<i64>();
-    if let Some(heaviest) = steps.first_mut() {
-        *heaviest += left;
-    }
+    let steps = f64::from(UNSIGNED_STEPS);
+    let weights = influences.iter();
+    let numbers: Vec<f64> = weights
+        .map(|&(_, weight)| f64::from(weight) * steps)
+        .collect();
+    let total = numbers.iter().sum::<f64>().round() as i64;
     let short = |steps: i64| steps.clamp(0, i64::from(u16::MAX)) as u16;
-    steps.into_iter().map(short).collect()
+    whole_steps(&numbers, total)
+        .into_iter()
+        .map(short)
+        .collect()
 }
 
 /// Packs numbers from −1 to 1, as `unpack2x16snorm` reads them.

@@ -12,15 +12,11 @@ use supple_io::{gltf, obj};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let usage = "usage: load_and_deform FILE.glb POSED.obj [METHOD]";
     let (Some(input), Some(output)) = (arguments.next(), arguments.next()) else {
-        return Err(usage.into());
+        return Err("usage: load_and_deform FILE.glb POSED.obj".into());
     };
     // Names as on the command line: linear, dual-quaternion, cor, ddm, …
-    let method = arguments
-        .next()
-        .unwrap_or("dual-quaternion".to_owned())
-        .parse()?;
+    let method = "dual-quaternion".parse()?;
 
     let asset = gltf::load(input.as_ref())?.asset;
     let mesh = asset.rig.mesh();

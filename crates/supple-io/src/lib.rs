@@ -36,6 +36,12 @@
 //! | files that are written completely or not at all | [`whole_file`] |
 //! | text from files in messages | [`text`] |
 //!
+//! # Features
+//!
+//! `bind`, on by default, adds point handles and what automatic weights need of a file. Without it,
+//! and with `supple` without its default features, a program that loads a `.glb` and deforms it
+//! needs 42 crates instead of 86.
+//!
 //! # Untrusted files
 //!
 //! Files are hostile until proven otherwise: every count, index and number is checked against the
@@ -44,6 +50,8 @@
 //!
 //! Nothing is written that could not be read again: a number that is [`NotFinite`] as a 32-bit
 //! float refuses the whole file.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod gltf;
 pub mod npy;

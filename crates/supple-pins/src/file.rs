@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 const HEADER: &str = "\
-# Hashes (64-bit FNV-1a) of the exact bits of outputs. A line that changes is an output that changed:
+# Hashes (64-bit FNV-1a) of the exact bits of outputs. If a line changes, an output has changed:
 # say so in CHANGELOG.md, and accept it by SUPPLE_ACCEPT_PINS=1 cargo test --workspace --test pins
 # At the end of a line: the instruction sets that it is for, where they do not all give the same.
 ";

@@ -221,7 +221,7 @@ fn changed_rectangle(previous: &[u8], next: &[u8], width: usize) -> (usize, usiz
     }
 }
 
-/// At most 255 colours that stand for all colours of some pictures.
+/// A palette of at most 255 colours.
 #[derive(Clone, Debug, Default)]
 pub struct ColorTable {
     colors: Vec<[u8; 3]>,

@@ -30,6 +30,8 @@
 //! the same. Many small depth maps record what each light sees. Then every band of rows is
 //! rasterised, cut into fragments, lit and resolved on its own.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod camera;
 mod scene;
 
@@ -55,6 +57,7 @@ mod image;
 mod label;
 
 mod centers;
+#[cfg(feature = "handles")]
 mod handles;
 mod staging;
 mod stretch;
@@ -66,6 +69,7 @@ pub use comment::read_comments;
 pub use gif::{ColorTable, GifError, GifWriter, write_gif};
 #[cfg(feature = "gpu")]
 pub use gpu::{GpuPainter, PosedSkin};
+#[cfg(feature = "handles")]
 pub use handles::SegmentedBody;
 pub use image::{Image, ImageError};
 pub use light::Lamps;

@@ -6,8 +6,7 @@ use supple::Method;
 /// weights, and the three that most engines could do.
 const DEFAULT: [&str; 5] = ["linear", "ddm-v5", "dual-quaternion", "cor", "ddm"];
 
-/// Methods that never tell anything new: the skin of a puppet (`rigid`), and those that equal
-/// linear blending unless they were trained.
+/// Methods that `--all` leaves out: `rigid`, and those that equal linear blending without training.
 const NOT_COMPARED: [&str; 3] = ["rigid", "multi-weight", "animation-space"];
 
 /// The methods that a report compares by default: five, linear blending first.

@@ -82,7 +82,7 @@ impl Posed {
             .filter_map(|positions| positions.as_ref().ok())
     }
 
-    /// The median of the skin over methods; empty if none can do the pose.
+    /// The median of the skin over methods; empty if all fail in the pose.
     pub fn middle(&self) -> Vec<Vec3> {
         let known: Vec<&Vec<Vec3>> = self.known().collect();
         let count = known.first().map_or(0, |points| points.len());

@@ -44,8 +44,9 @@ const TRIED_JOINTS: usize = 4;
 pub(crate) struct Study<'a> {
     pub comparison: Comparison<'a>,
     pub shown: Vec<Shown<'a>>,
-    /// Clips in which all methods look alike, and those in which they do from afar.
+    /// Clips without a visible difference between methods.
     pub quiet: Vec<String>,
+    /// Clips without a large difference between methods.
     pub small: Vec<String>,
     /// Clips that show nothing new.
     pub left_out: Vec<String>,
@@ -64,7 +65,8 @@ pub(crate) struct Shown<'a> {
     /// Frames to show, in the order of time.
     pub moments: Vec<usize>,
     pub difference: Difference,
-    /// By method: frames in which some of the skin jumps; none where it can do no pose.
+    /// By method: the number of frames in which some of the skin jumps; `None` if the method fails
+    /// in every pose.
     pub pops: Vec<Option<usize>>,
 }
 

@@ -24,11 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // Four influences per vertex, as most engines take them.
     let weights = bound.weights.limited(4);
-    println!(
-        "{} vertices, {} influences",
-        weights.vertex_count(),
-        weights.influence_count()
-    );
+    println!("{} influences", weights.influence_count());
 
     let rig = Rig::new(mesh.clone(), skeleton.clone(), weights)?;
     let skin = Skin::bake(&rig, &Method::Linear, Normals::Transported)?;

@@ -30,13 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let tip = position.x / 3.0;
         weights.push([(0, 1.0 - tip), (1, tip)], 0)?;
     }
-    let (weights, _) = weights.finish();
-    let rig = Rig::new(mesh, skeleton, weights)?;
-    let skin = Skin::bake(
-        &rig,
-        &Method::DualQuaternion(Default::default()),
-        Normals::Transported,
-    )?;
+    let rig = Rig::new(mesh, skeleton, weights.finish().0)?;
+    let method = Method::DualQuaternion(Default::default());
+    let skin = Skin::bake(&rig, &method, Normals::Transported)?;
 
     // One matrix per joint, from the bind pose to the posed world: the tip turns about x = 1.5.
     let elbow = Mat4::from_translation(Vec3::X * 1.5);

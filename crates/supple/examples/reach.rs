@@ -28,11 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A player owns all buffers: it poses, deforms and moves props in one call.
     let mut player = Player::new(&asset, &Method::SwingTwist, Normals::Transported)?;
     player.pose(&pose)?;
-    let highest = player
-        .positions()
-        .iter()
-        .map(|position| position.y)
-        .fold(0.0, f32::max);
+    let heights = player.positions().iter().map(|position| position.y);
+    let highest = heights.fold(0.0, f32::max);
     println!("the posed figure is {highest:.2} m tall");
     Ok(())
 }

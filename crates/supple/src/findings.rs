@@ -30,9 +30,8 @@ pub struct Findings {
     pub influence_counts: Vec<usize>,
     /// Joints, and nodes above them, that scale or shear in the rest pose.
     pub rest_scale: RestScale,
-    /// The largest distance, in units of the bind pose, between a vertex in the rest pose (by
-    /// linear blending) and its position if the joint that holds most of its part moved the whole
-    /// part. Zero if parts rest as they were bound, wherever they are placed and in whatever unit.
+    /// The largest distance by which the rest pose (by linear blending) deforms a part, in units of
+    /// the bind pose; 0 if parts move rigidly, each with the joint that holds most of it.
     pub rest_distance: f32,
 }
 

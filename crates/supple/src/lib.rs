@@ -50,7 +50,7 @@
 //!
 //! The default features serve tools. A runtime that only deforms turns them off
 //! (`default-features = false`) and keeps rigs, clips, every direct method, centers of rotation and
-//! delta mush, with 16 dependencies in all.
+//! delta mush, with 14 dependencies in all.
 //!
 //! | feature | adds | default |
 //! | --- | --- | --- |
@@ -62,6 +62,8 @@
 //! | `serde` | `Serialize` for options, reports and measures, `Deserialize` for options | no |
 //! | `bytemuck` | `Pod` for [`Affine`]: palettes as bytes for GPU buffers | no |
 
+// On docs.rs, items show the feature that they need.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // Some helpers serve only one feature; unused ones are found with all features on.
 #![cfg_attr(
     not(all(

@@ -1,7 +1,7 @@
-//! Lists in which the same thing stands more than once.
+//! Merges list items with equal keys.
 
-/// Sorts a list by keys and makes one of all items of a key, by adding the later ones to the first,
-/// in the order given.
+/// Sorts a list by keys and merges items with equal keys: the later ones are added to the first, in
+/// the order given.
 pub(crate) fn merge_by_key<T, K: Ord>(
     items: &mut Vec<T>,
     key: impl Fn(&T) -> K,

@@ -1,12 +1,12 @@
 //! Triangle meshes with validated indices, and the named parts and morph targets of a surface.
 
-use crate::surface::{smooth_normals, weld_positions};
-use glam::{Vec3, Vec4};
+use crate::surface::{double_area_normal, smooth_normals, weld_positions};
+use glam::{DVec3, Vec3, Vec4};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use thiserror::Error;
 
-pub use crate::surface::Topology;
+pub use crate::surface::{Bounds, Topology};
 
 /// A triangle surface: positions, one normal per vertex, tangents where a file has them.
 ///
@@ -172,6 +172,12 @@ impl Mesh {
         &self.triangles
     }
 
+    /// The corners of a triangle, in double precision.
+    #[inline]
+    pub(crate) fn corners(&self, triangle: &[u32; 3]) -> [DVec3; 3] {
+        triangle.map(|corner| self.positions[corner as usize].as_dvec3())
+    }
+
     /// The number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
@@ -187,13 +193,12 @@ impl Mesh {
         self.bounds().unwrap_or_default().extent()
     }
 
-    /// The box around the triangles that have an area. Files may have unused vertices and
-    /// degenerate triangles anywhere, and nobody sees them. If no triangle has an area, the box
-    /// around all vertices.
+    /// The box around the triangles that have an area; if there are none, around all vertices.
+    /// Files may have unused vertices and degenerate triangles anywhere, and nobody sees them.
     pub fn surface_bounds(&self) -> Option<Bounds> {
-        let corners = |corners: &[u32; 3]| corners.map(|corner| self.positions[corner as usize]);
-        let triangles = self.triangles.iter().map(corners);
-        let surface = Bounds::around(triangles.filter(has_area).flatten());
+        let has_area = |triangle: &&[u32; 3]| has_area(self.corners(triangle));
+        let corners = self.triangles.iter().filter(has_area).flatten();
+        let surface = Bounds::around(corners.map(|&corner| self.positions[corner as usize]));
         surface.or_else(|| self.bounds())
     }
 
@@ -212,47 +217,10 @@ impl Mesh {
 const LINE: f64 = 1e-6;
 
 /// True if a triangle is more than a line or a point in single precision.
-fn has_area(corners: &[Vec3; 3]) -> bool {
-    let [a, b, c] = corners.map(|corner| corner.as_dvec3());
+fn has_area([a, b, c]: [DVec3; 3]) -> bool {
     let sides = [b - a, c - b, a - c].map(|side| side.length_squared());
     let longest = sides.into_iter().fold(0.0, f64::max);
-    (b - a).cross(c - a).length() > LINE * longest
-}
-
-/// An axis-aligned box; by default the origin alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Bounds {
-    /// The smallest coordinates.
-    pub min: Vec3,
-    /// The largest coordinates.
-    pub max: Vec3,
-}
-
-impl Bounds {
-    /// The smallest box around some points; `None` without points.
-    pub fn around(points: impl IntoIterator<Item = Vec3>) -> Option<Bounds> {
-        points.into_iter().fold(None, |bounds, point| {
-            let bounds = bounds.unwrap_or(Bounds {
-                min: point,
-                max: point,
-            });
-            Some(Bounds {
-                min: bounds.min.min(point),
-                max: bounds.max.max(point),
-            })
-        })
-    }
-
-    /// The length of the diagonal: the *extent*, to which tolerances are relative.
-    pub fn extent(&self) -> f32 {
-        // In double precision, as the square of a far coordinate may be more than `f32` holds.
-        (self.max.as_dvec3() - self.min.as_dvec3()).length() as f32
-    }
-
-    /// The middle.
-    pub fn center(&self) -> Vec3 {
-        (self.min + self.max) * 0.5
-    }
+    double_area_normal([a, b, c]).length() > LINE * longest
 }
 
 /// A range of vertices and triangles from one primitive of a file.

@@ -3,7 +3,7 @@
 
 use crate::mesh::{Mesh, MeshError, check_triangles};
 use crate::rig::Rig;
-use crate::surface::{Rows, corner_normal, is_cancelled, smooth_normals};
+use crate::surface::{Rows, corner_normal, double_area_normal, is_cancelled, smooth_normals};
 use crate::transform::Affine;
 use crate::weights::weld_bound;
 use glam::{DVec3, Vec2, Vec3};
@@ -152,9 +152,8 @@ impl NormalFit {
     pub fn of(mesh: &Mesh) -> NormalFit {
         let mut fit = NormalFit::default();
         for corners in mesh.triangles() {
-            let [a, b, c] = corners.map(|corner| mesh.positions()[corner as usize].as_dvec3());
+            let plane = double_area_normal(mesh.corners(corners)).try_normalize();
             let given = corners.map(|corner| mesh.normals()[corner as usize].as_dvec3());
-            let plane = (b - a).cross(c - a).try_normalize();
             let mean = (given[0] + given[1] + given[2]).try_normalize();
             if let (Some(plane), Some(mean)) = (plane, mean) {
                 let cosine = plane.dot(mean);

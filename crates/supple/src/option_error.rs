@@ -1,5 +1,6 @@
 //! The error of an option out of range.
 
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Error for an option that is out of range.
@@ -10,7 +11,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub struct OptionError {
     /// The option, as in "the tolerance".
-    pub option: &'static str,
+    pub option: Cow<'static, str>,
     /// Its value.
     pub value: f64,
     /// The allowed values, as in "at least 0".
@@ -27,7 +28,7 @@ pub(crate) fn check_option(
     match is_allowed {
         true => Ok(()),
         false => Err(OptionError {
-            option,
+            option: Cow::Borrowed(option),
             value,
             allowed,
         }),

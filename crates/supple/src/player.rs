@@ -256,8 +256,9 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Forgets the last pose, for methods that continue from it (`arap:follow`). Call this before a
-    /// pose that does not follow the last one, such as a single picture or the start of a clip.
+    /// Forgets the last pose, for methods that continue from it, such as as-rigid-as-possible
+    /// deformation with `follow`. Call this before a pose that does not follow the last one, such
+    /// as a single picture or the start of a clip.
     pub fn start_afresh(&mut self) {
         self.workspace.start_afresh();
     }

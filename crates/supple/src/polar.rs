@@ -565,6 +565,7 @@ pub(crate) fn minors(matrix: &DMat3) -> f64 {
 }
 
 /// `a bᵀ`.
+#[inline]
 pub(crate) fn outer(a: DVec3, b: DVec3) -> DMat3 {
     DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }

@@ -1,6 +1,6 @@
 //! Words for people that errors and commands share.
 
-/// A measure with three digits that tell something, whatever its unit.
+/// Formats a number with three significant digits.
 pub fn measure(value: f64) -> String {
     let before_point = if value.abs() > 0.0 && value.is_finite() {
         value.abs().log10().floor() as i32 + 1

@@ -180,10 +180,8 @@ fn notes_on_handles(handles: &PlacedHandles) -> Vec<String> {
         notes.push(format!("note: only {placed} of {wanted} handles fit"));
     }
     if report.left_out > 0 {
-        let left_out = many(report.left_out, "handle");
-        notes.push(format!(
-            "note: {left_out} left out that would be outside the body"
-        ));
+        let skipped = many(report.left_out, "handle");
+        notes.push(format!("note: skipped {skipped} outside the body"));
     }
     if report.sheet {
         notes.push("note: the surface has no inside, so handles lie on it".to_owned());

@@ -110,9 +110,15 @@ fn a_handle_of_several_skins_turns_once() {
     root.remove("skins");
     root.remove("animations");
     json["nodes"] = serde_json::json!([
-        { "name": "lever", "rotation": [0.0, 0.0, 0.6, 0.8], "translation": [1.0, 2.0, 3.0], "children": [1, 2] },
+        {
+            "name": "lever", "rotation": [0.0, 0.0, 0.6, 0.8], "translation": [1.0, 2.0, 3.0],
+            "children": [1, 2],
+        },
         { "name": "one", "mesh": 0, "scale": [2.0, 2.0, 2.0] },
-        { "name": "other", "mesh": 0, "rotation": [0.6, 0.0, 0.0, 0.8], "translation": [0.0, 0.0, 5.0] },
+        {
+            "name": "other", "mesh": 0, "rotation": [0.6, 0.0, 0.0, 0.8],
+            "translation": [0.0, 0.0, 5.0],
+        },
     ]);
     json["scenes"] = serde_json::json!([{ "nodes": [0] }]);
     for primitive in json["meshes"][0]["primitives"]
@@ -453,7 +459,10 @@ fn a_body_that_is_carried_as_a_whole_is_nothing_odd() {
         root.remove("skins");
         root.remove("animations");
         json["nodes"] = serde_json::json!([
-            { "name": "bar", "mesh": 0, "scale": [30.0, 30.0, 30.0], "translation": [1.0, 2.0, 3.0] },
+            {
+                "name": "bar", "mesh": 0, "scale": [30.0, 30.0, 30.0],
+                "translation": [1.0, 2.0, 3.0],
+            },
         ]);
         json["scenes"] = serde_json::json!([{ "nodes": [0] }]);
         let primitives = json["meshes"][0]["primitives"].as_array_mut();

@@ -1,6 +1,6 @@
 //! Files that once took too long or too much memory, or broke a checked build: commands end within
-//! limits of the system. Limits are some times what is needed in the profile of tests, and far below
-//! what was needed before.
+//! limits of the system. Limits are some times what is needed in the profile of tests, and far
+//! below what was needed before.
 
 use super::common::{fails, folder, hostile_file, succeeds};
 use std::fs::Permissions;

@@ -56,8 +56,8 @@ impl StoredCenters {
         (self.state == StoredState::Fit).then_some(&self.centers)
     }
 
-    /// The method with the options by which these centers were computed, as far as the file says:
-    /// for methods that compute centers by the paper's options.
+    /// The method with the options stored in the file, if any: for methods that compute centers by
+    /// the paper's options.
     #[must_use]
     pub fn with_stored_options(&self, method: &Method) -> Method {
         let stored = self.options.unwrap_or_default();

@@ -24,7 +24,9 @@
 //! document as it was.
 
 mod accessor;
-mod bind;
+#[cfg(feature = "bind")]
+mod bind_groups;
+mod binding;
 mod build;
 mod centers;
 mod clips;
@@ -35,6 +37,7 @@ mod elements;
 mod extras;
 mod fault;
 mod file;
+#[cfg(feature = "bind")]
 mod handles;
 mod joints;
 mod load;
@@ -58,6 +61,7 @@ mod weights;
 
 pub use centers::{CENTER_ATTRIBUTE, StoredCenters};
 pub use document::Document;
+#[cfg(feature = "bind")]
 pub use handles::BadEdge;
 pub use load::{Loaded, from_slice, load};
 pub use mush::{MUSH_EXTENSION, StoredMush};

@@ -585,8 +585,8 @@ fn smallest(numbers: &[u16]) -> Accessor {
 
 impl Document {
     /// Stores a bake of direct delta mush that was baked from `rig` with `options`; `rig` must be
-    /// the character of this file. Returns the bake as it is stored, rounded to 16 bits. Only the
-    /// sizes of patches are checked; [`Document::read`] tells whether a reader takes it.
+    /// the character of this file. Returns the bake as it is stored, rounded to 16 bits. Only patch
+    /// sizes are checked; verify the rest with [`Document::read`].
     ///
     /// The ordinary skin becomes the bake's own weights (variant v5), with at most
     /// `skin_influences` per vertex, so that programs that do not know the extension show an

@@ -5,7 +5,7 @@
 
 use glam::{DVec3, Vec3};
 use supple::mush::{Mush, MushError, PatchPart};
-use supple::weights::WeightsBuilder;
+use supple::weights::{WeightsBuilder, whole_steps};
 
 /// One, as a share.
 const WHOLE: u16 = u16::MAX;
@@ -96,7 +96,7 @@ impl PackedMush {
         let lever_scale = lever_scale(&levers);
         for axis in 0..3 {
             let levers = levers.iter().map(|lever| lever[axis]);
-            put(axis, apportioned(&in_steps(levers, lever_scale.into()), 0));
+            put(axis, whole_steps(&in_steps(levers, lever_scale.into()), 0));
         }
         let moment_scales = moment_scales(&parts);
         for (number, [row, column]) in AXES.into_iter().enumerate() {
@@ -109,7 +109,7 @@ impl PackedMush {
                 }
             }
             let sum: f64 = moments.iter().sum();
-            put(3 + number, apportioned(&moments, sum.round() as i64));
+            put(3 + number, whole_steps(&moments, sum.round() as i64));
         }
         for (&index, patch) in kept.iter().zip(patches) {
             self.influences.push(PackedInfluence {
@@ -150,7 +150,7 @@ fn whole_shares(shares: &[f32]) -> Vec<u16> {
         .iter()
         .map(|&share| f64::from(share) / sum * whole)
         .collect();
-    let steps = apportioned(&steps, i64::from(WHOLE));
+    let steps = whole_steps(&steps, i64::from(WHOLE));
     steps
         .into_iter()
         .map(|step| step.clamp(0, i64::from(WHOLE)) as u16)
@@ -213,23 +213,6 @@ fn in_steps(values: impl Iterator<Item = f64>, scale: f64) -> Vec<f64> {
         false => 0.0,
     };
     values.map(in_steps).collect()
-}
-
-/// Rounds to integers that sum to `total`: all are rounded down, and those that lost most get a
-/// step each. `supple::weights` rounds weights alike; this also takes negative numbers, and any
-/// total.
-fn apportioned(values: &[f64], total: i64) -> Vec<i64> {
-    let mut whole: Vec<i64> = values.iter().map(|value| value.floor() as i64).collect();
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    let lost = |index: usize| values[index] - values[index].floor();
-    order.sort_by(|&a, &b| lost(b).total_cmp(&lost(a)).then(a.cmp(&b)));
-    let left = total - whole.iter().sum::<i64>();
-    let count = values.len().max(1) as i64;
-    let (each, more) = (left.div_euclid(count), left.rem_euclid(count));
-    for (place, &index) in order.iter().enumerate() {
-        whole[index] += each + i64::from((place as i64) < more);
-    }
-    whole
 }
 
 /// Rows of a bake as fractions and scales, by the skeleton's joints.
@@ -300,11 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_sum_to_what_they_must() {
-        assert_eq!(apportioned(&[0.4, 0.4, 0.2], 1), [1, 0, 0]);
-        assert_eq!(apportioned(&[-0.5, 0.5, 0.0], 0), [0, 0, 0]);
-        assert_eq!(apportioned(&[1.2, 1.2], 9), [5, 4]);
-        assert!(apportioned(&[], 3).is_empty());
+    fn shares_sum_to_exactly_one() {
         assert_eq!(whole_shares(&[1.0]), [WHOLE]);
         let thirds = whole_shares(&[1.0 / 3.0; 3]);
         assert_eq!(thirds, [21845; 3]);

@@ -13,7 +13,7 @@ use supple::{Rig, Weights};
 
 /// The largest movement of a vertex by merging two joints of a node, as a share of the extent:
 /// about the error of 16 bits. Skins may bind a node by matrices that differ by rounding.
-const ROUNDED_BIND: f64 = 5e-5;
+pub(super) const ROUNDED_BIND: f64 = 5e-5;
 
 impl Document {
     /// Refuses a character that is not the one of the file, and a file without skins.
@@ -167,7 +167,7 @@ impl Document {
 
 /// The distance between the positions of a point under two joints of a node, as a share of a
 /// length.
-fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
+pub(super) fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
     let (one, other) = (one.joint_from_bind, other.joint_from_bind);
     let place = place.as_dvec3();
     let distance = (one.transform_point3(place)).distance(other.transform_point3(place));
@@ -179,11 +179,6 @@ fn apart(one: &Joint, other: &Joint, place: Vec3, length: f32) -> f64 {
     } else {
         distance / length
     }
-}
-
-/// True if two joints of a node bind a point alike, up to rounding.
-pub(super) fn bound_alike(one: &Joint, other: &Joint, place: Vec3, length: f32) -> bool {
-    apart(one, other, place, length) <= ROUNDED_BIND
 }
 
 /// The index of each joint of the skeleton in a skin's list; the first one if it is listed twice.

@@ -230,8 +230,7 @@ impl GpuPainter {
     }
 
     /// Draws a scene, with 4, 8 or 16 samples for each pixel. With a pose, its first surface goes
-    /// through the vertex shader of the skin; positions that the scene has of it only tell how far
-    /// its shadow may reach.
+    /// through the vertex shader of the skin; its positions in the scene only bound the shadow.
     ///
     /// # Errors
     ///

@@ -101,8 +101,8 @@ impl Comparison<'_> {
         (times, spacing)
     }
 
-    /// The number of frames in which some of the blended skin pops, for every method; `None` where
-    /// it can do no pose. Of a clip of more than `frames`, those around a moment are searched.
+    /// The number of frames in which some of the blended skin pops, for every method; `None` if
+    /// it fails in every pose. Of a clip of more than `frames`, those around a moment are searched.
     pub fn pops(&self, clip: &Clip, around: f64, frames: usize) -> Vec<Option<usize>> {
         let (start, length) = (clip.start(), (clip.duration() - clip.start()).max(0.0));
         let all = (length * POPS_PER_SECOND) as usize + 1;

@@ -52,7 +52,7 @@ impl Writer<'_, '_> {
             }
             @if !study.left_out.is_empty() {
                 p {
-                    "Not shown, since they show less, or the same again: "
+                    "Skipped because they show nothing new: "
                     (clip_list(&study.left_out)) "."
                     @if !study.made_up {
                         " Ask for any of them with " code { "--clip" } "."

@@ -15,8 +15,8 @@ pub(super) struct Column {
     pub values: Vec<Option<f64>>,
     /// The format of a number.
     pub write: fn(f64) -> String,
-    /// The badness of a number; none for numbers that are neither good nor bad. Measures of stretch
-    /// are neither: skin that loses volume stretches less than skin that keeps its thickness.
+    /// The score to minimise; `None` if neither direction is better. For stretch none is: skin that
+    /// loses volume stretches less than skin that keeps its thickness.
     pub badness: Option<fn(f64) -> f64>,
 }
 

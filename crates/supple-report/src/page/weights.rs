@@ -174,10 +174,10 @@ fn locality(quality: &WeightQuality, skeleton: &Skeleton) -> Figure {
             "Distance of the bones that hold the skin, relative to the nearest ones: 1 if the \
              nearest bone holds everything."
             @if let Some(far) = locality.farthest {
-                " Farthest reaches the " (joint_title(skeleton, far.joint)) ": "
-                (format!("{:.2}", far.reach)) "."
+                " Largest reach: " (format!("{:.2}", far.reach)) ", of the "
+                (joint_title(skeleton, far.joint)) "."
             }
-            " " (format!("{:.1}", locality.influences)) " joints hold each place on average."
+            " " (format!("{:.1}", locality.influences)) " influences per vertex on average."
         },
     }
 }
@@ -229,8 +229,8 @@ fn asymmetry(quality: &WeightQuality) -> Option<Figure> {
             false => format!("{mean} on average, {most} at most"),
         },
         meaning: html! {
-            "The character is symmetric across " (asymmetry.plane.axis_name()) ": so much of the \
-             weight is held by other joints than on the other side."
+            "Share of the weight that differs between the left and the right side: the character \
+             is symmetric across " (asymmetry.plane.axis_name()) "."
             @if asymmetry.matched < 1.0 {
                 " " (plain_percent(asymmetry.matched)) " of its points have a mirror image."
             }
@@ -248,6 +248,6 @@ fn sums(quality: &WeightQuality) -> Figure {
             1 => format!("off by {most} at one vertex"),
             count => format!("off by up to {most} at {} vertices", grouped(count)),
         },
-        meaning: html! { "What the weights of a vertex came to before they were normalised." },
+        meaning: html! { "Sum of the weights of each vertex before normalisation." },
     }
 }

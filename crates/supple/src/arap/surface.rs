@@ -10,15 +10,11 @@
 use super::ArapError;
 use crate::exec;
 use crate::mesh::Mesh;
-use crate::polar::{nearest_rotation, nearest_rotations};
+use crate::polar::{nearest_rotation, nearest_rotations, outer};
 use crate::sparse::{Cholesky, Pattern};
-use crate::surface::{EdgeWeights, Edges, Rows, Weld};
+use crate::surface::{CotangentPolicy, EdgeWeights, Edges, Rows, Weld};
 use fearless_simd::{Level, Simd, SimdBase, dispatch, f64x8};
 use glam::{DMat3, DVec3};
-
-/// Range of an edge's weight, relative to the median. The cotangent of a sliver is arbitrary, and
-/// the surface must hang together.
-const RELATIVE_WEIGHTS: (f64, f64) = (1e-3, 1e3);
 
 /// Weight of the handle's rotation in a patch that is a line, relative to the patch's spread …
 const BALL: f64 = 2e-6;
@@ -30,7 +26,7 @@ const NO_PATCH: f64 = 1e-12;
 pub(super) struct RigidSurface {
     pub(super) rest: Vec<DVec3>,
     neighbours: Rows<u32>,
-    /// `ω` of each neighbour: clamped cotangents.
+    /// `ω` of each neighbour: [`CotangentPolicy::RIGID`].
     omegas: Vec<f64>,
     /// The edges in the order of the pattern, each once.
     edges: Vec<([u32; 2], f64)>,
@@ -53,11 +49,8 @@ impl RigidSurface {
         let mut piece_of = edges.pieces();
         let pieces = number_in_order(&mut piece_of);
         let median = edges.median_weight();
-        let (least, most) = RELATIVE_WEIGHTS;
-        let edges = edges.iter().map(|edge| {
-            let omega = edge.weight.clamp(least * median, most * median);
-            (edge.ends, omega / median)
-        });
+        let omega = |weight| CotangentPolicy::RIGID.of_median(weight, median);
+        let edges = edges.iter().map(|edge| (edge.ends, omega(edge.weight)));
         let edges: Vec<([u32; 2], f64)> = edges.collect();
         let places: Vec<[u32; 2]> = edges.iter().map(|(ends, _)| *ends).collect();
         let pattern = Pattern::of(rest.len(), &places)?;
@@ -169,15 +162,11 @@ impl RigidSurface {
     #[inline(always)]
     fn covariance(&self, rest: &[DVec3], posed: &[DVec3], point: usize) -> DMat3 {
         let (from, to) = (rest[point], posed[point]);
-        let [mut x, mut y, mut z] = [DVec3::ZERO; 3];
+        let mut sum = DMat3::ZERO;
         for (other, omega) in self.around(point) {
-            let edge = (from - rest[other]) * omega;
-            let posed = to - posed[other];
-            x += posed * edge.x;
-            y += posed * edge.y;
-            z += posed * edge.z;
+            sum += outer(to - posed[other], (from - rest[other]) * omega);
         }
-        DMat3::from_cols(x, y, z)
+        sum
     }
 
     /// The right-hand side for the rotations, `Σ_j ω_ij ½ (R_i + R_j)(v_i − v_j)`, plus the terms

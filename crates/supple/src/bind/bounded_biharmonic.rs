@@ -12,7 +12,7 @@
 //! first: blocks of eight cells, as far as these are connected.
 
 use super::cells::{BUMP, Cells, Links, Seed, spread_around};
-use super::{BindError, Rows};
+use super::{BindError, JointShares};
 use crate::disjoint_sets::DisjointSets;
 use crate::option_error::OptionError;
 use fearless_simd::{Level as Instructions, Simd, SimdBase, SimdFloat, dispatch, f32x8};
@@ -114,7 +114,7 @@ pub(super) fn cell_rows(
     seeds: &[Vec<Seed>],
     options: &BoundedBiharmonicOptions,
     progress: &dyn Fn(f64),
-) -> (Rows, Convergence) {
+) -> (JointShares, Convergence) {
     let mut levels = vec![Level::finest(cells, seeds)];
     let mut parents: Vec<Vec<u32>> = Vec::new();
     while let Some((coarser, parent)) = levels.last().and_then(Level::coarser) {
@@ -575,7 +575,7 @@ impl Field {
     }
 
     /// The weights by cell, without negligible ones.
-    fn rows(&self, cells: usize) -> Rows {
+    fn rows(&self, cells: usize) -> JointShares {
         let row = |cell: usize| {
             let row = &self.weights[cell * self.stride..cell * self.stride + self.holds];
             let shares = row

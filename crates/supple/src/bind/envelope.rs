@@ -3,7 +3,7 @@
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
 use super::segment_tree::{Member, SegmentTree};
-use super::{Rows, rigid};
+use super::{JointShares, rigid};
 use crate::exec;
 use crate::option_error::OptionError;
 use glam::DVec3;
@@ -58,7 +58,11 @@ impl Capsule {
 
 /// The weight is full within a capsule's radius, zero beyond the falloff, and smooth in between. A
 /// point beyond all capsules follows the nearest one, in units of its radius.
-pub(super) fn rows(shape: &OrientedSurface, holds: &[Hold], options: &EnvelopeOptions) -> Rows {
+pub(super) fn rows(
+    shape: &OrientedSurface,
+    holds: &[Hold],
+    options: &EnvelopeOptions,
+) -> JointShares {
     let capsules = fit(shape, holds, options);
     let tree = SegmentTree::over(holds);
     let ends = capsules.iter().flatten();

@@ -1,11 +1,12 @@
 //! Pieces without a bone follow the nearest pieces that have one: buttons, eyes, a jacket over a
 //! body.
 
-use super::Rows;
+use super::JointShares;
 use super::handles::{Hold, Segment};
 use super::oriented_surface::{OrientedSurface, Piece};
 use super::segment_tree::SegmentTree;
 use crate::exec;
+use crate::surface::Rows;
 use std::collections::HashMap;
 
 /// A loose piece smaller than this share of the model moves rigidly: a button does not bend.
@@ -17,7 +18,12 @@ const SMOOTHING: usize = 10;
 
 /// Gives weights to all points of unbound pieces, from the nearest point of bound pieces, or from
 /// the nearest bone if no piece is bound.
-pub(super) fn follow(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows, bound: &[bool]) {
+pub(super) fn follow(
+    shape: &OrientedSurface,
+    holds: &[Hold],
+    rows: &mut JointShares,
+    bound: &[bool],
+) {
     let followers: Vec<u32> = (0..shape.points.len() as u32)
         .filter(|&point| !bound[shape.piece_of[point as usize] as usize])
         .collect();
@@ -50,24 +56,26 @@ pub(super) fn follow(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows, b
 }
 
 /// Averages the rows of some points with those of their neighbours, which must all have rows.
-fn smooth(shape: &OrientedSurface, rows: &mut Rows, wanted: impl Fn(usize) -> bool, steps: usize) {
-    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); shape.points.len()];
-    for edge in &shape.edges {
-        let [a, b] = edge.ends;
-        if wanted(a as usize) && wanted(b as usize) {
-            neighbours[a as usize].push(b);
-            neighbours[b as usize].push(a);
-        }
-    }
+fn smooth(
+    shape: &OrientedSurface,
+    rows: &mut JointShares,
+    wanted: impl Fn(usize) -> bool,
+    steps: usize,
+) {
+    let edges = shape.edges.iter().map(|edge| edge.ends);
+    let inner = edges.filter(|ends| ends.iter().all(|&end| wanted(end as usize)));
+    let inner = inner.map(|[a, b]| (a, b, ()));
+    let (neighbours, _) = Rows::of_neighbours(shape.points.len(), inner).unzip();
     let points: Vec<usize> = (0..shape.points.len())
-        .filter(|&point| !neighbours[point].is_empty())
+        .filter(|&point| !neighbours.row(point).is_empty())
         .collect();
     for _ in 0..steps {
         let averaged: Vec<_> = points
             .iter()
             .map(|&point| {
-                let share = 0.5 / neighbours[point].len() as f64;
-                let around = neighbours[point]
+                let neighbours = neighbours.row(point);
+                let share = 0.5 / neighbours.len() as f64;
+                let around = neighbours
                     .iter()
                     .map(|&other| (rows[other as usize].as_slice(), share));
                 mixed(std::iter::once((rows[point].as_slice(), 0.5)).chain(around))
@@ -80,7 +88,11 @@ fn smooth(shape: &OrientedSurface, rows: &mut Rows, wanted: impl Fn(usize) -> bo
 }
 
 /// Gives all points of a small piece without its own bone the same row.
-pub(super) fn stiffen_small_pieces(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows) {
+pub(super) fn stiffen_small_pieces(
+    shape: &OrientedSurface,
+    holds: &[Hold],
+    rows: &mut JointShares,
+) {
     if shape.pieces.len() < 2 {
         return;
     }
@@ -194,7 +206,7 @@ mod tests {
             }
         };
         let pieces = shape.piece_of.iter().map(|&piece| piece as usize);
-        let mut rows: Rows = pieces
+        let mut rows: JointShares = pieces
             .map(|piece| if piece == 1 { vec![] } else { rows_of(piece) })
             .collect();
         follow(&shape, &holds, &mut rows, &[true, false, true]);
@@ -213,7 +225,7 @@ mod tests {
         ]);
         let shape = OrientedSurface::of(&mesh);
         let holds = Hold::all_of(&bones(&[([11.0; 3], [13.0; 3])]), &shape);
-        let mut rows: Rows = (0..shape.points.len() as u16)
+        let mut rows: JointShares = (0..shape.points.len() as u16)
             .map(|point| vec![(point, 1.0)])
             .collect();
         stiffen_small_pieces(&shape, &holds, &mut rows);

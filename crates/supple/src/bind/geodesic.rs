@@ -9,7 +9,7 @@
 //! falloff`. So one number sets the range of weights, in radii of the limb, and weights are zero
 //! beyond it.
 
-use super::Rows;
+use super::JointShares;
 use super::cells::{Cells, Seed};
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
@@ -72,7 +72,7 @@ pub(super) fn cell_rows(
     holds: &[Hold],
     seeds: &[Vec<Seed>],
     options: &GeodesicOptions,
-) -> Rows {
+) -> JointShares {
     let starts = exec::map(seeds.len(), |hold| {
         starts(cells, &holds[hold], &seeds[hold])
     });
@@ -101,7 +101,7 @@ pub(super) fn cell_rows(
         };
         holds.map(&mut weights_of).collect::<Vec<_>>()
     });
-    let mut rows: Rows = vec![Vec::new(); cells.places.len()];
+    let mut rows: JointShares = vec![Vec::new(); cells.places.len()];
     for (hold, weights) in marched.into_iter().flatten().enumerate() {
         for (cell, weight) in weights {
             rows[cell as usize].push((hold as u16, weight));

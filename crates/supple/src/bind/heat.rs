@@ -10,7 +10,7 @@
 use super::handles::Hold;
 use super::oriented_surface::OrientedSurface;
 use super::segment_tree::{Near, SegmentTree};
-use super::{BindError, Rows};
+use super::{BindError, JointShares};
 use crate::exec;
 use crate::option_error::OptionError;
 use crate::sparse::Pattern;
@@ -69,7 +69,7 @@ pub(super) fn rows(
     shape: &OrientedSurface,
     holds: &[Hold],
     options: &HeatOptions,
-) -> Result<(Rows, Vec<bool>), BindError> {
+) -> Result<(JointShares, Vec<bool>), BindError> {
     let points = shape.points.len();
     let tree = SegmentTree::over(holds);
     let look = || {
@@ -178,7 +178,7 @@ fn spread(
     sights: &[Sight],
     seeing: &[bool],
     pattern: &Pattern,
-) -> Result<Rows, BindError> {
+) -> Result<JointShares, BindError> {
     let takes_part = |point: usize| seeing[shape.piece_of[point] as usize];
     let heat: Vec<f64> = sights
         .iter()
@@ -227,7 +227,7 @@ fn spread(
         .iter()
         .map(|&hold| holds[usize::from(hold)].joint)
         .collect();
-    let mut rows: Rows = vec![Vec::new(); heat.len()];
+    let mut rows: JointShares = vec![Vec::new(); heat.len()];
     for (sources, joints) in sources
         .chunks(JOINTS_AT_ONCE)
         .zip(joints.chunks(JOINTS_AT_ONCE))

@@ -222,7 +222,7 @@ impl BindReport {
 }
 
 /// Shares of joints at every point.
-type Rows = Vec<Vec<(u16, f64)>>;
+type JointShares = Vec<Vec<(u16, f64)>>;
 
 /// Weights below this share are not carried through the computation, to save memory.
 const LEAST: f64 = 1e-6;
@@ -378,7 +378,7 @@ impl BindMethod {
         holds: &[Hold],
         report: &mut BindReport,
         progress: &dyn Fn(f64),
-    ) -> Result<(Rows, Vec<bool>), BindError> {
+    ) -> Result<(JointShares, Vec<bool>), BindError> {
         let everything = || vec![true; shape.pieces.len()];
         match self {
             BindMethod::Rigid => {
@@ -421,8 +421,8 @@ fn over_cells(
     holds: &[Hold],
     cells: &Cells,
     report: &mut BindReport,
-    cell_rows: impl FnOnce(&[Vec<Seed>], &mut BindReport) -> Rows,
-) -> (Rows, Vec<bool>) {
+    cell_rows: impl FnOnce(&[Vec<Seed>], &mut BindReport) -> JointShares,
+) -> (JointShares, Vec<bool>) {
     let seeds = cells.seeds(shape, holds);
     report.voxels = cells.voxels;
     report.cells = cells.places.len();
@@ -442,7 +442,7 @@ fn over_cells(
         points.map(&mut row).collect::<Vec<_>>()
     };
     let rows = exec::map_chunks(shape.points.len(), interpolate);
-    let rows: Rows = rows.into_iter().flatten().collect();
+    let rows: JointShares = rows.into_iter().flatten().collect();
     // A piece lies within one component, so its first point decides for all of it.
     let bound = shape
         .pieces
@@ -453,7 +453,7 @@ fn over_cells(
 }
 
 /// Gives every remaining point without a joint its nearest one.
-fn fill_empty(shape: &OrientedSurface, holds: &[Hold], rows: &mut Rows) {
+fn fill_empty(shape: &OrientedSurface, holds: &[Hold], rows: &mut JointShares) {
     if rows.iter().any(Vec::is_empty) {
         let nearest = rigid::nearest_holds(shape, holds);
         for (row, nearest) in rows.iter_mut().zip(nearest) {
@@ -470,7 +470,7 @@ fn normalise(row: &mut [(u16, f64)]) {
 }
 
 /// Keeps only the heaviest joint of every row; the lowest joint wins ties.
-fn keep_heaviest(rows: &mut Rows) {
+fn keep_heaviest(rows: &mut JointShares) {
     for row in rows {
         let heaviest = heaviest_influence(row);
         row.clear();

@@ -6,9 +6,10 @@
 
 use crate::disjoint_sets::DisjointSets;
 use crate::exec;
-use crate::mesh::Mesh;
+use crate::mesh::{Bounds, Mesh};
 use crate::surface::{
-    CotangentPolicy, Edge, Rows, Weld, double_area_normal, point_areas, weld_near, weld_positions,
+    CotangentPolicy, Edge, Rows, Units, Weld, double_area_normal, point_areas, weld_near,
+    weld_positions,
 };
 use crate::surface_tree::SurfaceTree;
 use glam::DVec3;
@@ -30,7 +31,9 @@ pub(crate) struct OrientedSurface {
     /// The piece of every point.
     pub(crate) piece_of: Vec<u32>,
     pub(crate) tree: SurfaceTree,
-    unit: UnitExtent,
+    units: Units,
+    /// Half the size of the bounding box of the surface.
+    half_sides: DVec3,
 }
 
 /// A connected part of the surface.
@@ -54,53 +57,24 @@ impl Piece {
 /// seam may be rounded differently.
 const ROUNDED: f64 = 1e-5;
 
-/// The map from the model's coordinates to an extent of one.
-#[derive(Clone, Copy, Debug)]
-struct UnitExtent {
-    middle: DVec3,
-    scale: f64,
-    /// Half the size of the surface's bounding box, at an extent of one.
-    half_sides: DVec3,
-}
-
-impl UnitExtent {
-    fn of(mesh: &Mesh) -> UnitExtent {
-        let bounds = mesh.surface_bounds();
-        let [low, high] = bounds.map_or([DVec3::ZERO; 2], |bounds| {
-            [bounds.min.as_dvec3(), bounds.max.as_dvec3()]
-        });
-        let extent = (high - low).length();
-        let scale = if extent > 0.0 { 1.0 / extent } else { 1.0 };
-        UnitExtent {
-            middle: (low + high) * 0.5,
-            scale,
-            half_sides: (high - low) * (0.5 * scale),
-        }
-    }
-
-    /// True if a point is in the bounding box of the surface.
-    fn has(&self, point: DVec3) -> bool {
-        point.abs().cmple(self.half_sides + ROUNDED).all()
-    }
-}
-
 impl OrientedSurface {
     pub(crate) fn of(mesh: &Mesh) -> OrientedSurface {
-        let unit = UnitExtent::of(mesh);
+        let bounds = mesh.surface_bounds();
+        let units = Units::of(bounds);
+        let Bounds { min, max } = bounds.unwrap_or_default();
+        let half_sides = (max.as_dvec3() - min.as_dvec3()) * (0.5 * units.scale());
         let places = |weld: &Weld| -> Vec<DVec3> {
             let places = weld.places(mesh.positions()).into_iter();
-            places
-                .map(|place| (place - unit.middle) * unit.scale)
-                .collect()
+            places.map(|place| units.to_unit(place)).collect()
         };
         let mut weld = weld_positions(mesh.positions());
         let mut points = places(&weld);
-        let (mut triangles, mut sides) = distinct_triangles(mesh, &weld, &points, &unit);
+        let (mut triangles, mut sides) = distinct_triangles(mesh, &weld, &points, half_sides);
         let open = sides.at_open_edges(points.len());
         if let Some(nearly) = weld_near(&weld, &points, |point| open[point], ROUNDED) {
             weld = nearly;
             points = places(&weld);
-            (triangles, sides) = distinct_triangles(mesh, &weld, &points, &unit);
+            (triangles, sides) = distinct_triangles(mesh, &weld, &points, half_sides);
         }
         let outward = sides.outward(&points, &triangles);
         for (corners, outward) in triangles.iter_mut().zip(outward) {
@@ -137,7 +111,8 @@ impl OrientedSurface {
             edges,
             pieces,
             piece_of,
-            unit,
+            units,
+            half_sides,
         }
     }
 
@@ -147,28 +122,28 @@ impl OrientedSurface {
 
     /// Converts a position of the model to an extent of one.
     pub(crate) fn to_unit(&self, place: DVec3) -> DVec3 {
-        (place - self.unit.middle) * self.unit.scale
+        self.units.to_unit(place)
     }
 
     /// Converts a position at an extent of one to the model's coordinates.
     pub(crate) fn out_of_unit(&self, place: DVec3) -> DVec3 {
-        place / self.unit.scale + self.unit.middle
+        self.units.to_model(place)
     }
 
     /// Converts a length of the model to an extent of one.
     pub(crate) fn length_to_unit(&self, length: f64) -> f64 {
-        length * self.unit.scale
+        length * self.units.scale()
     }
 
     /// Converts a length at an extent of one to the model's.
     pub(crate) fn length_from_unit(&self, length: f64) -> f64 {
-        length / self.unit.scale
+        length / self.units.scale()
     }
 
     /// Half the size of the surface's bounding box along each axis. Points without a triangle of
     /// positive area may lie outside.
     pub(crate) fn half_sides(&self) -> DVec3 {
-        self.unit.half_sides
+        self.half_sides
     }
 
     /// True if a position is inside the body.
@@ -203,9 +178,12 @@ fn distinct_triangles(
     mesh: &Mesh,
     weld: &Weld,
     points: &[DVec3],
-    unit: &UnitExtent,
+    half_sides: DVec3,
 ) -> (Vec<[u32; 3]>, Sides) {
-    let in_box = |corner: &u32| unit.has(points[*corner as usize]);
+    let in_box = |corner: &u32| {
+        let place = points[*corner as usize];
+        place.abs().cmple(half_sides + ROUNDED).all()
+    };
     let mut triangles: Vec<[u32; 3]> = weld
         .triangles(mesh.triangles())
         .filter(|corners| across(points, corners) != DVec3::ZERO && corners.iter().all(in_box))
@@ -362,6 +340,7 @@ impl Sides {
             .collect()
     }
 
+    /// The edges with their weights, from the sides as they are sorted already.
     fn edges(&self, points: &[DVec3]) -> Vec<Edge> {
         let policy = CotangentPolicy::CONNECTED;
         let edge = |sides: &[Side]| {

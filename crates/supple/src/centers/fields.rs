@@ -2,7 +2,7 @@
 
 use super::grid::WeightGrid;
 use super::spread::PairSpread;
-use super::surface::{Units, WeightedSurface};
+use super::surface::{MomentUnits, WeightedSurface};
 use super::{SPREADS, exact};
 use crate::exec;
 use fearless_simd::{Simd, SimdBase, SimdFloat, dispatch, f32x16};
@@ -50,7 +50,7 @@ impl<const C: usize> PairField<C> {
     /// Builds the fields from sums on the nodes; none if the sums are empty or not needed.
     pub(super) fn new(
         grid: &WeightGrid,
-        units: &Units,
+        units: &MomentUnits,
         pair: &PairSpread<C>,
     ) -> Option<PairField<C>> {
         let (spread, sums) = (&pair.nodes, pair.sums.clone());

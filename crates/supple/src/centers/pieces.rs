@@ -7,6 +7,7 @@
 
 use super::{PLACES, SPREADS, SQUARES};
 use crate::mesh::Mesh;
+use crate::surface::double_area_normal;
 use glam::DVec3;
 
 /// A part of a triangle.
@@ -103,12 +104,10 @@ pub(super) struct TriangleCorners {
 impl TriangleCorners {
     #[inline(always)]
     pub(super) fn of(mesh: &Mesh, triangle: usize) -> TriangleCorners {
-        let [a, b, c] = mesh.triangles()[triangle];
-        let place = |corner: u32| mesh.positions()[corner as usize].as_dvec3();
-        let (a, b, c) = (place(a), place(b), place(c));
+        let corners = mesh.corners(&mesh.triangles()[triangle]);
         TriangleCorners {
-            corners: [a, b, c],
-            area: (b - a).cross(c - a).length() * 0.5,
+            corners,
+            area: double_area_normal(corners).length() * 0.5,
         }
     }
 

@@ -4,6 +4,7 @@ use super::joint_support::{CornerWeights, JointSupport, TriangleRows};
 use super::pieces::TriangleCorners;
 use super::{CenterOptions, PLACES, SPREADS, SQUARES};
 use crate::mesh::Mesh;
+use crate::surface::{Units, positive_or_one};
 use crate::weights::Weights;
 use glam::DVec3;
 use std::borrow::Cow;
@@ -17,28 +18,27 @@ pub(super) struct WeightedSurface<'a> {
     pub(super) rows: TriangleRows,
     pub(super) support: JointSupport,
     pub(super) options: CenterOptions,
-    pub(super) units: Units,
+    pub(super) units: MomentUnits,
 }
 
-/// The middle, the extent and the area of the rest surface: units in which single precision
-/// suffices, whatever the units of the model are.
+/// Units of sums over the surface, in which single precision suffices for them: those of stored
+/// positions, and the area of the surface.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Units {
+pub(super) struct MomentUnits {
     middle: DVec3,
     extent: f64,
     area: f64,
 }
 
-impl Units {
-    fn of(mesh: &Mesh) -> Units {
-        let bounds = mesh.bounds().unwrap_or_default();
+impl MomentUnits {
+    fn of(mesh: &Mesh) -> MomentUnits {
+        let units = Units::of(mesh.bounds()).stored();
         let areas =
             (0..mesh.triangles().len()).map(|triangle| TriangleCorners::of(mesh, triangle).area);
-        let or_one = |size: f64| if size > 0.0 { size } else { 1.0 };
-        Units {
-            middle: bounds.center().as_dvec3(),
-            extent: or_one(f64::from(bounds.extent())),
-            area: or_one(areas.sum()),
+        MomentUnits {
+            middle: units.middle().as_dvec3(),
+            extent: f64::from(units.extent()),
+            area: positive_or_one(areas.sum()),
         }
     }
 
@@ -111,7 +111,7 @@ impl<'a> WeightedSurface<'a> {
         let joint_count = joints_in(&weights);
         let rows = TriangleRows::of(&weights, mesh.triangles());
         WeightedSurface {
-            units: Units::of(&mesh),
+            units: MomentUnits::of(&mesh),
             support: JointSupport::of(joint_count, &weights, &rows),
             mesh,
             weights,

@@ -1,4 +1,4 @@
-//! A cage of quads: what a character's smooth surface hangs on.
+//! Control mesh of a subdivision surface: a cage of quads.
 //!
 //! Characters are modelled as people model them by hand: rings of points, joined by bands of quads,
 //! closed by caps. A band may leave out quads, and a limb then starts at the rim of that hole, so

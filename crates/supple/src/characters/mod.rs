@@ -30,6 +30,7 @@ mod walk;
 
 use crate::clip::{Clip, CurveError};
 use crate::mesh::{Mesh, MeshError, Part};
+use crate::option_error::{OptionError, check_option};
 use crate::rig::{Asset, Rig, RigError};
 use crate::skeleton::SkeletonError;
 use crate::weights::{WeightsBuilder, WeightsError};
@@ -69,7 +70,7 @@ impl Character {
         Character::Figure,
     ];
 
-    /// Returns the name, which the command line takes after an `@`.
+    /// Returns the name.
     pub fn name(&self) -> &'static str {
         match self {
             Character::Bar => "bar",
@@ -108,15 +109,8 @@ impl Character {
 #[non_exhaustive]
 pub enum CharacterError {
     /// The number of vertices is out of range.
-    #[error("a built-in character has from {min} to {max} vertices, not {asked}")]
-    Size {
-        /// The requested number of vertices.
-        asked: usize,
-        /// [`MIN_VERTICES`].
-        min: usize,
-        /// [`MAX_VERTICES`].
-        max: usize,
-    },
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// The surface is not a valid mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
@@ -140,7 +134,12 @@ pub enum CharacterError {
 ///
 /// Fails if `vertices` is not within [`MIN_VERTICES`] and [`MAX_VERTICES`].
 pub fn build(character: Character, vertices: usize) -> Result<Asset, CharacterError> {
-    check_size(vertices)?;
+    check_option(
+        (MIN_VERTICES..=MAX_VERTICES).contains(&vertices),
+        "the number of vertices",
+        vertices as f64,
+        "from 2000 to 4000000",
+    )?;
     match character {
         Character::Bar => bar::build(vertices),
         Character::Arm => arm::build(vertices),
@@ -148,17 +147,6 @@ pub fn build(character: Character, vertices: usize) -> Result<Asset, CharacterEr
         Character::Tentacle => tentacle::build(vertices),
         Character::Figure => figure::build(vertices),
     }
-}
-
-fn check_size(vertices: usize) -> Result<(), CharacterError> {
-    if !(MIN_VERTICES..=MAX_VERTICES).contains(&vertices) {
-        return Err(CharacterError::Size {
-            asked: vertices,
-            min: MIN_VERTICES,
-            max: MAX_VERTICES,
-        });
-    }
-    Ok(())
 }
 
 /// Assembles the asset from surface, bones and clips.

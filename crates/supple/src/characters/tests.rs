@@ -322,9 +322,9 @@ fn sizes_out_of_range_are_refused() {
     for asked in [0, MIN_VERTICES - 1, MAX_VERTICES + 1] {
         // Not by unwrapping: what was built by mistake would be printed vertex by vertex.
         let outcome = build(Character::Cloth, asked).map(|_| ());
-        assert!(
-            matches!(outcome, Err(CharacterError::Size { .. })),
-            "{outcome:?}"
-        );
+        let error = outcome.map_err(|error| error.to_string());
+        let range = format!("from {MIN_VERTICES} to {MAX_VERTICES}");
+        let expected = format!("the number of vertices is {asked}, but must be {range}");
+        assert_eq!(error, Err(expected));
     }
 }

@@ -22,6 +22,7 @@ use super::rigid_motion::{BlendsMotions, MotionLanes, MotionStreams, RigidMotion
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::centers::{CenterError, CenterOptions, Centers};
 use crate::rig::Rig;
+use crate::surface::{StoredUnits, Units};
 use crate::transform::{Affine, linear_blend};
 use fearless_simd::Simd;
 use glam::{Mat3, Quat, Vec3};
@@ -53,52 +54,18 @@ impl CentersOfRotation {
 pub(super) struct CenterSkin {
     signs: Signs,
     centers: Vec<BakedCenter>,
-    frame: BakedFrame,
+    units: StoredUnits,
     packing: Arc<Packing>,
     /// The centers themselves, group by group.
     center_lanes: Vec<[Lane; 3]>,
 }
 
-/// A center in units of the surface, so that it varies over the surface about as much as weights
-/// do.
+/// A center in units of the surface.
 #[derive(Clone, Copy, Debug)]
 struct BakedCenter {
     place: [f32; 3],
     /// False if no center was found; the vertex's own position is used.
     found: bool,
-}
-
-/// The middle and the size of the rest surface: the units of stored centers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BakedFrame {
-    middle: Vec3,
-    extent: f32,
-}
-
-impl BakedFrame {
-    pub(super) fn of(rig: &Rig) -> BakedFrame {
-        let bounds = rig.mesh().bounds().unwrap_or_default();
-        let extent = bounds.extent();
-        BakedFrame {
-            middle: bounds.center(),
-            extent: if extent > 0.0 { extent } else { 1.0 },
-        }
-    }
-
-    /// The unit of length.
-    #[inline]
-    pub(super) fn extent(&self) -> f32 {
-        self.extent
-    }
-
-    pub(super) fn keep(&self, point: Vec3) -> [f32; 3] {
-        ((point - self.middle) / self.extent).to_array()
-    }
-
-    #[inline]
-    pub(super) fn point(&self, kept: [f32; 3]) -> Vec3 {
-        self.middle + Vec3::from_array(kept) * self.extent
-    }
 }
 
 impl CenterSkin {
@@ -123,21 +90,21 @@ impl CenterSkin {
                 expected: mesh.vertex_count(),
             }));
         }
-        let frame = BakedFrame::of(rig);
+        let units = Units::of(mesh.bounds()).stored();
         let baked = centers.points().iter().zip(mesh.positions());
         let baked = baked.map(|(center, &own)| BakedCenter {
-            place: frame.keep(center.unwrap_or(own)),
+            place: units.store(center.unwrap_or(own)),
             found: center.is_some(),
         });
         let baked: Vec<BakedCenter> = baked.collect();
         let packing = Packing::of(rig.weights().clone());
-        let center = |vertex: usize| frame.point(baked[vertex].place).to_array();
+        let center = |vertex: usize| units.restore(baked[vertex].place).to_array();
         let groups = packing.all_groups();
         Ok(CenterSkin {
             signs: Signs::bake(rig, options.antipodality),
             center_lanes: groups.map(|group| group.lanes(center)).collect(),
             centers: baked,
-            frame,
+            units,
             packing: Arc::new(packing),
         })
     }
@@ -219,7 +186,7 @@ impl BlendsMotions for CenterSkin {
         let &[x, y, z] = fields.extras else {
             return Affine::ZERO;
         };
-        let center = self.frame.point([x, y, z]);
+        let center = self.units.restore([x, y, z]);
         let center = match motions.stretch_blend(joints, fields.weights) {
             Some(stretch) => stretch.transform_point(center),
             None => center,
@@ -278,7 +245,7 @@ impl MotionLanes<PosedJoints> for CenterSkin {
 
 impl MotionStreams<PosedJoints> for CenterSkin {
     fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        let center = self.frame.point(self.centers[vertex].place);
+        let center = self.units.restore(self.centers[vertex].place);
         stream.numbers.extend(center.to_array());
     }
 

@@ -10,13 +10,14 @@
 //! `C` is symmetric, so six of the nine numbers that the paper counts are enough. If the
 //! surroundings are flat or straight, the rotation is found from the remaining directions.
 
-use super::centers_of_rotation::{BakedFrame, center_keys, turned_about};
+use super::centers_of_rotation::{center_keys, turned_about};
 use super::direct::{FieldKey, Fields, OneByOne};
 use super::error::DeformError;
 use super::rigid_motion::{BlendsMotions, RigidMotions};
 use crate::centers::{self, CenterOptions, Surroundings};
 use crate::polar::Polar;
 use crate::rig::Rig;
+use crate::surface::{StoredUnits, Units};
 use crate::transform::{Affine, linear_blend};
 use glam::{DMat3, Mat3};
 
@@ -34,13 +35,13 @@ struct BakedSpread {
 #[derive(Clone, Debug)]
 pub(super) struct ProcrustesSkin {
     spreads: Vec<BakedSpread>,
-    frame: BakedFrame,
+    units: StoredUnits,
 }
 
 impl ProcrustesSkin {
     pub(super) fn bake(rig: &Rig, options: &CenterOptions) -> Result<ProcrustesSkin, DeformError> {
         let mesh = rig.mesh();
-        let frame = BakedFrame::of(rig);
+        let units = Units::of(rig.mesh().bounds()).stored();
         let surroundings = centers::surroundings(mesh, rig.weights(), options)?;
         let spreads = surroundings.into_iter().zip(mesh.positions());
         let spreads = spreads.map(|(surroundings, &own)| {
@@ -50,7 +51,7 @@ impl ProcrustesSkin {
                 spread: DMat3::IDENTITY,
             });
             let trace = spread.x_axis.x + spread.y_axis.y + spread.z_axis.z;
-            let [x, y, z] = frame.keep(center.as_vec3());
+            let [x, y, z] = units.store(center.as_vec3());
             let scaled = |value: f64| {
                 if trace > 0.0 {
                     (value / trace) as f32
@@ -72,7 +73,7 @@ impl ProcrustesSkin {
         });
         Ok(ProcrustesSkin {
             spreads: spreads.collect(),
-            frame,
+            units,
         })
     }
 }
@@ -110,7 +111,7 @@ impl BlendsMotions for ProcrustesSkin {
         let &[x, y, z, xx, xy, xz, yy, yz, zz] = fields.extras else {
             return Affine::ZERO;
         };
-        let mut center = self.frame.point([x, y, z]);
+        let mut center = self.units.restore([x, y, z]);
         let mut spread = Mat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]).as_dmat3();
         if let Some(stretch) = motions.stretch_blend(joints, fields.weights) {
             center = stretch.transform_point(center);

@@ -28,6 +28,7 @@ use crate::mush::{MushOptions, MushSurface, missing_thickness};
 use crate::polar::{nearest_rotation, outer};
 use crate::rig::Rig;
 use crate::smoothing::{Domain, Scratch, Series, Smoothing, Values};
+use crate::surface::double_area_normal;
 use crate::transform::Affine;
 use glam::{DAffine3, DMat3, DVec3};
 use std::collections::BTreeMap;
@@ -174,8 +175,7 @@ impl DeltaMushSkin {
         smooth.normals.clear();
         smooth.normals.resize(smooth.places.len(), DVec3::ZERO);
         for corners in &self.triangles {
-            let [a, b, c] = corners.map(|corner| smooth.places[corner as usize]);
-            let normal = (b - a).cross(c - a);
+            let normal = double_area_normal(corners.map(|corner| smooth.places[corner as usize]));
             for &corner in corners {
                 smooth.normals[corner as usize] += normal;
             }

@@ -6,7 +6,7 @@ use crate::exec;
 use crate::mesh::{Bounds, Mesh};
 use crate::normals::SmoothGroups;
 use crate::rig::Rig;
-use crate::surface::{Rows, Weld};
+use crate::surface::{Rows, Weld, double_area_normal};
 use crate::transform::Affine;
 use crate::weights::weld_bound;
 use glam::{DVec3, Vec3};
@@ -294,8 +294,8 @@ fn values(method: &impl Direct, vertex: usize) -> Vec<f64> {
 /// Zero for degenerate triangles.
 fn hat_slopes_of(mesh: &Mesh) -> Vec<[DVec3; 3]> {
     let slopes = |corners: &[u32; 3]| {
-        let [a, b, c] = corners.map(|corner| mesh.positions()[corner as usize].as_dvec3());
-        let normal = (b - a).cross(c - a);
+        let [a, b, c] = mesh.corners(corners);
+        let normal = double_area_normal([a, b, c]);
         let squared = normal.length_squared();
         if squared == 0.0 {
             return [DVec3::ZERO; 3];

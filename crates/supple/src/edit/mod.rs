@@ -45,7 +45,7 @@ use crate::mesh::Mesh;
 use crate::option_error::{OptionError, check_option};
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
-use crate::surface::{EdgeWeights, Edges, Laplacian, Rows, Weld};
+use crate::surface::{EdgeWeights, Edges, Laplacian, Rows, Weld, double_area_normal};
 use crate::surface_tree::SurfaceTree;
 use crate::weights::{Weights, WeightsBuilder, WeightsError, limited_row, weld_seams};
 use glam::Vec3;
@@ -118,7 +118,7 @@ pub enum EditError {
         vertices: usize,
     },
     /// A joint does not exist.
-    #[error("there is no joint {joint}; the skeleton has {joints}")]
+    #[error("there is no joint {joint}: the skeleton has {joints}")]
     NoSuchJoint {
         /// The joint.
         joint: usize,
@@ -126,7 +126,7 @@ pub enum EditError {
         joints: usize,
     },
     /// A vertex does not exist.
-    #[error("there is no vertex {vertex}; the mesh has {vertices}")]
+    #[error("there is no vertex {vertex}: the mesh has {vertices}")]
     NoSuchVertex {
         /// The vertex.
         vertex: usize,
@@ -496,10 +496,8 @@ struct OnSurface {
 impl SearchSurface {
     fn of(mesh: &Mesh) -> SearchSurface {
         let place = |corner: u32| mesh.positions()[corner as usize];
-        let has_area = |corners: &&[u32; 3]| {
-            let [a, b, c] = corners.map(|corner| place(corner).as_dvec3());
-            (b - a).cross(c - a).length_squared() > 0.0
-        };
+        let has_area =
+            |corners: &&[u32; 3]| double_area_normal(mesh.corners(corners)).length_squared() > 0.0;
         let corners: Vec<[u32; 3]> = mesh.triangles().iter().filter(has_area).copied().collect();
         let places: Vec<[Vec3; 3]> = corners.iter().map(|corners| corners.map(place)).collect();
         SearchSurface {

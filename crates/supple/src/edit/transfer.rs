@@ -14,7 +14,7 @@ use crate::mesh::Mesh;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
 use crate::sparse::Cholesky;
-use crate::surface::{Weld, weld_positions};
+use crate::surface::{Weld, double_area_normal, weld_positions};
 use crate::weights::Weights;
 use glam::DVec3;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -23,14 +23,13 @@ use std::sync::Arc;
 /// The source of transferred weights, and the limits within which it is trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
-    /// The character to take weights from. It stands where the target stands, in the same pose.
+    /// The source character, in the target's position and pose.
     pub from: Arc<Rig>,
     /// A closest point counts if it is no farther than this share of the target's extent.
     pub reach: f64,
     /// A closest point counts if the two normals differ by no more than this, in radians.
     pub angle: f64,
-    /// Normals that point the opposite way agree, too: for surfaces of which the inside may be
-    /// what is near.
+    /// If true, opposite normals match, too: for surfaces whose inside may be the nearest side.
     pub either_side: bool,
 }
 
@@ -60,18 +59,18 @@ pub struct TransferReport {
     pub matched: usize,
     /// Points that were filled in over the surface.
     pub filled: usize,
-    /// Points of pieces none of which could be trusted: they took the closest one all the same.
+    /// Points on pieces without a trusted match; they use the closest point anyway.
     pub regardless: usize,
-    /// Joints of the source that hold surface, but have no namesake; the nearest joint above that
-    /// has one stood in for them.
+    /// Source joints that hold surface but are missing in the target; their weights go to the
+    /// nearest ancestor that is present.
     pub unmatched: Vec<String>,
 }
 
 /// Shares below this are not worth keeping.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Edges count at least this share of the mean edge in the fill, so that no point hangs on edges
-/// that count nothing.
+/// The least weight of an edge in the fill, as a share of the mean: no point is connected by edges
+/// of no weight alone.
 const LEAST_EDGE: f64 = 1e-6;
 
 /// So many joints are filled in at a time: memory is this many numbers per point.
@@ -328,10 +327,9 @@ fn agree(a: DVec3, b: DVec3, transfer: &Transfer) -> bool {
 fn point_normals(mesh: &Mesh, weld: &Weld) -> Vec<DVec3> {
     let mut normals = vec![DVec3::ZERO; weld.point_count()];
     for corners in mesh.triangles() {
-        let [a, b, c] = corners.map(|corner| mesh.positions()[corner as usize].as_dvec3());
-        let across = (b - a).cross(c - a);
+        let normal = double_area_normal(mesh.corners(corners));
         for &corner in corners {
-            normals[weld.point_of(corner as usize)] += across;
+            normals[weld.point_of(corner as usize)] += normal;
         }
     }
     normals.into_iter().map(DVec3::normalize_or_zero).collect()

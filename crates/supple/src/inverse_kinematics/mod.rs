@@ -64,9 +64,12 @@ pub struct Goal {
     /// The target orientation in world space, applied by rotating the node itself. By default the
     /// node follows its parent.
     pub orientation: Option<DQuat>,
-    /// The pole: a position that the middle of the chain bends towards. By default the chain stays
-    /// on its side; a straight chain bends as it does at rest; one that is straight at rest, too,
-    /// bends to the front (+z) if it hangs like a leg, to the back if it is level like an arm.
+    /// The pole: a position that the middle of the chain bends towards. Without one:
+    ///
+    /// - a bent chain keeps its direction of bending;
+    /// - a chain that is straight now bends as it does at rest;
+    /// - a chain that is straight at rest, too, bends to the front (+z) if it hangs like a leg, and
+    ///   to the back if it is level like an arm.
     pub pole: Option<DVec3>,
     /// The joints that turn.
     pub chain: Chain,
@@ -194,14 +197,6 @@ pub enum ReachError {
     /// An option is out of range.
     #[error(transparent)]
     Option(#[from] OptionError),
-    /// A stiffness is not between 0 and 1.
-    #[error("the stiffness of '{joint}' is {value}, but must be from 0 to 1")]
-    Stiffness {
-        /// The joint.
-        joint: String,
-        /// The stiffness.
-        value: f64,
-    },
     /// A joint with a target orientation is turned for another goal.
     #[error(
         "'{joint}' cannot have an orientation, as it is turned so that '{end}' reaches its target"
@@ -454,8 +449,11 @@ fn check(
     }
     for (&node, &value) in &options.stiffness {
         if !(0.0..=1.0).contains(&value) {
-            let joint = label(skeleton, node);
-            return Err(ReachError::Stiffness { joint, value });
+            return Err(ReachError::Option(OptionError {
+                option: format!("the stiffness of '{}'", label(skeleton, node)).into(),
+                value,
+                allowed: "from 0 to 1",
+            }));
         }
     }
     Ok(())

@@ -2,6 +2,10 @@
 //!
 //! Sorkine and Alexa 2007, eq. (3): `Σ_i Σ_{j∈N(i)} c_ij |p'_i − p'_j − R_i (p_i − p_j)|²` with the
 //! best rotation `R_i` per point.
+//!
+//! `arap` minimises the same energy. It has rotations and weights of its own, because its solver
+//! needs a rotation even where the surface gives none, and no weight of zero; a measure must not
+//! depend on either (`docs/decisions/arap.md`).
 
 use super::surface::MeasuredSurface;
 use crate::polar::{Polar, outer};

@@ -93,6 +93,7 @@ impl HoleCaps {
 mod tests {
     use super::super::tests::rig_of;
     use super::*;
+    use crate::surface::double_area_normal;
     use glam::Vec3;
     use proptest::prelude::*;
 
@@ -134,9 +135,8 @@ mod tests {
         ) {
             let positions = points.into_iter().map(Vec3::from_array).collect();
             let (surface, caps) = caps_of(positions, triangles);
-            let face = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
-            let triangles = surface.triangles.iter();
-            let walls: DVec3 = triangles.map(|&t| face(corners(&surface.rest, t))).sum();
+            let face = |&triangle| double_area_normal(corners(&surface.rest, triangle));
+            let walls: DVec3 = surface.triangles.iter().map(face).sum();
             // The same as a fan around any middle.
             let cap = |rim: &Vec<usize>| -> DVec3 {
                 let next = rim.iter().cycle().skip(1);

@@ -62,9 +62,9 @@ pub struct MushOptions {
     pub rigid: bool,
     /// The largest number of joints per vertex.
     pub max_influences: Option<usize>,
-    /// The pruning tolerance: the largest error of a vertex from dropping joints, relative to the
-    /// extent, in poses in which its joints carry it no farther apart than one extent and its patch
-    /// keeps its shape.
+    /// The largest error of a vertex from pruning joints, relative to the extent, for moderate
+    /// poses: the positions that its joints give it are within one extent, and its patch keeps its
+    /// shape.
     pub prune: f64,
     /// `D_α` at the vertices of some joints (§4.0.3), weighted by their weights; one at all others.
     /// If a joint occurs twice, the last entry counts.

@@ -1,7 +1,7 @@
 //! The triangles of a surface and their adjacency.
 
 use crate::bind::oriented_surface::OrientedSurface;
-use crate::surface::Rows;
+use crate::surface::{Rows, double_area_normal};
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -27,10 +27,7 @@ pub(super) struct Border {
 impl Facets {
     pub(super) fn of(shape: &OrientedSurface) -> Facets {
         let corners = |facet: &[u32; 3]| facet.map(|corner: u32| shape.points[corner as usize]);
-        let across = |facet: &[u32; 3]| {
-            let [a, b, c] = corners(facet);
-            (b - a).cross(c - a)
-        };
+        let across = |facet: &[u32; 3]| double_area_normal(corners(facet));
         let center = |facet: &[u32; 3]| corners(facet).iter().sum::<DVec3>() / 3.0;
         let borders = borders(shape);
         let lengths = borders.iter();

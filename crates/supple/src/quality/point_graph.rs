@@ -1,8 +1,7 @@
 //! The welded surface of the measures.
 
-use crate::disjoint_sets::DisjointSets;
 use crate::mesh::Mesh;
-use crate::surface::{CotangentPolicy, Rows, Weld, cotangent_edges, point_areas};
+use crate::surface::{CotangentPolicy, Rows, Weld, cotangent_edges, pieces_of, point_areas};
 use glam::DVec3;
 
 /// A welded surface: points with areas and neighbours.
@@ -27,11 +26,7 @@ impl PointGraph {
             areas.fill(1.0);
         }
         let edges = cotangent_edges(&places, triangles, CotangentPolicy::SIGNED);
-        let mut sets = DisjointSets::new(count);
-        for edge in &edges {
-            let [a, b] = edge.ends;
-            sets.join(a as usize, b as usize);
-        }
+        let pieces = pieces_of(count, &edges);
         let edges = edges
             .iter()
             .map(|edge| (edge.ends[0], edge.ends[1], edge.weight));
@@ -43,7 +38,7 @@ impl PointGraph {
             areas,
             neighbours,
             cotangents,
-            pieces: (0..count).map(|point| sets.find(point) as u32).collect(),
+            pieces,
         }
     }
 

@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 /// The normal of a triangle, as long as twice its area.
+#[inline]
 pub(crate) fn double_area_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
     (b - a).cross(c - a)
 }

@@ -5,6 +5,7 @@
 //! triangles. But obtuse angles make them negative, slivers make them arbitrarily large, and
 //! triangles without area have none: see [`CotangentPolicy`].
 
+use crate::disjoint_sets::DisjointSets;
 use crate::merging::merge_by_key;
 use glam::DVec3;
 
@@ -26,7 +27,11 @@ pub(crate) struct CotangentPolicy {
     lines_are_steep: bool,
     /// The weight of an edge is limited to this range.
     weight: [f64; 2],
+    /// … and, where weights are divided by their median, to this range of multiples of it.
+    of_median: [f64; 2],
 }
+
+const ANY_MULTIPLE: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 impl CotangentPolicy {
     /// For smoothing: no weight is negative. The weighted mean of neighbours must lie among them,
@@ -35,6 +40,15 @@ impl CotangentPolicy {
         steepest: f64::INFINITY,
         lines_are_steep: false,
         weight: [0.0, f64::INFINITY],
+        of_median: ANY_MULTIPLE,
+    };
+
+    /// For surfaces as rigid as possible: as for smoothing, and no weight is zero or very large,
+    /// since the surface must hang together. The cotangent of a sliver is arbitrary.
+    #[cfg(feature = "arap")]
+    pub(crate) const RIGID: CotangentPolicy = CotangentPolicy {
+        of_median: [1e-3, 1e3],
+        ..CotangentPolicy::MEAN
     };
 
     /// For heat diffusion: no weight is negative or zero, so that all of a piece stays connected.
@@ -44,6 +58,7 @@ impl CotangentPolicy {
         steepest: f64::INFINITY,
         lines_are_steep: false,
         weight: [6e-4, 1e4],
+        of_median: ANY_MULTIPLE,
     };
 
     /// For the smoothness of weights: the true Dirichlet energy, negative weights included. Angles
@@ -52,6 +67,7 @@ impl CotangentPolicy {
         steepest: 10.0,
         lines_are_steep: false,
         weight: [f64::NEG_INFINITY, f64::INFINITY],
+        of_median: ANY_MULTIPLE,
     };
 
     /// For the rigidity of deformed surfaces: no weight is negative, so that the energy is not.
@@ -61,6 +77,7 @@ impl CotangentPolicy {
         steepest: 19.08,
         lines_are_steep: true,
         weight: [0.0, f64::INFINITY],
+        of_median: ANY_MULTIPLE,
     };
 
     /// The cotangent of the angle at `apex`.
@@ -79,6 +96,13 @@ impl CotangentPolicy {
     /// The weight of an edge with these cotangents opposite to it, added up in their order.
     pub(crate) fn weight(&self, cotangents: impl Iterator<Item = f64>) -> f64 {
         self.limited(cotangents.map(|cotangent| 0.5 * cotangent).sum())
+    }
+
+    /// A weight as a multiple of the median weight, limited.
+    #[cfg(feature = "arap")]
+    pub(crate) fn of_median(&self, weight: f64, median: f64) -> f64 {
+        let [least, most] = self.of_median;
+        weight.clamp(least * median, most * median) / median
     }
 
     fn limited(&self, weight: f64) -> f64 {
@@ -110,8 +134,8 @@ pub(crate) fn uniform_edges(triangles: impl Iterator<Item = [u32; 3]>) -> Vec<Ed
     merged_edges(triangles, |_| 1.0, |weight, _| weight)
 }
 
-/// Merges the sides of triangles into edges. A side's weight is told by the corner opposite to it
-/// and its ends.
+/// Merges the sides of triangles into edges. `weight` receives the opposite corner and the two ends
+/// of a side.
 fn merged_edges(
     triangles: impl Iterator<Item = [u32; 3]>,
     weight: impl Fn([u32; 3]) -> f64,
@@ -130,6 +154,16 @@ fn merged_edges(
     let add = |kept: &mut Edge, next: &Edge| kept.weight = add(kept.weight, next.weight);
     merge_by_key(&mut edges, |edge| edge.ends, add);
     edges
+}
+
+/// The connected piece of each of `count` points, named by its lowest point.
+pub(crate) fn pieces_of(count: usize, edges: &[Edge]) -> Vec<u32> {
+    let mut sets = DisjointSets::new(count);
+    for edge in edges {
+        let [a, b] = edge.ends;
+        sets.join(a as usize, b as usize);
+    }
+    (0..count).map(|point| sets.find(point) as u32).collect()
 }
 
 #[cfg(test)]
@@ -168,5 +202,12 @@ mod tests {
         assert_eq!(weight(CotangentPolicy::MEAN), 0.0);
         assert_eq!(weight(CotangentPolicy::CONNECTED), 6e-4);
         assert_eq!(weight(CotangentPolicy::SIGNED), -0.75);
+    }
+
+    #[cfg(feature = "arap")]
+    #[test]
+    fn rigid_weights_are_multiples_of_the_median_from_a_thousandth_to_a_thousand() {
+        let weights = [0.0, 3.0, 1e9].map(|weight| CotangentPolicy::RIGID.of_median(weight, 2.0));
+        assert_eq!(weights, [1e-3, 1.5, 1e3]);
     }
 }

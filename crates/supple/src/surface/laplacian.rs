@@ -5,9 +5,8 @@
 //! normalised form, whose columns are kept here. Smoothing a channel `x` with `L̄` from the right,
 //! as the paper writes it, mixes the value of a point with the mean of its neighbours.
 
-use super::edges::{CotangentPolicy, Edge, cotangent_edges, uniform_edges};
+use super::edges::{CotangentPolicy, Edge, cotangent_edges, pieces_of, uniform_edges};
 use super::{Rows, Weld};
-use crate::disjoint_sets::DisjointSets;
 use glam::{DVec3, Vec3};
 use std::fmt;
 
@@ -110,14 +109,7 @@ impl Edges {
 
     /// The connected piece of each point, named by its lowest point.
     pub(crate) fn pieces(&self) -> Vec<u32> {
-        let mut sets = DisjointSets::new(self.points.len());
-        for edge in &self.edges {
-            let [a, b] = edge.ends;
-            sets.join(a as usize, b as usize);
-        }
-        (0..self.points.len())
-            .map(|point| sets.find(point) as u32)
-            .collect()
+        pieces_of(self.points.len(), &self.edges)
     }
 
     /// The mean length of the edges at every point; zero where there are none.

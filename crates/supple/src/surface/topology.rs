@@ -1,7 +1,7 @@
 //! Topology of a surface: points, components, and edges that are open, shared by too many triangles
 //! or inconsistently oriented.
 
-use super::Weld;
+use super::{Weld, double_area_normal};
 use crate::disjoint_sets::DisjointSets;
 use glam::{DVec3, Vec3};
 
@@ -35,10 +35,8 @@ impl Topology {
         let mut degenerate_triangles = 0;
         for corners in triangles {
             let [a, b, c] = corners.map(|corner| weld.point_of(corner as usize) as u32);
-            let [pa, pb, pc] = corners.map(|corner| positions[corner as usize].as_dvec3());
-            if (pb - pa).cross(pc - pa) == DVec3::ZERO {
-                degenerate_triangles += 1;
-            }
+            let places = corners.map(|corner| positions[corner as usize].as_dvec3());
+            degenerate_triangles += usize::from(double_area_normal(places) == DVec3::ZERO);
             for point in [a, b, c] {
                 used[point as usize] = true;
             }

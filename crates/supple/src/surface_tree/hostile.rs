@@ -118,7 +118,9 @@ pub(super) fn cut(triangles: &[Triangle]) -> (Vec<Triangle>, Vec<u32>) {
     (pieces, numbers)
 }
 
-fn across(triangle: &Triangle) -> Vec3A {
+/// The normal of a triangle, as long as twice its area.
+#[inline]
+pub(super) fn across(triangle: &Triangle) -> Vec3A {
     (triangle.v1 - triangle.v0).cross(triangle.v2 - triangle.v0)
 }
 

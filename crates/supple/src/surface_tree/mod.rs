@@ -1,12 +1,12 @@
-//! A tree over the triangles of a surface: what lies between two points, what is nearest, what is
-//! inside.
+//! Bounding volume hierarchy over the triangles of a surface: ray, nearest-point and inside
+//! queries.
 //!
-//! Built by `obvhs`; all questions walk the same tree.
+//! Built by `obvhs`; all queries walk the same tree.
 
 mod hostile;
 
 use glam::{DVec3, Vec3, Vec3A};
-use hostile::Capsule;
+use hostile::{Capsule, across};
 use obvhs::BvhBuildParams;
 use obvhs::bvh2::Bvh2;
 use obvhs::bvh2::builder::build_bvh2_from_tris;
@@ -168,7 +168,7 @@ impl SurfaceTree {
         let mut hit = RayHit::none();
         self.bvh.ray_traverse(ray, &mut hit, |ray, at| {
             let triangle = &self.triangles[at];
-            let outward = (triangle.v1 - triangle.v0).cross(triangle.v2 - triangle.v0);
+            let outward = across(triangle);
             if outward.dot(ray.direction) <= 0.0 {
                 return f32::INFINITY;
             }
@@ -299,7 +299,7 @@ impl SurfaceTree {
         let parts: Vec<Dipole> = if node.is_leaf() {
             let triangles = &self.triangles[first..first + node.prim_count as usize];
             let of_triangle = |triangle: &Triangle| {
-                let across = (triangle.v1 - triangle.v0).cross(triangle.v2 - triangle.v0);
+                let across = across(triangle);
                 Dipole {
                     area_normal: across * 0.5,
                     center: (triangle.v0 + triangle.v1 + triangle.v2) / 3.0,

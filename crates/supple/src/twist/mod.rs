@@ -139,7 +139,7 @@ pub struct LargestTurn {
 #[non_exhaustive]
 pub enum TwistError {
     /// The joint does not exist.
-    #[error("there is no joint {joint}: the skeleton has {joints} joints")]
+    #[error("there is no joint {joint}: the skeleton has {joints}")]
     NoSuchJoint {
         /// The joint named.
         joint: usize,

@@ -1,6 +1,7 @@
 //! Skinning weights: any number of influences per vertex, in compressed rows.
 
 mod seams;
+mod steps;
 
 #[cfg(any(feature = "bind", feature = "metrics"))]
 pub(crate) use seams::weld_seams;
@@ -9,7 +10,10 @@ pub(crate) use seams::{closed_over_seams, weld_bound};
 use crate::merging::merge_by_key;
 use crate::surface::Rows;
 use std::ops::Range;
+use steps::row_in_steps;
 use thiserror::Error;
+
+pub use steps::whole_steps;
 
 /// Weights are multiples of one divided by this number, so that every sum of them is exact in
 /// `f32`.
@@ -229,7 +233,7 @@ impl WeightsBuilder {
         let kept = kept.iter();
         let kept = kept.map(|&(joint, weight)| (joint, (f64::from(weight) * GRID) as i64));
         let shared = GRID as i64 - kept.clone().map(|(_, step)| step).sum::<i64>();
-        let mut steps = in_steps(&self.row, shared);
+        let mut steps = row_in_steps(&self.row, shared);
         steps.extend(kept);
         steps.sort_by_key(|&(joint, step)| (-step, joint));
         steps.retain(|&(_, step)| step > 0);
@@ -248,50 +252,7 @@ impl WeightsBuilder {
     }
 }
 
-/// Rounds shares that sum to one to whole steps that sum to `all`, heaviest first.
-fn in_steps(shares: &[(u16, f64)], all: i64) -> Vec<(u16, i64)> {
-    let mut steps: Vec<(u16, i64)> = Vec::with_capacity(shares.len());
-    let mut remainders: Vec<(f64, usize)> = Vec::with_capacity(shares.len());
-    for (index, &(joint, share)) in shares.iter().enumerate() {
-        let whole = (share * all as f64).floor();
-        steps.push((joint, whole as i64));
-        remainders.push((share * all as f64 - whole, index));
-    }
-    // Steps lost by rounding down go to the shares that lost most, one step each.
-    remainders.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let left = all - steps.iter().map(|(_, step)| step).sum::<i64>();
-    for &(_, index) in remainders.iter().take(left.max(0) as usize) {
-        steps[index].1 += 1;
-    }
-    steps.sort_by_key(|&(joint, step)| (-step, joint));
-    // The shares summed to one only up to rounding in f64; the heaviest absorbs the difference.
-    steps[0].1 += all - steps.iter().map(|(_, step)| step).sum::<i64>();
-    steps
-}
-
 impl Weights {
-    /// The step of weights in 16 bits.
-    pub(crate) const SHORT_STEP: f32 = 1.0 / (1 << 15) as f32;
-
-    /// Rounds weights to steps of 2⁻¹⁵: a skin of a rig with such weights stores each in 16 bits
-    /// and reads fewer bytes per vertex. They still sum to exactly one; weights below one step may
-    /// be dropped.
-    #[must_use]
-    pub fn in_16_bits(&self) -> Weights {
-        let mut short = self.none_of_as_many();
-        let mut row = Vec::new();
-        for vertex in 0..self.vertex_count() {
-            let (joints, values) = self.row(vertex);
-            let weights = values.iter().map(|&weight| f64::from(weight));
-            row.clear();
-            row.extend(joints.iter().copied().zip(weights));
-            let mut steps = in_steps(&row, 1 << 15);
-            steps.retain(|&(_, step)| step > 0);
-            short.push_row(&steps, |step| step as f32 * Weights::SHORT_STEP);
-        }
-        short
-    }
-
     fn push_row(&mut self, steps: &[(u16, i64)], weight: impl Fn(i64) -> f32) {
         self.joints.push_row(steps.iter().map(|&(joint, _)| joint));
         self.values

@@ -219,13 +219,13 @@ fn what_makes_no_sense_is_refused() {
         assert!(matches!(error, EditError::Option(_)), "{edit:?}: {error}");
     }
     let error = refused(Edit::Flood(set(9, 0.5)));
-    assert_eq!(error.to_string(), "there is no joint 9; the skeleton has 5");
+    assert_eq!(error.to_string(), "there is no joint 9: the skeleton has 5");
     let error = refused(Edit::Smooth {
         steps: 1,
         strength: 0.5,
         joints: vec![5],
     });
-    assert_eq!(error.to_string(), "there is no joint 5; the skeleton has 5");
+    assert_eq!(error.to_string(), "there is no joint 5: the skeleton has 5");
     let error = refused(Edit::Flood(set(4, 0.5)));
     assert_eq!(error.to_string(), "'joint4' is locked");
     let error = refused(Edit::Stroke(brush(1.0), vec![StrokePoint::Vertex(99)]));

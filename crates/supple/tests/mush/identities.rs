@@ -183,8 +183,8 @@ fn a_motion_of_all_joints_moves_the_surface_rigidly() {
                 for (vertex, (found, position)) in found.iter().zip(positions).enumerate() {
                     let expected = motion.transform_point3(position.as_dvec3());
                     let apart = found.as_dvec3().distance(expected);
-                    // About a patch that is a line, only the thickness that its points are given tells
-                    // the turn; and a surface that is smoothed to next to nothing has no tangents.
+                    // About a patch that is a line, only the thickness that its points are given
+                    // tells the turn; and a surface smoothed to next to nothing has no tangents.
                     let hardly_told = match method.to_string().as_str() {
                         "ddm" => reference.place(&posed, vertex, MushVariant::V0).tolerance(),
                         "delta-mush" => tangents[vertex].tolerance(),

@@ -49,13 +49,13 @@ impl<V: Variant> LanePatches<V> {
             places: Vec::new(),
             variant: PhantomData,
         };
-        let unit = skin.frame.extent();
+        let unit = skin.units.extent();
         for group in packing.all_groups() {
             let own = |vertex: usize| skin.numbers_of(vertex).split_at(V::PER_VERTEX);
             let size = |vertex: usize| patch_size(own(vertex).1.as_chunks::<9>().0);
             patches.places.push(group.lanes(|vertex| {
                 let center = own(vertex).0;
-                let center = skin.frame.point([center[0], center[1], center[2]]);
+                let center = skin.units.restore([center[0], center[1], center[2]]);
                 center.extend(unit * size(vertex)).to_array()
             }));
             for &joint in group.joints().unwrap_or_default() {

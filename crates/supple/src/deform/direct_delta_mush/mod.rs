@@ -10,7 +10,7 @@
 //! | variant | per joint | per vertex | rotation |
 //! |---|---|---|---|
 //! | v0 | ω, χ, moments (10) | p | nearest to `Q`, never a reflection |
-//! | v1 | the same (10) | p | cofactors: no decomposition, but distorted, and inside out where `det Q < 0` |
+//! | v1 | the same (10) | p | cofactors: no decomposition; distorted, inside out if `det Q < 0` |
 //! | v2 | ω, χ, ψ (5) | p | quaternions blended by ψ |
 //! | v3 | ω, χ, ψ (5) | p, delta | matrices blended by ψ; the delta keeps its length |
 //! | v4 | ω, ψ (2) | p | quaternions blended by ψ; the middle moves linearly |
@@ -27,13 +27,13 @@ mod lanes;
 mod whitening;
 
 use super::antipodality::{Antipodality, Signs};
-use super::centers_of_rotation::BakedFrame;
 use super::direct::{FieldKey, Fields, OutsideValue};
 use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
 use crate::polar::{cofactors, frobenius_squared, minors, nearest_rotation, outer, trace};
 use crate::rig::Rig;
+use crate::surface::{StoredUnits, Units};
 use crate::transform::{Affine, linear_blend};
 use crate::weights::Weights;
 use glam::{DMat3, DVec3, Mat3, Mat4, Quat, Vec3, Vec4};
@@ -194,7 +194,7 @@ pub(super) struct MushSkin<V> {
     numbers: Vec<f32>,
     /// The joints of every vertex.
     weights: Weights,
-    frame: BakedFrame,
+    units: StoredUnits,
     signs: Signs,
     /// The joint that holds most of the surface.
     main_joint: usize,
@@ -204,8 +204,8 @@ pub(super) struct MushSkin<V> {
 
 impl<V: Variant> MushSkin<V> {
     pub(super) fn bake(rig: &Rig, mush: &Mush) -> MushSkin<V> {
-        let frame = BakedFrame::of(rig);
-        let unit = frame.extent();
+        let units = Units::of(rig.mesh().bounds()).stored();
+        let unit = units.extent();
         let places = rig.mesh().positions();
         let mut numbers = Vec::new();
         let mut parts = Vec::new();
@@ -228,7 +228,7 @@ impl<V: Variant> MushSkin<V> {
                 delta: (places[vertex] - center) / unit,
                 parts: &parts,
             };
-            numbers.extend(frame.keep(center));
+            numbers.extend(units.store(center));
             V::keep_vertex(&packed, &mut numbers);
             for part in &parts {
                 V::keep_part(&packed, part, &mut numbers);
@@ -237,7 +237,7 @@ impl<V: Variant> MushSkin<V> {
         let mut skin = MushSkin {
             numbers,
             weights: mush.weights().clone(),
-            frame,
+            units,
             signs: Signs::bake(rig, Antipodality::PerVertex),
             main_joint: main_joint(mush.weights(), rig.skeleton().joints().len()),
             lanes: None,
@@ -263,7 +263,7 @@ impl<V: Variant> MushSkin<V> {
         posed: &'a PosedJoints,
     ) -> Patch<'a> {
         let (own, parts) = fields.extras.split_at(V::PER_VERTEX);
-        let center = self.frame.point([own[0], own[1], own[2]]);
+        let center = self.units.restore([own[0], own[1], own[2]]);
         let stretch = motions.stretch_blend(joints, fields.weights);
         let center = stretch.map_or(center, |stretch| stretch.transform_point(center));
         Patch {
@@ -273,7 +273,7 @@ impl<V: Variant> MushSkin<V> {
             parts,
             center,
             stretch,
-            unit: self.frame.extent(),
+            unit: self.units.extent(),
             signs: &self.signs,
             posed,
         }
@@ -403,10 +403,10 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
 impl<V: Variant> MotionStreams<PosedJoints> for MushSkin<V> {
     fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
         let (own, parts) = self.numbers_of(vertex).split_at(V::PER_VERTEX);
-        let center = self.frame.point([own[0], own[1], own[2]]);
+        let center = self.units.restore([own[0], own[1], own[2]]);
         stream.numbers.extend(center.to_array());
         stream.numbers.extend(&own[3..]);
-        V::stream_parts(parts, self.frame.extent(), stream);
+        V::stream_parts(parts, self.units.extent(), stream);
     }
 
     fn push_joints(&self, _motions: &RigidMotions, posed: &PosedJoints, stream: &mut PoseStream) {

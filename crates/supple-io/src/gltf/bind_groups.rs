@@ -1,13 +1,11 @@
-//! New weights for a file's character, whatever weights it had.
+//! The parts of a file's character that are bound together.
 
-use super::skins::bound_alike;
-use super::{Document, SaveError};
-use std::borrow::Cow;
+use super::Document;
+use super::skins::{ROUNDED_BIND, apart};
 use std::collections::HashMap;
 use supple::bind::BindGroup;
 use supple::skeleton::Skeleton;
-use supple::weights::{Influence, Weights, WeightsBuilder};
-use supple::{Bounds, Mesh, Rig};
+use supple::{Bounds, Mesh};
 
 impl Document {
     /// The parts of the character that are bound together: the meshes of skins that share nodes and
@@ -43,47 +41,6 @@ impl Document {
         }
         groups.sort_by_key(|group| group.vertices.first().map(|vertices| vertices.start));
         groups
-    }
-
-    /// Replaces the weights of the character and adds the joints that they need to the skins.
-    ///
-    /// If skins bind a node by matrices that differ by rounding, vertices follow it by the matrix
-    /// of their own skin; if the matrices differ by more, this is an error.
-    /// [`Document::set_weights`] changes no skin.
-    ///
-    /// # Errors
-    ///
-    /// If the rig is not the character of this file, or its skins cannot list the joints.
-    pub fn set_binding(&mut self, rig: &Rig) -> Result<(), SaveError> {
-        self.check_character(rig)?;
-        let weights = self.with_own_joints(rig)?;
-        // On an error the document stays as it was.
-        let mut changed = self.clone();
-        changed.list_joints(rig.skeleton(), &weights)?;
-        changed.set_weights(&weights)?;
-        *self = changed;
-        Ok(())
-    }
-
-    /// The weights, with joints of one node merged where a skin can list only one of them.
-    fn with_own_joints<'r>(&self, rig: &'r Rig) -> Result<Cow<'r, Weights>, SaveError> {
-        let weights = rig.weights();
-        let called = self.names_in_skins(rig, |vertex| {
-            let influences = weights.of(vertex);
-            influences.map(|influence| (influence.joint, f64::from(influence.weight)))
-        })?;
-        if called.is_empty() {
-            return Ok(Cow::Borrowed(weights));
-        }
-        let mut builder = WeightsBuilder::new(rig.skeleton().joints().len())?;
-        for vertex in 0..weights.vertex_count() {
-            let row = weights.of(vertex).map(|Influence { joint, weight }| {
-                let own = called.get(&(vertex, joint));
-                (own.copied().unwrap_or(joint), weight)
-            });
-            builder.push(row, 0)?;
-        }
-        Ok(Cow::Owned(builder.finish().0))
     }
 }
 
@@ -128,9 +85,9 @@ impl Grouping for BindGroup {
             };
             common += 1;
             let alike = bounds.is_none_or(|bounds| {
-                [bounds.min, bounds.max]
-                    .iter()
-                    .all(|&corner| bound_alike(&joints[known], &joints[joint], corner, extent))
+                [bounds.min, bounds.max].iter().all(|&corner| {
+                    apart(&joints[known], &joints[joint], corner, extent) <= ROUNDED_BIND
+                })
             });
             if known != joint && !alike {
                 return false;
