@@ -55,7 +55,7 @@ pub(crate) struct HandlesArguments {
     /// the shortest tree inside the body]
     #[arg(
         long = "edge",
-        visible_alias = "edges",
+        alias = "edges",
         value_name = "A-B",
         value_delimiter = ',',
         value_parser = parse_edge
@@ -66,7 +66,7 @@ pub(crate) struct HandlesArguments {
     pub(crate) method: Option<PointWeights>,
     /// Largest number of influences per vertex of a .glb or .gltf, or 'none'; lighter ones fade out
     /// without a crease [default: 4]
-    #[arg(long, visible_alias = "limit", value_name = "N", value_parser = parse_limit)]
+    #[arg(long, alias = "limit", value_name = "N", value_parser = parse_limit)]
     pub(crate) max_influences: Option<Limit>,
     /// Size of a .png in pixels [default: 800x800]
     #[arg(long, value_name = "WxH", value_parser = parse_size)]

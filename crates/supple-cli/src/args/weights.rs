@@ -35,7 +35,7 @@ Examples:
   supple weights hero.glb -m bbw --max-influences none -o hero-bbw.glb
   supple weights hero.glb -m geodesic --without weapon_slot --without IK_foot.L -o bound.glb
   supple render hero-heat.glb --overlay weights -o weights.png
-  supple weights edit hero-heat.glb --smooth 5 --mirror +x --limit 4 -o hero-even.glb
+  supple weights edit hero-heat.glb --smooth 5 --mirror +x --max-influences 4 -o hero-even.glb
   supple weights edit --help                 prune, smooth, mirror, transfer and paint")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct WeightsArguments {
@@ -64,7 +64,7 @@ pub(crate) struct BindArguments {
     /// Every engine reads four
     #[arg(
         long,
-        visible_alias = "limit",
+        alias = "limit",
         value_name = "N",
         default_value = "4",
         value_parser = parse_limit

@@ -19,11 +19,11 @@ A brush measures distances along the surface, in the unit of the file, so a fing
 far along the skin is not painted.
 
 Examples:
-  supple weights edit hero.glb --prune 0.01 --limit 4 -o hero-lean.glb
+  supple weights edit hero.glb --prune 0.01 --max-influences 4 -o hero-lean.glb
   supple weights edit hero.glb --lock head --smooth 10:0.5 -o hero-smooth.glb
-  supple weights edit hero.glb --within mesh:Sleeve --smooth 5 --within all --limit 4 -o hero-2.glb
+  supple weights edit hero.glb --within mesh:Sleeve --smooth 5 --within all --prune 0.01 -o 2.glb
   supple weights edit hero.glb --mirror +x -o hero-even.glb
-  supple weights edit coat.glb --transfer hero.glb --limit 4 -o coat-bound.glb
+  supple weights edit coat.glb --transfer hero.glb --max-influences 4 -o coat-bound.glb
   supple weights edit hero.glb --within hand.L --flood 'forearm.L*=0.5' -o hero-hand.glb
   supple weights edit hero.glb --brush 'neck+=0.3@0,1.5,0.05@0.02,1.5,0.05:0.08' -o hero-neck.glb
   supple weights edit hero.glb --brush-smooth 0.5@0,1.5,0.05:0.1 -o hero-neck.glb")]
@@ -175,7 +175,7 @@ const TASK_OPTIONS: [TaskOption; 11] = [
         parse: |text| Ok(Task::Prune(number(text)?)),
     },
     TaskOption {
-        name: "limit",
+        name: "max-influences",
         value: "N",
         help: "Keep at most N influences per vertex; lighter ones fade out without a crease",
         parse: |text| match text.parse() {
@@ -284,7 +284,7 @@ impl Args for Operations {
                     .value_parser(operation_parser(option)),
             );
         }
-        command
+        command.mut_arg("max-influences", |limit| limit.alias("limit"))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -28,7 +28,7 @@ pub(crate) fn run(options: &WeightsEditArguments) -> Result<(), Failure> {
     let Operations(operations) = &options.operations;
     if operations.is_empty() {
         return Err(Failure::usage("there is nothing to do")
-            .hint("name an operation, such as --smooth 5 or --limit 4; see --help"));
+            .hint("name an operation, such as --smooth 5 or --max-influences 4; see --help"));
     }
     options.check_settings()?;
     Failure::unless_writable(&options.out)?;

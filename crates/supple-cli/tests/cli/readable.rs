@@ -56,7 +56,7 @@ fn every_command(file: &str, folder: &Path) -> usize {
         (&["bake", file, "-m", "ddm-v5", "--as-skin"], "o.glb"),
         (&["pose", file, "--move", "0+=0,0.25,0"], "o.glb"),
         (&["weights", file, "-m", "rigid"], "o.glb"),
-        (&["weights", "edit", file, "--limit", "2"], "o.glb"),
+        (&["weights", "edit", file, "--max-influences", "2"], "o.glb"),
         (&["twist", file, "--joint", "0"], "o.glb"),
         (&["deform", file], "o.npy"),
         (&["deform", file], "o.obj"),
