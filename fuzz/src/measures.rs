@@ -4,7 +4,7 @@ use crate::input::{Input, Range};
 use crate::rigs;
 use supple::centers::{CenterOptions, LiveCenters, exact};
 use supple::findings::Findings;
-use supple::metrics::{Gauge, RmsDistance, TimeSmoothness};
+use supple::metrics::{Gauge, ReferenceErrors, RmsDistance, TimeSmoothness};
 use supple::normals::NormalFit;
 use supple::point_handles::ShapeDiameter;
 use supple::quality::WeightQuality;
@@ -58,6 +58,7 @@ pub fn measures(data: &[u8]) {
             let palette = rigs::palette(&mut input, rig.skeleton(), range);
             let mut frames = TimeSmoothness::new();
             let mut distance = RmsDistance::new();
+            let mut errors = ReferenceErrors::new(&rig);
             for _ in 0..3 {
                 let positions: Vec<glam::Vec3> = (mesh.positions().iter())
                     .map(|&place| place + input.vector(range))
@@ -69,10 +70,15 @@ pub fn measures(data: &[u8]) {
                 gauge.radii(&positions, &palette);
                 frames.add(&positions);
                 distance.add(mesh.positions(), &positions);
+                gauge.volume(&positions);
+                let near = errors.add(mesh.positions(), &positions);
+                let near = near.expect("the vertices of the rig");
+                assert!(near.surface_distance.largest <= near.vertex_distance.largest);
             }
             frames.rms_acceleration(1.0 / 30.0);
             frames.worst_pop();
             distance.value();
+            errors.summary();
         }
     }
 }

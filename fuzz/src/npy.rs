@@ -24,6 +24,13 @@ pub fn npy(data: &[u8]) {
     if let Ok(positions) = npy::read_positions(path) {
         assert!(positions.iter().all(|position| position.is_finite()));
     }
+    if let Ok(sequence) = npy::read_sequence(path) {
+        for frame in 0..sequence.frames() {
+            let positions = sequence.frame(frame);
+            assert_eq!(positions.len(), sequence.vertices());
+            assert!(positions.iter().all(|position| position.is_finite()));
+        }
+    }
     if let Ok(weights) = npy::read_multi_weights(path) {
         let numbers = weights.vertices * weights.joints * weights.numbers_each;
         assert_eq!(weights.numbers.len(), numbers);

@@ -8,17 +8,37 @@ pub(crate) use with_gpu::{Gpu, Painter, no_shader, on_gpu};
 pub(crate) use without_gpu::{Gpu, Painter, not_built_in, on_gpu};
 
 use crate::args::common::Device;
+#[cfg(feature = "gpu")]
+use crate::console;
+#[cfg(feature = "gpu")]
+use crate::driver_messages;
 use crate::failure::Failure;
+#[cfg(feature = "gpu")]
+use supple_io::text::quoted;
 
 /// Opens the GPU if it is the wanted device.
 pub(crate) fn open(device: Device) -> Result<Option<Gpu>, Failure> {
     match device {
         Device::Cpu => Ok(None),
         #[cfg(feature = "gpu")]
-        Device::Gpu => Ok(Some(Gpu::new()?)),
+        Device::Gpu => Ok(Some(open_gpu()?)),
         #[cfg(not(feature = "gpu"))]
         Device::Gpu => Err(not_built_in().hint("--device cpu needs no GPU")),
     }
+}
+
+/// Opens the GPU, and prints its name; a warning if it is software.
+#[cfg(feature = "gpu")]
+pub(crate) fn open_gpu() -> Result<Gpu, Failure> {
+    let gpu = driver_messages::without_noise(Gpu::new)?;
+    let name = quoted(gpu.name());
+    console::eprint(&match gpu.is_software() {
+        true => format!(
+            "warning: the GPU {name} is software that runs on the processor; --device cpu is faster"
+        ),
+        false => format!("note: using the GPU {name}"),
+    });
+    Ok(gpu)
 }
 
 #[cfg(feature = "gpu")]

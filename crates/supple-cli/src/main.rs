@@ -4,6 +4,8 @@ mod args;
 mod commands;
 mod console;
 mod device;
+#[cfg(feature = "gpu")]
+mod driver_messages;
 mod failure;
 mod interrupt;
 mod joint_tree;

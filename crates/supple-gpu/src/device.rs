@@ -109,6 +109,7 @@ pub struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
     name: String,
+    is_software: bool,
 }
 
 impl Gpu {
@@ -128,7 +129,8 @@ impl Gpu {
         let adapter = adapter.map_err(|why| GpuError::NoAdapter {
             why: why.to_string(),
         })?;
-        let name = adapter.get_info().name;
+        let info = adapter.get_info();
+        let name = info.name;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("supple"),
             required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
@@ -144,22 +146,29 @@ impl Gpu {
             device,
             queue,
             name,
+            is_software: info.device_type == wgpu::DeviceType::Cpu,
         })
     }
 
     /// Uses a device that a renderer has already.
     pub fn of(device: wgpu::Device, queue: wgpu::Queue) -> Gpu {
-        let name = device.adapter_info().name;
+        let info = device.adapter_info();
         Gpu {
             device,
             queue,
-            name,
+            name: info.name,
+            is_software: info.device_type == wgpu::DeviceType::Cpu,
         }
     }
 
     /// The name of the GPU.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// True if the GPU is a program that runs on the processor, such as Mesa's lavapipe.
+    pub fn is_software(&self) -> bool {
+        self.is_software
     }
 
     /// The device, which makes command encoders and buffers.

@@ -32,6 +32,8 @@
 //! | --- | --- |
 //! | characters in and out | [`gltf`] |
 //! | posed surfaces out | [`obj`], [`ply`], [`npy::write_positions`] |
+//! | posed surfaces over time out | [`sequence`], [`gltf::MorphSequence`] |
+//! | posed surfaces in, one or over time | [`npy::read_positions`], [`npy::read_sequence`] |
 //! | palettes and learned weights in | [`npy::read_palette`], [`npy::read_multi_weights`] |
 //! | files that are written completely or not at all | [`whole_file`] |
 //! | text from files in messages | [`text`] |
@@ -59,6 +61,7 @@ mod numbers;
 pub mod obj;
 pub mod ply;
 mod read;
+pub mod sequence;
 mod surface;
 pub mod text;
 pub mod whole_file;

@@ -10,6 +10,7 @@ use crate::text::shortened;
 use glam::{Vec3, Vec4};
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use supple::Affine;
 
@@ -29,21 +30,25 @@ const ALIGNMENT: usize = 64;
 /// If writing fails, or, before anything is written, if a number is [not finite](NotFinite).
 pub fn write_positions(out: &mut dyn Write, positions: &[Vec3]) -> io::Result<()> {
     numbers::check_vectors("position", positions)?;
-    let count = positions.len();
-    let mut header =
-        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({count}, 3, ), }}");
+    write_header(out, &[positions.len(), 3])?;
+    for number in positions.iter().flat_map(|position| position.to_array()) {
+        out.write_all(&number.to_le_bytes())?;
+    }
+    Ok(())
+}
+
+/// Writes the header of an array of little-endian `float32`.
+pub(crate) fn write_header(out: &mut dyn Write, shape: &[usize]) -> io::Result<()> {
+    let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
+    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({sides}), }}");
     let before = MAGIC.len() + 4;
     let padded = (before + header.len() + 1).next_multiple_of(ALIGNMENT) - before - 1;
     header = format!("{header:padded$}\n");
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;
-    // Much shorter than 64 KiB: only the count varies.
+    // Much shorter than 64 KiB: only the numbers of the shape vary.
     out.write_all(&(header.len() as u16).to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    for number in positions.iter().flat_map(|position| position.to_array()) {
-        out.write_all(&number.to_le_bytes())?;
-    }
-    Ok(())
+    out.write_all(header.as_bytes())
 }
 
 /// Reads an n×3 array of floats, as [`write_positions`] writes it.
@@ -54,6 +59,65 @@ pub fn write_positions(out: &mut dyn Write, positions: &[Vec3]) -> io::Result<()
 /// finite.
 pub fn read_positions(path: &Path) -> Result<Vec<Vec3>, LoadError> {
     read(path, parse_positions)
+}
+
+/// Positions of the same vertices in one frame or in several, kept as the bytes of their file.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    bytes: Vec<u8>,
+    layout: Layout,
+    frames: usize,
+    vertices: usize,
+}
+
+impl Sequence {
+    /// The number of frames; at least one.
+    pub fn frames(&self) -> usize {
+        self.frames
+    }
+
+    /// The number of vertices of each frame; at least one.
+    pub fn vertices(&self) -> usize {
+        self.vertices
+    }
+
+    /// The sides of the array, as it was stored: (vertices, 3) or (frames, vertices, 3).
+    pub fn shape(&self) -> &[usize] {
+        &self.layout.shape
+    }
+
+    /// The positions of a frame.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such frame.
+    pub fn frame(&self, frame: usize) -> Vec<Vec3> {
+        let Layout { kind, data, .. } = &self.layout;
+        let each = 3 * kind.size();
+        let of_frame = each * self.vertices;
+        let frame = &self.bytes[data.clone()][frame * of_frame..][..of_frame];
+        let vectors = frame.chunks_exact(each);
+        let position = |vector: &[u8]| {
+            let mut numbers = vector
+                .chunks_exact(kind.size())
+                .map(|bytes| kind.number(bytes));
+            let mut next = || numbers.next().unwrap_or(f64::NAN) as f32;
+            Vec3::new(next(), next(), next())
+        };
+        vectors.map(position).collect()
+    }
+}
+
+/// Reads an n×3 array of floats as one frame, or a frames×n×3 array, as
+/// [`SequenceWriter`](crate::sequence::SequenceWriter) writes it.
+///
+/// # Errors
+///
+/// If the file cannot be read, is no array of floats of that shape, has no frame or no vertex, or
+/// holds a number that is not finite.
+pub fn read_sequence(path: &Path) -> Result<Sequence, LoadError> {
+    let bytes = read_whole(path)?;
+    sequence(bytes).map_err(|problem| problem.of_file(path))
 }
 
 /// Reads a palette from an m×3×4 or m×4×4 array of floats: `posed_from_bind` of each joint, in the
@@ -108,6 +172,14 @@ impl Problem {
         let (place, what) = ("data", what.into());
         Problem { place, what }
     }
+
+    fn of_file(self, path: &Path) -> LoadError {
+        LoadError::Malformed {
+            path: path.to_owned(),
+            place: self.place.to_owned(),
+            problem: self.what,
+        }
+    }
 }
 
 impl From<NotFinite> for Problem {
@@ -118,11 +190,7 @@ impl From<NotFinite> for Problem {
 
 fn read<T>(path: &Path, parse: impl Fn(&[u8]) -> Result<T, Problem>) -> Result<T, LoadError> {
     let bytes = read_whole(path)?;
-    parse(&bytes).map_err(|Problem { place, what }| LoadError::Malformed {
-        path: path.to_owned(),
-        place: place.to_owned(),
-        problem: what,
-    })
+    parse(&bytes).map_err(|problem| problem.of_file(path))
 }
 
 fn parse_positions(bytes: &[u8]) -> Result<Vec<Vec3>, Problem> {
@@ -160,20 +228,48 @@ fn parse_multi_weights(bytes: &[u8]) -> Result<DenseWeights, Problem> {
     })
 }
 
-/// Numbers in rows, rows in tables, and so on.
-struct Array {
-    shape: Vec<usize>,
-    numbers: Vec<f64>,
+fn sequence(bytes: Vec<u8>) -> Result<Sequence, Problem> {
+    let fits = |shape: &[usize]| matches!(shape, [_, 3] | [_, _, 3]);
+    let layout = Layout::parse(&bytes, fits, "(vertices, 3) or (frames, vertices, 3)")?;
+    let (frames, vertices) = match layout.shape[..] {
+        [frames, vertices, _] => (frames, vertices),
+        _ => (1, layout.shape[0]),
+    };
+    if frames == 0 || vertices == 0 {
+        let shape = ArrayShape(&layout.shape);
+        return Err(Problem::header(format!(
+            "the shape {shape} has no positions"
+        )));
+    }
+    numbers::check(layout.numbers(&bytes), |at| {
+        let (frame, vertex) = (at / 3 / vertices, at / 3 % vertices);
+        format!("the position of vertex {vertex} in frame {frame}")
+    })?;
+    Ok(Sequence {
+        bytes,
+        layout,
+        frames,
+        vertices,
+    })
 }
 
-impl Array {
-    /// Reads `float32` or `float64` of a shape that `fits`. Bytes after the array are ignored, as
+/// The place and the type of the numbers of a file.
+#[derive(Clone, Debug)]
+struct Layout {
+    kind: Kind,
+    shape: Vec<usize>,
+    /// The bytes of the numbers.
+    data: Range<usize>,
+}
+
+impl Layout {
+    /// Finds `float32` or `float64` of a shape that `fits`. Bytes after the array are ignored, as
     /// numpy ignores them.
     fn parse(
         bytes: &[u8],
         fits: impl Fn(&[usize]) -> bool,
         expected: &str,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Layout, Problem> {
         let (header, data) = split(bytes)?;
         let Header { kind, shape } = Header::parse(header)?;
         if !fits(&shape) {
@@ -183,15 +279,44 @@ impl Array {
         let mut sides = shape.iter();
         let count = sides.try_fold(1usize, |product, &side| product.checked_mul(side));
         let needed = count.and_then(|count| count.checked_mul(kind.size()));
-        let Some(content) = needed.and_then(|needed| data.get(..needed)) else {
+        let Some(needed) = needed.filter(|&needed| needed <= data.len()) else {
             return Err(Problem::header(format!(
                 "the shape {} claims more numbers than the {} bytes after the header hold",
                 ArrayShape(&shape),
                 data.len()
             )));
         };
-        let numbers = content.chunks_exact(kind.size());
-        let numbers = numbers.map(|number| kind.number(number)).collect();
+        let start = bytes.len() - data.len();
+        Ok(Layout {
+            kind,
+            shape,
+            data: start..start + needed,
+        })
+    }
+
+    fn numbers<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = f64> + use<'a> {
+        let kind = self.kind;
+        let numbers = bytes[self.data.clone()].chunks_exact(kind.size());
+        numbers.map(move |number| kind.number(number))
+    }
+}
+
+/// Numbers in rows, rows in tables, and so on.
+struct Array {
+    shape: Vec<usize>,
+    numbers: Vec<f64>,
+}
+
+impl Array {
+    /// Reads the numbers of a [`Layout`].
+    fn parse(
+        bytes: &[u8],
+        fits: impl Fn(&[usize]) -> bool,
+        expected: &str,
+    ) -> Result<Array, Problem> {
+        let layout = Layout::parse(bytes, fits, expected)?;
+        let numbers = layout.numbers(bytes).collect();
+        let shape = layout.shape;
         Ok(Array { shape, numbers })
     }
 
@@ -375,7 +500,7 @@ impl<'a> Literal<'a> {
 }
 
 /// The types of numbers that are read.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     F32Little,
     F32Big,
@@ -611,6 +736,33 @@ mod tests {
                 assert!(parse_palette(&file(&nested, &[0; 48])).is_err());
             }
         }
+    }
+
+    #[test]
+    fn one_frame_or_several_are_read() {
+        let values: Vec<f64> = (0..18).map(f64::from).collect();
+        let several = sequence(npy(&[3, 2, 3], &values)).unwrap();
+        assert_eq!((several.frames(), several.vertices()), (3, 2));
+        let last = [Vec3::new(12.0, 13.0, 14.0), Vec3::new(15.0, 16.0, 17.0)];
+        assert_eq!(several.frame(2), last);
+        let one = sequence(npy(&[6, 3], &values)).unwrap();
+        assert_eq!(
+            (one.frames(), one.vertices(), one.shape()),
+            (1, 6, &[6, 3][..])
+        );
+        assert_eq!(one.frame(0)[4..], last);
+        let refused =
+            |shape: &[u64], values: &[f64]| sequence(npy(shape, values)).unwrap_err().what;
+        let mut broken = values.clone();
+        broken[10] = f64::NAN;
+        assert_eq!(
+            refused(&[3, 2, 3], &broken),
+            "the position of vertex 1 in frame 1 holds NaN, which is not finite"
+        );
+        for empty in [&[0, 3][..], &[0, 2, 3], &[u64::MAX >> 1, 0, 3]] {
+            assert!(refused(empty, &values).ends_with("has no positions"));
+        }
+        assert!(refused(&[6, 2], &values).contains("(frames, vertices, 3)"));
     }
 
     #[test]

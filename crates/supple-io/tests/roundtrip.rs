@@ -12,7 +12,7 @@ mod tiny;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use common::{some_pose, worlds};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use std::path::Path;
 use supple::bind::{BindMethod, GeodesicOptions, bind_groups};
@@ -273,6 +273,82 @@ fn with_handles(document: &Document, asset: &Asset) -> Document {
     bound.unwrap().document
 }
 
+/// Times of the frames that are written as morph targets, in shares of the clip.
+const FRAMES: [f64; 3] = [0.2, 0.5, 0.9];
+
+/// The poses of some frames of the first clip, or the rest pose and one turned away from it.
+fn frame_poses(asset: &Asset) -> Vec<Pose> {
+    match asset.clips.first() {
+        Some(clip) => {
+            let times = FRAMES.map(|share| share * clip.duration());
+            times.map(|time| asset.pose_at(clip, time)).to_vec()
+        }
+        None => vec![asset.rest_pose(), some_pose(asset), asset.rest_pose()],
+    }
+}
+
+/// The document with frames of the character as morph targets.
+fn as_morph_targets(document: &Document, asset: &Asset) -> Document {
+    let poses = frame_poses(asset);
+    let mut player = posed_player(asset, &poses[0]);
+    let mut morphs = document.morph_sequence(&player, &poses[0]).unwrap();
+    for pose in &poses[1..] {
+        player.pose(pose).unwrap();
+        morphs.push(&player).unwrap();
+    }
+    morphs.finish("frames", 10.0).unwrap()
+}
+
+#[test]
+fn frames_as_morph_targets_play_back() {
+    let models = common::models()
+        .into_iter()
+        .map(|path| gltf::load(&path).unwrap());
+    let models = models.map(|loaded| (loaded.asset, loaded.document));
+    let built_in = built_in_characters().into_iter().map(|asset| {
+        let document = Document::from_asset(&asset).unwrap();
+        (asset, document)
+    });
+    for (asset, document) in models.chain(built_in) {
+        let written = as_morph_targets(&document, &asset).to_glb().unwrap();
+        let again = gltf::from_slice(&written, "frames").unwrap().asset;
+        let clip = again.clips.first().expect("an animation of weights");
+        assert_eq!((again.clips.len(), clip.name.as_str()), (1, "frames"));
+        let extent = asset.rig.mesh().extent();
+        let mut expected: Vec<(f64, Vec<Vec3>, Vec<Vec3>)> = Vec::new();
+        for (frame, pose) in frame_poses(&asset).iter().enumerate() {
+            let player = posed_player(&asset, pose);
+            let (positions, normals) = (player.positions().to_vec(), player.normals().to_vec());
+            expected.push((frame as f64 / 10.0, positions, normals));
+        }
+        // Between two frames the surface fades.
+        let middle = |a: &[Vec3], b: &[Vec3]| -> Vec<Vec3> {
+            a.iter().zip(b).map(|(a, b)| (*a + *b) * 0.5).collect()
+        };
+        let faded = middle(&expected[1].1, &expected[2].1);
+        expected.push((0.15, faded, Vec::new()));
+        for (time, positions, normals) in expected {
+            let player = posed_player(&again, &again.pose_at(clip, time));
+            for (found, expected) in player.positions().iter().zip(&positions) {
+                let apart = found.distance(*expected);
+                assert!(
+                    apart <= 1e-5 * extent.max(expected.length()),
+                    "{}: {apart}",
+                    asset.name
+                );
+            }
+            assert_eq!(player.positions().len(), positions.len());
+            for (found, expected) in player.normals().iter().zip(&normals) {
+                assert!(
+                    found.distance(*expected) < 1e-3,
+                    "{}: {found} {expected}",
+                    asset.name
+                );
+            }
+        }
+    }
+}
+
 /// For the validator of `.ci/validate-gltf`: writes every model in both ways, and the list of what
 /// belongs together.
 #[test]
@@ -290,9 +366,14 @@ fn models_are_written_out_where_a_folder_is_given() {
         let pose = some_pose(&asset);
         let player = posed_player(&asset, &pose);
         let posed = document.posed(&player, &pose).unwrap();
+        let frames = as_morph_targets(&document, &asset);
         let rewritten = load_and_set_weights(&path).document;
         let original = path.canonicalize().unwrap();
-        let mut documents = vec![(rewritten, "glb"), (posed, "posed.glb")];
+        let mut documents = vec![
+            (rewritten, "glb"),
+            (posed, "posed.glb"),
+            (frames, "frames.glb"),
+        ];
         documents.extend(with_centers(&document, &asset).map(|baked| (baked, "baked.glb")));
         documents.extend(with_mush(&document, &asset).map(|baked| (baked, "mush.glb")));
         documents.extend(with_twist_joint(&document, &asset).map(|split| (split, "twist.glb")));
@@ -312,6 +393,7 @@ fn models_are_written_out_where_a_folder_is_given() {
         let player = posed_player(&asset, &pose);
         let new = Document::from_asset(&asset).unwrap();
         let posed = new.posed(&player, &pose).unwrap();
+        let frames = as_morph_targets(&new, &asset);
         let baked = with_centers(&new, &asset).unwrap();
         let mush = with_mush(&new, &asset).unwrap();
         let split = with_twist_joint(&new, &asset);
@@ -320,6 +402,7 @@ fn models_are_written_out_where_a_folder_is_given() {
         let mut documents = vec![
             (new, "glb"),
             (posed, "posed.glb"),
+            (frames, "frames.glb"),
             (baked, "baked.glb"),
             (mush, "mush.glb"),
             (bound, "bound.glb"),

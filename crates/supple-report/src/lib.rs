@@ -28,7 +28,8 @@
 //!
 //! The modules below make a page in this order: a *comparison* plays a character by every method at
 //! once and measures it; a *study* chooses the clips, moments and joint regions that show the
-//! largest differences; *findings* judge these joints; *page* draws and describes it all.
+//! largest differences; *findings* judge these joints; *page* draws and describes it all, and
+//! *numbers* writes the same measures as JSON and CSV.
 
 pub mod command_line;
 
@@ -48,10 +49,12 @@ mod phrases;
 mod recommendation;
 mod verdict;
 
+mod numbers;
 mod page;
 mod pictures;
 
 pub use methods::{all_methods, default_methods};
+pub use numbers::{Numbers, numbers};
 
 use methods::Entry;
 use study::Study;
@@ -145,19 +148,8 @@ pub fn report(
     options: &ReportOptions,
     mut progress: impl FnMut(f64),
 ) -> Result<String, ReportError> {
-    let mut entries: Vec<Entry> = Vec::new();
-    for method in &options.methods {
-        if !entries.iter().any(|entry| entry.method == *method) {
-            entries.push(Entry::of(method, (options.method_text)(method)));
-        }
-    }
-    if entries.is_empty() {
-        return Err(ReportError::NoMethods);
-    }
-    let has_surface = |subject: &Subject<'_>| !subject.asset.rig.mesh().triangles().is_empty();
-    if !subjects.iter().any(has_surface) {
-        return Err(ReportError::NoSurface);
-    }
+    let entries = entries(options)?;
+    check_surface(subjects)?;
     let mut sections = Vec::new();
     let count = subjects.len() as f64;
     for (index, subject) in subjects.iter().enumerate() {
@@ -178,6 +170,29 @@ pub fn report(
         sections.push(section);
     }
     Ok(page::page(subjects, &sections, &entries, options))
+}
+
+/// The methods to compare, each once.
+fn entries(options: &ReportOptions) -> Result<Vec<Entry>, ReportError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for method in &options.methods {
+        if !entries.iter().any(|entry| entry.method == *method) {
+            entries.push(Entry::of(method, (options.method_text)(method)));
+        }
+    }
+    match entries.is_empty() {
+        true => Err(ReportError::NoMethods),
+        false => Ok(entries),
+    }
+}
+
+/// Refuses characters of which none has a surface.
+fn check_surface(subjects: &[Subject<'_>]) -> Result<(), ReportError> {
+    let has_surface = |subject: &Subject<'_>| !subject.asset.rig.mesh().triangles().is_empty();
+    match subjects.iter().any(has_surface) {
+        true => Ok(()),
+        false => Err(ReportError::NoSurface),
+    }
 }
 
 #[cfg(test)]

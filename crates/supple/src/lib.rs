@@ -82,7 +82,7 @@ pub mod transform;
 pub mod mesh;
 pub mod normals;
 mod surface;
-#[cfg(feature = "bind")]
+#[cfg(any(feature = "bind", feature = "metrics"))]
 mod surface_tree;
 
 mod bind_matrix;

@@ -1,6 +1,6 @@
 //! Arguments of `supple bench`.
 
-use super::common::{Device, DeviceArgument, MethodsArgument};
+use super::common::{Device, DeviceArgument, MethodsArgument, methods_help};
 use super::{file_help, file_summary};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
@@ -21,7 +21,8 @@ Examples:
   supple bench --device gpu -m linear,ddm    frames on the GPU, measured by its own clock
   supple bench --exact                       also the slow exact computations, and the difference
   supple bench hero.glb --json")]
-#[command(mut_arg("methods", |methods| methods.help(
+#[command(mut_arg("methods", |methods| methods_help(
+    methods,
     "The methods whose frames are measured, separated by commas [default: all but delta-mush and \
      arap, which solve for the whole surface in every frame]"
 )))]

@@ -1,6 +1,6 @@
 //! Arguments that several commands have in common.
 
-use super::method::MethodParser;
+use super::method::{MethodParser, known_methods};
 use super::{file_help, file_summary};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -8,20 +8,27 @@ use std::path::PathBuf;
 use supple::{Method, Normals};
 use supple_render::View;
 
+/// The help of an option for one method.
+const METHOD_HELP: &str =
+    "The skinning method; some take an option after a colon, as in dqs:per-joint or ldb:0.3";
+
 #[derive(Args)]
 pub(crate) struct MethodArgument {
-    /// The skinning method; some take an option after a colon, as in dqs:per-joint or ldb:0.3
     #[arg(
         short,
         long = "method",
         value_name = "METHOD",
         default_value = "linear",
-        value_parser = MethodParser
+        value_parser = MethodParser,
+        hide_possible_values = true,
+        help = format!("{METHOD_HELP}; 'supple methods' lists them"),
+        long_help = format!("{METHOD_HELP}\n\n{}", known_methods())
     )]
     pub(crate) method: Method,
 }
 
-/// A list of skinning methods; each command has its own help text and default for it.
+/// A list of skinning methods; each command has its own help text and default for it, by
+/// [`methods_help`].
 #[derive(Args)]
 pub(crate) struct MethodsArgument {
     #[arg(
@@ -30,9 +37,16 @@ pub(crate) struct MethodsArgument {
         alias = "methods",
         value_name = "METHOD",
         value_delimiter = ',',
-        value_parser = MethodParser
+        value_parser = MethodParser,
+        hide_possible_values = true
     )]
     pub(crate) methods: Vec<Method>,
+}
+
+/// Gives an argument for methods its help; the long one names all methods.
+pub(super) fn methods_help(methods: clap::Arg, help: &str) -> clap::Arg {
+    let long = format!("{help}\n\n{}", known_methods());
+    methods.help(help.to_owned()).long_help(long)
 }
 
 /// A character, the moment of its clip, and the device that deforms it.
@@ -51,8 +65,8 @@ pub(crate) struct PosedCharacter {
 /// A moment of a clip.
 #[derive(Args)]
 pub(crate) struct Moment {
-    /// The clip, by name or by number from 0 [default: the first one if --time or --frame is
-    /// given, else the rest pose]
+    /// The clip, by name or by number from 0 [default: the first one if a time or a whole clip is
+    /// asked for, else the rest pose]
     #[arg(long, value_name = "CLIP")]
     pub(crate) clip: Option<String>,
     /// Time in the clip, in seconds [default: 0]
@@ -67,7 +81,7 @@ pub(crate) struct Moment {
     /// Frame of the clip, counted from 0, at --fps frames per second
     #[arg(long, value_name = "N")]
     pub(crate) frame: Option<u32>,
-    /// Frames per second, for --frame and GIFs [default: 30]
+    /// Frames per second, for --frame and for whole clips [default: 30]
     #[arg(long, value_name = "F", value_parser = parse_fps)]
     pub(crate) fps: Option<f64>,
 }

@@ -1,6 +1,6 @@
 //! Arguments of `supple compare`.
 
-use super::common::{MethodsArgument, parse_size};
+use super::common::{MethodsArgument, methods_help, parse_size};
 use super::mush::MushArguments;
 use super::reach::ReachArguments;
 use super::{file_help, file_summary};
@@ -14,15 +14,22 @@ Writes DIR/index.html, a page that needs no other file. Without --clip, the clip
 differences are chosen; in a file without clips, joints are bent and twisted. With --reach or
 --move, that one pose is compared.
 
+--json and --csv print the measures instead of writing the page, those of every method, clip, time
+and joint at full precision; with -o they write DIR/compare.json or DIR/compare.csv. JSON also has
+the recommendation and the definition of every measure. CSV has a row per number: method, clip,
+time, joint, joint_index, measure, value.
+
 Examples:
   supple compare hero.glb -o report
   supple compare hero.glb -m linear,dual-quaternion --clip Run,Jump -o report
   supple compare @figure --reach hand.L=0.2,1.2,0.4 -o reach-report
+  supple compare hero.glb --json | jq -r .recommendation.headline
+  supple compare hero.glb --all --csv -o report
   supple compare @figure -o figure-report")]
-#[command(mut_arg("methods", |methods| methods.help(
+#[command(mut_arg("methods", |methods| methods_help(
+    methods,
     "The methods to compare, separated by commas [default: linear, ddm-v5, dual-quaternion, cor \
-     and \
-     ddm]"
+     and ddm]"
 )))]
 pub(crate) struct CompareArguments {
     #[arg(value_name = "FILE", help = file_summary(), long_help = file_help())]
@@ -40,9 +47,20 @@ pub(crate) struct CompareArguments {
     /// Size of one picture in pixels
     #[arg(long, value_name = "WxH", default_value = "300x320", value_parser = parse_size)]
     pub(crate) size: (usize, usize),
-    /// The folder to write into, created if needed
-    #[arg(short, long = "out", value_name = "DIR")]
-    pub(crate) out: PathBuf,
+    /// Print one JSON object with every measure instead of writing the page, for programs
+    #[arg(long, conflicts_with = "size")]
+    pub(crate) json: bool,
+    /// Print a table with a row per number instead of writing the page, for programs
+    #[arg(long, conflicts_with_all = ["size", "json"])]
+    pub(crate) csv: bool,
+    /// The folder to write into, created if needed [default: --json and --csv print]
+    #[arg(
+        short,
+        long = "out",
+        value_name = "DIR",
+        required_unless_present_any = ["json", "csv"]
+    )]
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reach: ReachArguments,
     #[command(flatten)]

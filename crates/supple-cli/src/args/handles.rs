@@ -55,7 +55,7 @@ pub(crate) struct HandlesArguments {
     /// the shortest tree inside the body]
     #[arg(
         long = "edge",
-        visible_alias = "edges",
+        alias = "edges",
         value_name = "A-B",
         value_delimiter = ',',
         value_parser = parse_edge

@@ -73,14 +73,27 @@ pub(crate) fn method_text(method: &Method) -> String {
     }
 }
 
+/// What may follow the name of a method and a colon; `None` if nothing may.
+pub(crate) fn options_text(method: &Method) -> Option<&'static str> {
+    match method {
+        Method::Arap(_) => Some(KNOWN_WORDS),
+        _ => method.options(),
+    }
+}
+
+/// What a list of methods leaves to `supple methods`.
+pub(super) fn known_methods() -> String {
+    let names: Vec<&str> = Method::ALL.iter().map(Method::name).collect();
+    format!(
+        "Methods: {}. 'supple methods' describes them, with their papers, costs and options",
+        names.join(", ")
+    )
+}
+
 pub(super) fn possible_method(method: &Method) -> PossibleValue {
-    let help = match method {
-        Method::Arap(_) => format!("{}; :ROUNDS, :l=0.9, :follow", method.summary()),
-        _ => method.summary().to_owned(),
-    };
     PossibleValue::new(method.name())
         .aliases(method.aliases())
-        .help(help)
+        .help(method.summary())
 }
 
 pub(super) fn wrong_method(command: &clap::Command, message: &str) -> clap::Error {

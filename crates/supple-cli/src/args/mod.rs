@@ -12,7 +12,9 @@ pub(crate) mod deform;
 pub(crate) mod demo;
 pub(crate) mod handles;
 pub(crate) mod info;
+pub(crate) mod measure;
 pub(crate) mod method;
+pub(crate) mod methods;
 pub(crate) mod mush;
 pub(crate) mod pose;
 pub(crate) mod reach;
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Pose(pose::PoseArguments),
     Render(render::RenderArguments),
     Compare(compare::CompareArguments),
+    Measure(measure::MeasureArguments),
+    Methods(methods::MethodsArguments),
     Convert(convert::ConvertArguments),
     Bake(bake::BakeArguments),
     Weights(weights::WeightsArguments),

@@ -54,7 +54,7 @@ pub(crate) struct MushArguments {
     rigid: bool,
     /// Largest number of influences per vertex (ddm); lighter ones fade out without a crease
     /// [default: no limit]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "N")]
     max_influences: Option<usize>,
     /// Largest error from dropping light influences (ddm), as a share of the character's size, in
     /// poses in which the joints of a vertex stay within one such size [default: 0.000004]

@@ -1,6 +1,6 @@
 //! Arguments of `supple render`.
 
-use super::common::{MethodsArgument, PosedCharacter, parse_size, parse_view};
+use super::common::{MethodsArgument, PosedCharacter, methods_help, parse_size, parse_view};
 use super::mush::MushArguments;
 use super::reach::ReachArguments;
 use clap::{Args, ValueEnum};
@@ -20,13 +20,10 @@ Examples:
   supple render hero.glb -m cor --clip Run --device gpu -o run.gif
   supple render @figure --reach hand.L=0.2,1.2,0.4 -o reach.png
   supple render hero.glb --overlay weights,wireframe --view back --size 1200x1600 -o weights.png")]
-#[command(mut_arg("methods", |methods| methods
-    .default_value("linear")
-    .help(
-        "The skinning method; several, separated by commas, are drawn beside each other and \
-         labelled"
-    )
-))]
+#[command(mut_arg("methods", |methods| methods_help(
+    methods.default_value("linear"),
+    "The skinning method; several, separated by commas, are drawn beside each other and labelled"
+)))]
 pub(crate) struct RenderArguments {
     #[command(flatten)]
     pub(crate) methods: MethodsArgument,

@@ -1,6 +1,6 @@
 //! Arguments of `supple shaders`.
 
-use super::common::MethodsArgument;
+use super::common::{MethodsArgument, methods_help};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -16,7 +16,8 @@ Examples:
   supple shaders -m linear -o shaders
   supple shaders -m cor,ddm --tangents -o shaders
   supple shaders -o shaders                  every method that has a shader")]
-#[command(mut_arg("methods", |methods| methods.help(
+#[command(mut_arg("methods", |methods| methods_help(
+    methods,
     "The methods, separated by commas [default: all that have a shader]"
 )))]
 pub(crate) struct ShadersArguments {

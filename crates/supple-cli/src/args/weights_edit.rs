@@ -21,7 +21,7 @@ far along the skin is not painted.
 Examples:
   supple weights edit hero.glb --prune 0.01 --max-influences 4 -o hero-lean.glb
   supple weights edit hero.glb --lock head --smooth 10:0.5 -o hero-smooth.glb
-  supple weights edit hero.glb --within mesh:Sleeve --smooth 5 --within all -o hero-2.glb
+  supple weights edit hero.glb --within mesh:Sleeve --smooth 5 --within all --prune 0.01 -o 2.glb
   supple weights edit hero.glb --mirror +x -o hero-even.glb
   supple weights edit coat.glb --transfer hero.glb --max-influences 4 -o coat-bound.glb
   supple weights edit hero.glb --within hand.L --flood 'forearm.L*=0.5' -o hero-hand.glb

@@ -1,4 +1,4 @@
-//! `supple compare`: a page that compares methods.
+//! `supple compare`: a page that compares methods, or its numbers.
 
 use crate::args::compare::CompareArguments;
 use crate::args::method::method_text;
@@ -8,11 +8,14 @@ use crate::failure::Failure;
 use crate::source::Source;
 use crate::wording::printable;
 use crate::{posing, progress};
+use indicatif::ProgressBar;
 use std::path::Path;
 use supple::arap::Arap;
 use supple::{Asset, Clip, Method};
 use supple_io::whole_file::{make_folders, write_whole};
-use supple_report::{ReportError, ReportOptions, Subject, all_methods, default_methods, report};
+use supple_report::{
+    Numbers, ReportError, ReportOptions, Subject, all_methods, default_methods, numbers, report,
+};
 
 /// The number of steps of the progress bar.
 const STEPS: usize = 200;
@@ -27,7 +30,8 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
         (false, false) => options.methods.methods.clone(),
     };
     options.mush.check(&methods)?;
-    check_folder(&options.out)?;
+    let output = CompareOutput::of(options);
+    output.check()?;
     let source = Source::open(&options.file)?;
     let asset = &source.asset;
     let mut clips = Vec::new();
@@ -71,7 +75,82 @@ pub(crate) fn run(options: &CompareArguments) -> Result<(), Failure> {
         picture_size: options.size,
         ..ReportOptions::default()
     };
-    write_report(&[subject], &wanted, &options.out)
+    match output {
+        CompareOutput::Page(folder) => write_report(&[subject], &wanted, folder),
+        CompareOutput::Numbers(format, folder) => {
+            let (bar, progress) = progress_bar();
+            let numbers = numbers(&subject, &wanted, progress);
+            bar.finish_and_clear();
+            write_numbers(&numbers?, format, folder)
+        }
+    }
+}
+
+/// What is written, and where.
+enum CompareOutput<'a> {
+    Page(&'a Path),
+    /// Into a folder, else to standard output.
+    Numbers(NumberFormat, Option<&'a Path>),
+}
+
+/// The formats of numbers.
+#[derive(Clone, Copy)]
+enum NumberFormat {
+    Json,
+    Csv,
+}
+
+impl NumberFormat {
+    fn file_name(self) -> &'static str {
+        match self {
+            NumberFormat::Json => "compare.json",
+            NumberFormat::Csv => "compare.csv",
+        }
+    }
+}
+
+impl CompareOutput<'_> {
+    fn of(options: &CompareArguments) -> CompareOutput<'_> {
+        let folder = options.out.as_deref();
+        match (options.json, options.csv, folder) {
+            (true, ..) => CompareOutput::Numbers(NumberFormat::Json, folder),
+            (_, true, _) => CompareOutput::Numbers(NumberFormat::Csv, folder),
+            // clap asks for the folder.
+            (false, false, folder) => CompareOutput::Page(folder.unwrap_or(Path::new("."))),
+        }
+    }
+
+    /// Checks that the output can be written, before the long work.
+    fn check(&self) -> Result<(), Failure> {
+        match self {
+            CompareOutput::Page(folder) => check_folder(folder),
+            CompareOutput::Numbers(format, Some(folder)) => {
+                Failure::unless_writable_in(folder, format.file_name())
+            }
+            CompareOutput::Numbers(_, None) => Ok(()),
+        }
+    }
+}
+
+fn write_numbers(
+    numbers: &Numbers,
+    format: NumberFormat,
+    folder: Option<&Path>,
+) -> Result<(), Failure> {
+    let text = match format {
+        NumberFormat::Json => format!("{:#}\n", numbers.to_json()),
+        NumberFormat::Csv => numbers.to_csv(),
+    };
+    let Some(folder) = folder else {
+        return match format {
+            NumberFormat::Json => console::print_json(text.trim_end()),
+            NumberFormat::Csv => {
+                let lines: String = text.lines().map(|line| printable(line) + "\n").collect();
+                console::print(&lines)
+            }
+        };
+    };
+    write_into(folder, format.file_name(), &text)
 }
 
 /// The character with a single clip that holds the pose.
@@ -93,18 +172,30 @@ pub(crate) fn write_report(
     options: &ReportOptions,
     folder: &Path,
 ) -> Result<(), Failure> {
-    let bar = progress::bar(STEPS, "comparing");
-    let page = report(subjects, options, |share| {
-        bar.set_position((share * STEPS as f64) as u64);
-    });
+    let (bar, progress) = progress_bar();
+    let page = report(subjects, options, progress);
     bar.finish_and_clear();
-    let page = page?;
-    let made = make_folders(folder).map_err(|error| Failure::writing(folder, error))?;
+    write_into(folder, INDEX, &page?)?;
     let index = folder.join(INDEX);
-    write_whole(&index, |out| out.write_all(page.as_bytes()))
-        .map_err(|error| Failure::writing(&index, error))?;
-    drop(made);
     console::print(&format!("open {}\n", printable(&index.to_string_lossy())))
+}
+
+/// A bar, and what moves it to a share of the work.
+fn progress_bar() -> (ProgressBar, impl FnMut(f64)) {
+    let bar = progress::bar(STEPS, "comparing");
+    let moved = bar.clone();
+    let progress = move |share: f64| moved.set_position((share * STEPS as f64) as u64);
+    (bar, progress)
+}
+
+/// Writes a file into a folder, which is made if it is missing.
+fn write_into(folder: &Path, file: &str, text: &str) -> Result<(), Failure> {
+    let made = make_folders(folder).map_err(|error| Failure::writing(folder, error))?;
+    let path = folder.join(file);
+    write_whole(&path, |out| out.write_all(text.as_bytes()))
+        .map_err(|error| Failure::writing(&path, error))?;
+    drop(made);
+    Ok(())
 }
 
 /// Checks that a page can be written into a folder, before the long work.

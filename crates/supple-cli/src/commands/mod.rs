@@ -9,6 +9,8 @@ mod deform;
 mod demo;
 mod handles;
 mod info;
+mod measure;
+mod methods;
 mod pose;
 mod render;
 #[cfg(feature = "gpu")]
@@ -29,6 +31,8 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Pose(arguments) => pose::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Measure(arguments) => measure::run(&arguments),
+        Command::Methods(arguments) => methods::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Weights(arguments) => match (arguments.command, arguments.bind) {

@@ -15,7 +15,16 @@ pub fn supple_with(arguments: &[&str], folder: &Path, variables: &[(&str, &str)]
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
-    command.output().expect("the binary runs")
+    let mut output = command.output().expect("the binary runs");
+    output.stderr = without_progress(&output.stderr);
+    output
+}
+
+/// Standard error without the lines about progress, which come when work takes long.
+pub fn without_progress(error: &[u8]) -> Vec<u8> {
+    let lines = error.split_inclusive(|&byte| byte == b'\n');
+    let told = lines.filter(|line| !line.starts_with(b"progress: "));
+    told.flatten().copied().collect()
 }
 
 pub fn succeeds(arguments: &[&str], folder: &Path) -> String {

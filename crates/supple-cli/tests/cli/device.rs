@@ -1,7 +1,7 @@
 //! `--device gpu` as its users meet it. Without a GPU or Mesa's lavapipe, it is only seen that this
 //! is said.
 
-use super::common::{fails, folder, notes_of, supple_with};
+use super::common::{fails, folder, notes_of, supple, supple_with};
 use std::path::Path;
 
 /// True if there is a GPU; on a build server there must be one.
@@ -38,6 +38,37 @@ fn without_a_driver_it_is_said_what_is_missing() {
         assert!(error.contains("libvulkan.so.1"), "{error}");
         assert!(error.contains("--device cpu"), "{error}");
     }
+}
+
+#[test]
+fn the_gpu_is_named_and_drivers_without_a_display_are_silent() {
+    let folder = folder();
+    if !has_gpu(folder.path()) {
+        return;
+    }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_supple"));
+    let arguments = ["deform", "@bar:2000", "--device", "gpu", "-o", "o.npy"];
+    command.args(arguments).current_dir(folder.path());
+    let output = command
+        .env_remove("XDG_RUNTIME_DIR")
+        .output()
+        .expect("the binary runs");
+    let error = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(
+        output.status.success() && output.stdout.is_empty(),
+        "{error}"
+    );
+    let is_told = |line: &str| {
+        line.starts_with("note: using the GPU '")
+            || line.starts_with("warning: the GPU '")
+                && line.ends_with("runs on the processor; --device cpu is faster")
+    };
+    assert!(
+        error.lines().count() == 1 && error.lines().all(is_told),
+        "{error}"
+    );
+    let here = supple(&["deform", "@bar:2000", "-o", "o.npy"], folder.path());
+    assert!(here.stderr.is_empty(), "only of the GPU");
 }
 
 #[test]

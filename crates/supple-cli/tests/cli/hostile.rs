@@ -57,6 +57,10 @@ fn copies_of_one_triangle_take_time_in_proportion() {
     succeeds_within(8, LITTLE, &smooth, folder.path());
     let render = ["render", &file, "--size", "64x64", "-o", "o.png"];
     succeeds_within(8, LITTLE, &render, folder.path());
+    let deform = ["deform", &file, "-o", "o.npy"];
+    succeeds_within(8, LITTLE, &deform, folder.path());
+    let measure = ["measure", "o.npy", "o.npy", "--mesh", &file];
+    succeeds_within(8, LITTLE, &measure, folder.path());
 }
 
 /// How the cost grows with the fan is for `proportional.rs`.

@@ -9,10 +9,12 @@ mod device;
 mod handles;
 #[cfg(target_os = "linux")]
 mod hostile;
+mod numbers;
 mod outputs;
 mod pictures;
 mod pose;
 mod readable;
+mod sequence;
 mod shaders;
 mod twist;
 mod untrusted_text;

@@ -14,6 +14,7 @@
 //! | other weights | [`Document::set_weights`], [`Document::set_binding`] |
 //! | the nodes in a pose | [`Document::set_pose`] |
 //! | the deformed surface as a static mesh | [`Document::posed`] |
+//! | the deformed surface over time, as morph targets | [`Document::morph_sequence`] |
 //! | centers of rotation | [`Document::set_centers`] |
 //! | a bake of direct delta mush | [`Document::set_mush`], [`Document::set_skin_of_mush`] |
 //! | a twist joint | [`Document::add_twist_joint`] |
@@ -41,6 +42,7 @@ mod file;
 mod handles;
 mod joints;
 mod load;
+mod morph_sequence;
 mod mush;
 mod mush_errors;
 mod notes;
@@ -64,6 +66,7 @@ pub use document::Document;
 #[cfg(feature = "bind")]
 pub use handles::BadEdge;
 pub use load::{Loaded, from_slice, load};
+pub use morph_sequence::MorphSequence;
 pub use mush::{MUSH_EXTENSION, StoredMush};
 pub use mush_errors::MushErrors;
 pub use notes::Notes;

@@ -193,6 +193,9 @@ impl Document {
             }
             tops.push(self.push("nodes", top));
         }
+        for (instance, &top) in self.binding.instances.iter_mut().zip(&tops) {
+            instance.node = top;
+        }
         let count = self.json["nodes"].as_array().map_or(0, Vec::len);
         let file_node = &self.binding.file_node;
         let scenes = self.json["scenes"].as_array_mut();

@@ -1,6 +1,7 @@
 //! The measures of a clip by all methods, and how severe its artifacts are.
 
 use super::measures::{FrameMeasures, SlowMeasures};
+use super::sampling::SLOW_EVERY;
 use crate::choose::Candidate;
 use crate::regions::TitledRegion;
 use crate::thickness::TORN;
@@ -68,6 +69,13 @@ impl Samples {
     fn known(&self, frame: usize) -> impl Iterator<Item = &FrameMeasures> {
         let frames = self.frames.iter();
         frames.filter_map(move |frames| frames[frame].as_ref().ok())
+    }
+
+    /// The slow measures of a frame; `None` if it has none, or the method cannot do the pose.
+    pub fn slow_at(&self, method: usize, frame: usize) -> Option<SlowMeasures> {
+        let measured = frame.is_multiple_of(SLOW_EVERY);
+        let slow = self.slow[method].get(frame / SLOW_EVERY);
+        slow.copied().flatten().filter(|_| measured)
     }
 
     /// True if the motion around a joint is its own, and large enough to judge it.

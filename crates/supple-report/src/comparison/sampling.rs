@@ -18,7 +18,7 @@ const NEW_POSE: f64 = 0.15;
 const POPS_PER_SECOND: f64 = 30.0;
 
 /// One in this many frames gets the slow measures.
-const SLOW_EVERY: usize = 4;
+pub(super) const SLOW_EVERY: usize = 4;
 
 /// The distances between methods in one frame.
 struct FrameSpread {

@@ -16,9 +16,16 @@ use std::collections::HashSet;
 const MOST_REASONS: usize = 3;
 
 /// A command to copy, and what it does.
-struct Command {
-    line: String,
-    purpose: String,
+pub(crate) struct Command {
+    pub line: String,
+    pub purpose: String,
+}
+
+/// The answer in words.
+pub(crate) struct Answer {
+    /// One sentence: what to use.
+    pub headline: String,
+    pub commands: Vec<Command>,
 }
 
 impl Writer<'_, '_> {
@@ -45,6 +52,15 @@ impl Writer<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The recommended method and the commands as plain text.
+    pub fn answer_in_words(&self, subject: &Subject<'_>) -> Option<Answer> {
+        let recommendation = self.recommendation.as_ref()?;
+        Some(Answer {
+            headline: plain_text(&self.advice(recommendation)),
+            commands: self.commands(recommendation, &subject.file),
+        })
     }
 
     /// "Use centers of rotation; if your engine only supports linear blending, …".
@@ -188,6 +204,20 @@ impl Writer<'_, '_> {
     }
 }
 
+/// The text of a piece of a page: without tags, and with the characters that templates escape.
+fn plain_text(markup: &Markup) -> String {
+    let pieces = markup.0.split('<');
+    let text = pieces.map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text));
+    let escapes = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&amp;", "&"),
+    ];
+    let unescape = |text: String, (escape, character)| text.replace(escape, character);
+    escapes.into_iter().fold(text.collect(), unescape)
+}
+
 /// The commands for an engine with linear blending alone.
 fn for_linear_commands(ForLinear { skin, twist }: &ForLinear, file: &str) -> Vec<Command> {
     let stem = stem(file);
@@ -226,4 +256,16 @@ fn for_linear_commands(ForLinear { skin, twist }: &ForLinear, file: &str) -> Vec
 /// The title of the figure that compares two methods.
 pub(super) fn against(current: &str, best: &str) -> String {
     format!("{} on the left, {best} on the right", capitalised(current))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_piece_of_a_page_is_what_is_read() {
+        let hostile = "<b>&amp; \"x\"";
+        let markup = html! { "Use " b { (hostile) } "; " code { "a > b" } "." };
+        assert_eq!(plain_text(&markup), "Use <b>&amp; \"x\"; a > b.");
+    }
 }

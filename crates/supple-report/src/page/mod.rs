@@ -15,7 +15,8 @@ mod table;
 mod weights;
 mod writer;
 
-pub(crate) use section::{Section, section};
+pub(crate) use answer::Answer;
+pub(crate) use section::{Judgement, Section, section};
 
 use crate::methods::{self, Entry};
 use crate::names::{clean, cut};

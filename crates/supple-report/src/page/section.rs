@@ -1,5 +1,6 @@
 //! One character's part of a page.
 
+use super::answer::Answer;
 use super::elements::picture;
 use super::writer::Writer;
 use super::{summary, table};
@@ -34,18 +35,7 @@ pub(crate) fn section(
     options: &ReportOptions,
     mut step: impl FnMut(f64),
 ) -> Result<Section, ReportError> {
-    let findings = JointFindings::new(study, entries);
-    let look = Look::new(subject.asset, Overlays::default());
-    let writer = Writer {
-        study,
-        entries,
-        columns: table::columns(study, &findings),
-        close_ups: findings.close_ups(study),
-        recommendation: Recommendation::new(study, &findings, entries),
-        findings,
-        look,
-        settings: pictures::settings(options.picture_size),
-    };
+    let writer = writer(subject, study, entries, options);
     let moments = study.shown.iter().map(|shown| shown.moments.len());
     let steps = moments.sum::<usize>() + writer.close_ups.len() + 2;
     let mut done = 0;
@@ -73,6 +63,50 @@ pub(crate) fn section(
         },
         hero,
     })
+}
+
+/// The findings about a character, and what the page advises.
+pub(crate) struct Judgement {
+    pub findings: JointFindings,
+    pub recommendation: Option<Recommendation>,
+    /// The advice in words; `None` without a recommendation.
+    pub answer: Option<Answer>,
+}
+
+impl Judgement {
+    /// Judges a study without drawing anything.
+    pub fn new(
+        subject: &Subject<'_>,
+        study: &Study<'_>,
+        entries: &[Entry],
+        options: &ReportOptions,
+    ) -> Judgement {
+        let writer = writer(subject, study, entries, options);
+        Judgement {
+            answer: writer.answer_in_words(subject),
+            findings: writer.findings,
+            recommendation: writer.recommendation,
+        }
+    }
+}
+
+fn writer<'a, 'b>(
+    subject: &Subject<'_>,
+    study: &'a Study<'b>,
+    entries: &'a [Entry],
+    options: &ReportOptions,
+) -> Writer<'a, 'b> {
+    let findings = JointFindings::new(study, entries);
+    Writer {
+        study,
+        entries,
+        columns: table::columns(study, &findings),
+        close_ups: findings.close_ups(study),
+        recommendation: Recommendation::new(study, &findings, entries),
+        findings,
+        look: Look::new(subject.asset, Overlays::default()),
+        settings: pictures::settings(options.picture_size),
+    }
 }
 
 /// A chapter that is opened on demand; nothing if it is empty.

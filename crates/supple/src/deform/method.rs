@@ -235,13 +235,15 @@ impl Method {
         }
     }
 
-    /// The options that may follow the name after a colon.
-    fn options(&self) -> &'static str {
+    /// The options that may follow the name after a colon, in words; `None` if nothing may.
+    pub fn options(&self) -> Option<&'static str> {
         match self {
-            Method::DualQuaternion(_) | Method::CentersOfRotation(_) => "per-vertex, per-joint",
-            Method::DeltaMush(_) => "tangent, best-fit",
-            Method::LinearDualBlend(_) => "the share of dual quaternions, from 0 to 1",
-            _ => "none",
+            Method::DualQuaternion(_) | Method::CentersOfRotation(_) => {
+                Some("per-vertex, per-joint")
+            }
+            Method::DeltaMush(_) => Some("tangent, best-fit"),
+            Method::LinearDualBlend(_) => Some("the share of dual quaternions, from 0 to 1"),
+            _ => None,
         }
     }
 
@@ -377,7 +379,7 @@ impl FromStr for Method {
         let unknown = UnknownMethod::Option {
             method: method.name(),
             option: option.to_owned(),
-            known: method.options(),
+            known: method.options().unwrap_or("none"),
         };
         method.with_option(option).ok_or(unknown)
     }

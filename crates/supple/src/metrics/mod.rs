@@ -20,6 +20,7 @@ mod edges;
 mod motion;
 mod normal_error;
 mod radius;
+mod reference;
 mod region;
 mod rigidity;
 mod smoothness;
@@ -35,6 +36,7 @@ pub use edges::EdgeChange;
 pub use motion::JointMotion;
 pub use normal_error::NormalError;
 pub use radius::{JointRadius, Station};
+pub use reference::{ErrorStatistics, ReferenceErrors, SurfaceErrors, VertexCountError};
 pub use region::JointRegion;
 pub use smoothness::{Pop, TimeSmoothness};
 pub use stretch::{Stretch, StretchSummary, WorstTriangle};
@@ -172,6 +174,13 @@ impl Gauge {
     /// triangles, count as holes.
     pub fn rest_volume(&self) -> f64 {
         self.rest_volume
+    }
+
+    /// The signed volume, measured as [`rest_volume`](Gauge::rest_volume); `None` for surfaces
+    /// without a volume, such as sheets.
+    pub fn volume(&self, positions: &[Vec3]) -> Option<f64> {
+        let change = self.volume_change(positions)?;
+        Some((1.0 + change) * self.rest_volume)
     }
 
     /// Change of volume, `posed / rest − 1`; `None` for surfaces without a volume, such as sheets.

@@ -13,7 +13,7 @@ use glam::{DAffine3, DQuat, DVec3, Mat3, Quat};
 use std::f32::consts::{FRAC_PI_2, TAU};
 
 fn volume(gauge: &Gauge, positions: &[Vec3]) -> f64 {
-    (1.0 + gauge.volume_change(positions).unwrap()) * gauge.rest_volume()
+    gauge.volume(positions).unwrap()
 }
 
 /// A surface that follows one joint.

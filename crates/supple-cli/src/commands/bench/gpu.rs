@@ -62,7 +62,7 @@ pub(super) fn with_shader(methods: Vec<Method>, named: bool) -> Result<Vec<Metho
 
 /// The user's file, else one large character and a crowd of a smaller one.
 pub(super) fn table(bench: &Bench, methods: &[Method]) -> Result<Table, Failure> {
-    let gpu = Gpu::new()?;
+    let gpu = device::open_gpu()?;
     let mut table = Table::default();
     let characters = ON_GPU.map(|(character, _)| character);
     let mut crowds = ON_GPU.into_iter().map(|(_, instances)| instances);
