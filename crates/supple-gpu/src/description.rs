@@ -106,8 +106,55 @@ fn contents(kernel: Kernel) -> Contents {
 
 const NOTHING: &str = "nothing: any buffer can be bound";
 
-/// The first bindings of group 0, which all shaders of a kernel read.
-fn skin_inputs(layout: &StreamLayout, format: Format) -> String {
+/// A binding of group 0.
+pub(crate) struct Binding {
+    /// Its name in WGSL.
+    pub(crate) name: &'static str,
+    /// Whether it is a uniform or a storage buffer.
+    pub(crate) usage: &'static str,
+    /// The type of its elements, in WGSL.
+    pub(crate) element: &'static str,
+    /// The number of bytes from one element to the next.
+    pub(crate) stride: usize,
+    /// What it holds.
+    pub(crate) content: String,
+}
+
+/// The bindings of group 0 that are filled from a skin and its poses: those that all shaders of a
+/// kernel read, and the rest surface.
+pub(crate) fn bindings(layout: &StreamLayout, format: Format) -> [Binding; 6] {
+    let [call, poses, slices, skin, table] = skin_contents(layout, format);
+    let storage = |name, element, stride, content| Binding {
+        name,
+        usage: "storage",
+        element,
+        stride,
+        content,
+    };
+    [
+        Binding {
+            usage: "uniform",
+            ..storage("call", "Call", 48, call)
+        },
+        storage("poses", "vec4<f32>", 16, poses),
+        storage("slices", "vec2<u32>", 8, slices),
+        storage("skin", "vec2<u32>", 8, skin),
+        storage("table", "u32", 4, table),
+        storage("rest", "vec2<u32>", 8, rest_content(format)),
+    ]
+}
+
+/// Bindings as lines of a description, numbered in order.
+fn lines(bindings: &[Binding]) -> String {
+    let bindings = bindings.iter().enumerate();
+    let lines = bindings.map(|(number, Binding { usage, content, .. })| {
+        format!("   {number}  {usage}  {content}\n")
+    });
+    lines.collect()
+}
+
+/// What the first bindings of group 0 hold, which all shaders of a kernel read.
+fn skin_contents(layout: &StreamLayout, format: Format) -> [String; 5] {
     let Contents {
         vertex,
         influence,
@@ -151,43 +198,39 @@ fn skin_inputs(layout: &StreamLayout, format: Format) -> String {
     let first_words = format.first_words(layout);
     let first_influences = format.first_influences(layout);
     let influence_words = format.influence_words(layout);
-    format!(
-        "Group 0, read:
-   0  uniform  four u32: vertices, joints, vectors from one pose to the next, 1 if stretches are \
-       given; then twice four f32: the lowest corner of the box around the rest surface and the \
-       largest number of an influence; the size of the box, and as u32 the slices in a row
-   1  storage  poses as vec4<f32>, instance after instance:
+    let call = "\
+four u32: vertices, joints, vectors from one pose to the next, 1 if stretches are given; then \
+       twice four f32: the lowest corner of the box around the rest surface and the largest number \
+       of an influence; the size of the box, and as u32 the slices in a row"
+        .to_owned();
+    let poses = format!(
+        "poses as vec4<f32>, instance after instance:
                  1 vector, the factors of the rows of every frame: 1, 1, 1, 0 unless the world is \
                      scaled or mirrored
                  {per_joint} vectors for every joint: {joint}
                  if stretches are given, 3 vectors for every joint: the rows of its stretch, which \
                      is applied first
-                 shared vectors: {shared}
-   2  storage  two u32 for every slice of {LANES} vertices: the start of its further influences, \
-       in pairs of words, and the largest number of influences of one of its vertices
-   3  storage  pairs of words of 32 bits; pair by pair, the {LANES} vertices of a slice side by \
-       side. First, slice after slice, the data of every vertex, in {first_words} words:
+                 shared vectors: {shared}"
+    );
+    let slices = format!(
+        "two u32 for every slice of {LANES} vertices: the start of its further influences, in \
+         pairs of words, and the largest number of influences of one of its vertices"
+    );
+    let skin = format!(
+        "pairs of words of 32 bits; pair by pair, the {LANES} vertices of a slice side by side. \
+         First, slice after slice, the data of every vertex, in {first_words} words:
                  numbers of the vertex, in whole pairs: {vertex}
                  {first_influences} of its influences
                then the further influences of every slice. For every influence, heaviest first, in \
                    {influence_words} words: {weights}, and: {influence}{numbers}
                  missing influences name the first joint of the vertex again, with a weight and \
-                     numbers of zero
-   4  storage  {table}
-"
-    )
+                     numbers of zero"
+    );
+    [call, poses, slices, skin, table]
 }
 
-/// The fields that are smoothed.
-const FIELDS: &str = "f32; for every instance the motion of points relative to the reference joint \
-    of the piece, then, if stretches are given, their stretch relative to that joint; each as \
-    three arrays of 3 f32 per point: x, which is smoothed; δ, its change; L x";
-
-/// Describes the bindings and the dispatch of a shader, as comments to put before its text.
-pub fn description(name: &str, layout: &StreamLayout, format: Format, stage: Stage) -> String {
-    let written = |wanted: bool, what: &'static str| if wanted { what } else { NOTHING };
-    let normals = written(format.normals, "normals, 3 f32 per vertex");
-    let tangents = written(format.tangents, "tangents, 4 f32 per vertex");
+/// What the binding of the rest surface holds.
+fn rest_content(format: Format) -> String {
     let rest = match (format.rest, format.normals, format.tangents) {
         (Width::Full, _, true) => "f32: position (3), normal (3), tangent (4)",
         (Width::Full, true, false) => "f32: position (3), normal (3)",
@@ -204,6 +247,22 @@ pub fn description(name: &str, layout: &StreamLayout, format: Format, stage: Sta
             "position in the box (2 words of two u16: x and y, z and nothing)"
         }
     };
+    format!(
+        "the rest surface in pairs of words; pair by pair, the {LANES} vertices of a slice side by \
+         side: {rest}"
+    )
+}
+
+/// The fields that are smoothed.
+const FIELDS: &str = "f32; for every instance the motion of points relative to the reference joint \
+    of the piece, then, if stretches are given, their stretch relative to that joint; each as \
+    three arrays of 3 f32 per point: x, which is smoothed; δ, its change; L x";
+
+/// Describes the bindings and the dispatch of a shader, as comments to put before its text.
+pub fn description(name: &str, layout: &StreamLayout, format: Format, stage: Stage) -> String {
+    let written = |wanted: bool, what: &'static str| if wanted { what } else { NOTHING };
+    let normals = written(format.normals, "normals, 3 f32 per vertex");
+    let tangents = written(format.tangents, "tangents, 4 f32 per vertex");
     let before = passes(layout.kernel).iter().map(|pass| {
         let entry_point = pass.entry_point();
         format!("The pass `{entry_point}` goes before it.\n")
@@ -249,15 +308,14 @@ pub fn description(name: &str, layout: &StreamLayout, format: Format, stage: Sta
    0  uniform  clip_from_world, a matrix of 4 x 4 f32, column by column"
             .to_owned(),
     };
-    let inputs = skin_inputs(layout, format);
+    let inputs = lines(&bindings(layout, format));
     comments(&format!(
         "Skinning by Supple: {name}.
 
 {before}{use_and_places}
 
-{inputs}   5  storage  the rest surface in pairs of words; pair by pair, the {LANES} vertices of a \
-    slice side by side: {rest}
-{smoothed}
+Group 0, read:
+{inputs}{smoothed}
 {written}"
     ))
 }
@@ -275,7 +333,8 @@ pub fn pass_description(name: &str, pass: Pass, layout: &StreamLayout, format: F
              `blend_points`",
         ),
     };
-    let inputs = skin_inputs(layout, format);
+    let [call, poses, slices, skin, table, _] = bindings(layout, format);
+    let inputs = lines(&[call, poses, slices, skin, table]);
     comments(&format!(
         "Skinning by Supple: {name}, the pass `{entry_point}`.
 
@@ -286,6 +345,7 @@ Entry point `{entry_point}` (`main` in GLSL), in workgroups of {LANES}. Dispatch
     group 1 follow those of group 0: 5 to 8. Metal's 9 is for the sizes of all storage buffers in \
     bytes, in this order.
 
+Group 0, read:
 {inputs}
 Group 1, smoothed:
    0  uniform  the term: f (f32); its share, 1, or 0.5 for the last of its series (f32); 1 for the \
@@ -298,7 +358,7 @@ Group 1, smoothed:
 
 /// Text as line comments. Long lines are wrapped, and go on below their first word; those of a
 /// binding below its content.
-fn comments(text: &str) -> String {
+pub(crate) fn comments(text: &str) -> String {
     let mut comments = String::new();
     for line in text.lines() {
         let words = line.trim_start();

@@ -27,7 +27,8 @@
 //! | deforming in your own vertex shader | [`GpuSkin::inputs`], [`GpuSkin::vertex_functions`] |
 //! | less memory and bandwidth | [`Format::SHORT`] |
 //! | the surface back on the CPU | [`GpuSkin::deform`], or [`GpuLoop`] in a [`supple::Player`] |
-//! | shaders for an engine without wgpu | [`shaders`] |
+//! | short functions for the shaders of any engine | [`shaders::attribute_function`] |
+//! | these shaders for an engine without wgpu | [`shaders`] |
 //! | measuring | [`timing`] |
 //!
 //! # How it works
@@ -36,10 +37,13 @@
 //! ([`supple::deform::PoseStream`]). The rest, one frame per vertex, is a function in WGSL, in a
 //! file of its own for each kernel (`shaders/`), which a compute pass or a vertex shader calls.
 
+mod attributes;
+mod c_like;
 mod description;
 mod device;
 mod export;
 mod format;
+mod inputs;
 mod packing;
 mod resources;
 mod shader;
@@ -57,9 +61,15 @@ pub use vertex_loop::GpuLoop;
 ///
 /// [`shader`](shaders::shader) gives the WGSL text for a method,
 /// [`description`](shaders::description) says what it reads and writes, and
-/// [`translate`](shaders::translate) gives it in other languages.
+/// [`translate`](shaders::translate) gives it in other languages. These read packed buffers that
+/// only this crate fills. [`attribute_function`](shaders::attribute_function) reads vertex
+/// attributes instead, as a function to paste into shaders of your own.
 pub mod shaders {
+    pub use crate::attributes::{
+        FunctionLanguage, InfluenceSets, PALETTE_HEADER, PALETTE_HEADER_NAME, attribute_function,
+    };
     pub use crate::description::{description, pass_description};
     pub use crate::export::{ExportError, Language, translate};
+    pub use crate::inputs::{InputBuffer, dispatch_size, input_buffers};
     pub use crate::shader::{LANES, Pass, Stage, passes, shader, vertex_functions};
 }

@@ -2,11 +2,12 @@
 
 use crate::device::{Gpu, GpuError};
 use crate::format::Format;
+use crate::inputs::{Call, dispatch_size, pack_poses};
 use crate::packing::{PackedRest, Slices};
 use crate::resources::{
-    MOST_GROUPS, bind_group_layout, buffer, empty_buffer, filled_buffer, input_layout, row,
+    MOST_GROUPS, bind_group_layout, buffer, empty_buffer, filled_buffer, input_layout,
 };
-use crate::shader::{LANES, Stage, shader, vertex_functions};
+use crate::shader::{Stage, shader, vertex_functions};
 use crate::smoothing::{self, Smoothing};
 use glam::{Vec3, Vec4};
 use std::mem::offset_of;
@@ -14,20 +15,6 @@ use supple::deform::{PoseStream, Workspace};
 use supple::mesh::Shape;
 use supple::{Normals, Palette, Skin};
 use wgpu::BufferUsages;
-
-/// The parameters of a dispatch, as shaders read them.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-struct Call {
-    vertices: u32,
-    joints: u32,
-    pose_stride: u32,
-    stretches: u32,
-    low: [f32; 3],
-    number_range: f32,
-    size: [f32; 3],
-    row: u32,
-}
 
 /// A deformed surface that was read back from the GPU, instance after instance.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -184,16 +171,7 @@ impl GpuSkin {
             outputs,
             smoothing,
             call,
-            constant: Call {
-                vertices: skin.vertex_count() as u32,
-                joints: joints as u32,
-                pose_stride: 0,
-                stretches: 0,
-                low: packed_rest.low.to_array(),
-                number_range: slices.number_range,
-                size: packed_rest.size.to_array(),
-                row: row(skin.vertex_count()),
-            },
+            constant: Call::of(skin, slices.number_range, &packed_rest),
             poses,
             rest,
             packed_rest,
@@ -254,33 +232,14 @@ impl GpuSkin {
                 .stream_pose(palette, &mut self.workspace, stream)?;
         }
         let streams = &self.streams[..palettes.len()];
-        let stretches = streams.iter().any(|stream| !stream.stretches.is_empty());
         let joints = self.skin.joint_count();
-        self.vectors.clear();
-        for stream in streams {
-            let [x, y, z] = stream.factors;
-            self.vectors.push([x, y, z, 0.0]);
-            self.vectors.extend_from_slice(&stream.joints);
-            if stretches {
-                for joint in 0..joints {
-                    let identity = supple::Affine::IDENTITY;
-                    let stretch = stream.stretches.get(joint).unwrap_or(&identity);
-                    self.vectors.extend(stretch.rows.map(|row| row.to_array()));
-                }
-            }
-            self.vectors.extend_from_slice(&stream.shared);
-        }
-        let call = Call {
-            pose_stride: (self.vectors.len() / streams.len().max(1)) as u32,
-            stretches: u32::from(stretches),
-            ..self.constant
-        };
+        let call = pack_poses(&self.constant, streams, joints, &mut self.vectors);
         gpu.queue()
             .write_buffer(&self.call, 0, bytemuck::bytes_of(&call));
         gpu.queue()
             .write_buffer(&self.poses, 0, bytemuck::cast_slice(&self.vectors));
         self.instances = palettes.len();
-        self.stretches = stretches;
+        self.stretches = call.stretches != 0;
         Ok(())
     }
 
@@ -295,16 +254,15 @@ impl GpuSkin {
 
     /// Deforms all instances whose poses were set last, within a pass of the caller.
     pub fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>) {
-        let slices = self.skin.vertex_count().div_ceil(LANES) as u32;
-        let row = self.constant.row;
-        if row == 0 || self.instances == 0 {
+        let [row, instances, layers] = dispatch_size(&self.skin, self.instances as u32);
+        if row == 0 || instances == 0 {
             return;
         }
         self.prepare(pass);
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.inputs, &[]);
         pass.set_bind_group(1, &self.outputs, &[]);
-        pass.dispatch_workgroups(row, self.instances as u32, slices.div_ceil(row));
+        pass.dispatch_workgroups(row, instances, layers);
     }
 
     /// Dispatches what must precede vertex shaders that deform by themselves: delta mush smooths

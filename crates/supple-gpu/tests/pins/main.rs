@@ -9,7 +9,8 @@ use supple::characters::{self, Character};
 use supple::{Method, Normals, Skin, exec};
 use supple_gpu::Format;
 use supple_gpu::shaders::{
-    Language, Stage, description, pass_description, passes, shader, translate, vertex_functions,
+    FunctionLanguage, InfluenceSets, Language, PALETTE_HEADER, PALETTE_HEADER_NAME, Stage,
+    attribute_function, description, pass_description, passes, shader, translate, vertex_functions,
 };
 use supple_pins::Pins;
 
@@ -66,5 +67,20 @@ fn pins() -> Pins {
             pins.pin(format!("{name}/{kind}/functions.wgsl"), &functions);
         }
     }
+    for method in Method::ALL {
+        for (kind, sets) in [
+            ("four", InfluenceSets::Four),
+            ("eight", InfluenceSets::Eight),
+        ] {
+            for language in FunctionLanguage::ALL {
+                let Some(text) = attribute_function(method, language, sets) else {
+                    continue;
+                };
+                let ending = language.ending();
+                pins.pin(format!("{method}/{kind}.{ending}"), &text);
+            }
+        }
+    }
+    pins.pin(PALETTE_HEADER_NAME, PALETTE_HEADER);
     pins
 }

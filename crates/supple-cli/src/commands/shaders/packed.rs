@@ -1,36 +1,39 @@
-//! `supple shaders`: methods as shaders for engines.
+//! Methods as complete shaders that read packed buffers.
 
-use crate::args::shaders::{ShaderStage, ShadersArguments};
-use crate::console;
+mod buffers;
+
+use super::{NewFile, refuse_options};
+use crate::args::shaders::{ShaderLanguage, ShaderStage, ShadersArguments};
 use crate::failure::Failure;
-
 use crate::source::Source;
-use crate::wording::printable;
-use std::fmt::Write;
 use supple::{Method, Normals, Skin};
 use supple_gpu::Format;
 use supple_gpu::shaders::{
     Language, Stage, description, pass_description, passes, shader, translate,
 };
-use supple_io::whole_file::{check_folder_writable, make_folders, write_whole};
 
 /// A character to bake; shaders depend on the method only.
 const ANY_CHARACTER: &str = "@bar:2000";
 
-pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
-    check_folder_writable(&options.out).map_err(|error| Failure::writing(&options.out, error))?;
+pub(super) fn files(options: &ShadersArguments) -> Result<Vec<NewFile>, Failure> {
+    refuse_options(
+        "attributes",
+        &[("--influences", options.influences.is_some())],
+    )?;
+    let languages = languages(&options.language)?;
+    let packed = &options.packed;
     let format = Format {
-        normals: !options.positions_only,
-        tangents: options.tangents,
-        ..if options.short {
+        normals: !packed.positions_only,
+        tangents: packed.tangents,
+        ..if packed.short {
             Format::SHORT
         } else {
             Format::default()
         }
     };
-    let stage = match options.stage {
-        ShaderStage::Compute => Stage::Compute,
-        ShaderStage::Vertex => Stage::Vertex,
+    let stage = match packed.stage {
+        Some(ShaderStage::Vertex) => Stage::Vertex,
+        Some(ShaderStage::Compute) | None => Stage::Compute,
     };
     let all = options.methods.methods.is_empty();
     let methods = if all {
@@ -39,7 +42,7 @@ pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
         &options.methods.methods[..]
     };
     let rig = Source::open(ANY_CHARACTER.as_ref())?.asset.rig;
-    let mut texts = Vec::new();
+    let mut files = Vec::new();
     for method in methods {
         let layout = Skin::bake(&rig, method, Normals::Transported)?.stream_layout();
         let text = layout.and_then(|layout| Some((layout, shader(&layout, format, stage)?)));
@@ -66,24 +69,36 @@ pub(crate) fn run(options: &ShadersArguments) -> Result<(), Failure> {
         for (name, before, wgsl) in shaders {
             // File names cannot have a colon, nor entry points a hyphen.
             let name = name.replace([':', '_'], "-");
-            for language in Language::ALL {
+            for &language in &languages {
                 let text =
                     translate(&wgsl, language).map_err(|error| Failure::new(error.to_string()))?;
-                let file = format!("{name}.{}", language.ending());
-                texts.push((options.out.join(file), with_description(&before, &text)));
+                files.push(NewFile {
+                    name: format!("{name}.{}", language.ending()),
+                    content: with_description(&before, &text).into_bytes(),
+                });
             }
         }
     }
-    let made = make_folders(&options.out);
-    let made = made.map_err(|error| Failure::writing(&options.out, error))?;
-    let mut written = String::new();
-    for (path, text) in &texts {
-        let content = |file: &mut dyn std::io::Write| file.write_all(text.as_bytes());
-        write_whole(path, content).map_err(|error| Failure::writing(path, error))?;
-        let _ = writeln!(written, "{}", printable(&path.to_string_lossy()));
+    files.extend(buffers::files(packed, methods, format, stage)?);
+    Ok(files)
+}
+
+/// The wanted languages; all if none is named.
+fn languages(wanted: &[ShaderLanguage]) -> Result<Vec<Language>, Failure> {
+    if wanted.is_empty() {
+        return Ok(Language::ALL.to_vec());
     }
-    drop(made);
-    console::print(&written)
+    let language = |wanted: &ShaderLanguage| match wanted {
+        ShaderLanguage::Wgsl => Ok(Language::Wgsl),
+        ShaderLanguage::Glsl => Ok(Language::Glsl),
+        ShaderLanguage::Hlsl => Ok(Language::Hlsl),
+        ShaderLanguage::Metal => Ok(Language::Metal),
+        ShaderLanguage::Glsl330 | ShaderLanguage::GlslEs300 => Err(Failure::usage(
+            "GLSL 3.30 and GLSL ES 3.00 have no storage buffers, which --layout packed needs",
+        )
+        .hint("--layout attributes reads textures instead")),
+    };
+    wanted.iter().map(language).collect()
 }
 
 /// Adds a description to a shader; in GLSL the version stays on the first line.
