@@ -18,18 +18,21 @@ fn weights_edited(arguments: &[&str], folder: &Path) -> (supple::Weights, String
 fn weights_are_edited_in_the_order_given() {
     let folder = folder();
     let edited = |arguments: &[&str]| weights_edited(arguments, folder.path());
-    let (limited, message) = edited(&["@arm:2000", "--smooth", "2", "--limit", "1"]);
+    let (limited, message) = edited(&["@arm:2000", "--smooth", "2", "--max-influences", "1"]);
     assert_eq!(limited.max_influences(), 1);
     let lines: Vec<&str> = message.lines().collect();
     assert!(lines[0].starts_with("note: smooth 2: "), "{message}");
-    assert!(lines[1].starts_with("note: limit 1: "), "{message}");
+    assert!(
+        lines[1].starts_with("note: max-influences 1: "),
+        "{message}"
+    );
     assert!(
         lines[1].contains("vertices changed, by at most 0."),
         "{message}"
     );
-    let (smoothed, _) = edited(&["@arm:2000", "--limit=1", "--smooth=2:0.5"]);
+    let (smoothed, _) = edited(&["@arm:2000", "--max-influences=1", "--smooth=2:0.5"]);
     assert!(smoothed.max_influences() > 1);
-    let (pruned, message) = edited(&["@arm:2000", "--limit", "1", "--prune", "0.9"]);
+    let (pruned, message) = edited(&["@arm:2000", "--max-influences", "1", "--prune", "0.9"]);
     assert!(
         message.contains("note: prune 0.9: nothing changed"),
         "{message}"
@@ -184,7 +187,13 @@ fn weights_are_mirrored_and_smoothed_where_it_is_asked_for() {
     let positions = asset.rig.mesh().positions();
     let (x, y, z) = positions[100].into();
     let brush = format!("1@{x},{y},{z}:0.1");
-    let arguments = ["@arm:2000", "--limit", "1", "--brush-smooth", &brush];
+    let arguments = [
+        "@arm:2000",
+        "--max-influences",
+        "1",
+        "--brush-smooth",
+        &brush,
+    ];
     let (smoothed, said) = weights_edited(&arguments, folder.path());
     assert_eq!(said.lines().count(), 2, "{said}");
     for (vertex, position) in positions.iter().enumerate() {
@@ -200,10 +209,14 @@ fn what_cannot_be_edited_is_explained() {
     succeeds(&["deform", "@arm:2000", "-o", "static.glb"], folder.path());
     let cases: &[(i32, &[&str], &str)] = &[
         (2, &["@arm:2000", "--prune", "2"], "but must be from 0 to 1"),
-        (2, &["@arm:2000", "--limit", "0"], "but must be at least 1"),
         (
             2,
-            &["@arm:2000", "--limit", "few"],
+            &["@arm:2000", "--max-influences", "0"],
+            "but must be at least 1",
+        ),
+        (
+            2,
+            &["@arm:2000", "--max-influences", "few"],
             "a number of influences",
         ),
         (
@@ -293,14 +306,14 @@ fn a_file_without_weights_is_not_edited_as_if_it_had_some() {
 fn a_limit_that_locks_stand_against_is_reported() {
     let folder = folder();
     let edited = |arguments: &[&str]| weights_edited(arguments, folder.path());
-    let (weights, said) = edited(&["@arm:2000", "--lock", "forearm", "--limit", "1"]);
+    let (weights, said) = edited(&["@arm:2000", "--lock", "forearm", "--max-influences", "1"]);
     let beyond = (0..weights.vertex_count()).filter(|&vertex| weights.of(vertex).len() > 1);
     let expected = format!(
-        "note: limit 1: {} vertices keep more, as locked joints are not dropped\n",
+        "note: max-influences 1: {} vertices keep more, as locked joints are not dropped\n",
         beyond.count()
     );
     assert!(said.ends_with(&expected), "{said}");
-    let (_, said) = edited(&["@arm:2000", "--limit", "1"]);
+    let (_, said) = edited(&["@arm:2000", "--max-influences", "1"]);
     assert!(!said.contains("keep more"), "{said}");
 }
 
