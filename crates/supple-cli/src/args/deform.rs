@@ -14,8 +14,8 @@ The extension of OUT chooses the format of one pose:
   .obj, .ply    positions, normals and triangles
   .glb, .gltf   the file with the posed surface in place of the skin; materials and images are kept
 
---fps without --time or --frame writes the whole clip, baked once: frames 0 to the last, both ends
-included, round(duration × fps) + 1 of them. Frame N is that of --frame N.
+--fps without --time or --frame writes the whole clip, baked once: from frame 0 to the one nearest
+to the end of the clip, round(duration × fps) + 1 of them. Frame N is that of --frame N.
   .npy          frames×n×3 float32
   .pc2          point cache 2, little-endian: \"POINTCACHE2\\0\", int32 version 1, int32 n, float32
                 first frame 0, float32 sampling rate 1, int32 frames, frames×n×3 float32

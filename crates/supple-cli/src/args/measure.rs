@@ -7,18 +7,18 @@ use std::path::PathBuf;
 /// Measure how far posed surfaces are from a reference, such as a simulation or another method
 #[derive(Args)]
 #[command(after_help = "\
-A and B hold positions of the vertices of MESH, in its order: n×3 or frames×n×3 floats, as
+A and B hold positions of the vertices of FILE, in its order: n×3 or frames×n×3 floats, as
 'supple deform' writes them. If one of them has a single frame, it is compared with every frame of
 the other.
 
   surface   distance of each vertex of A to the nearest point of the surface of B: how far the
             shapes are apart, wherever the skin slides
   vertex    distance of each vertex of A to the same vertex of B
-  normal    angle between the normals of both at each vertex, computed from the triangles of MESH
+  normal    angle between the normals of both at each vertex, computed from the triangles of FILE
 
-Means count vertices by the area around them in the rest pose of MESH, over all frames; 95 % of the
+Means count vertices by the area around them in the rest pose of FILE, over all frames; 95 % of the
 area is at most as far as the 95th percentile. Distances are shares of the diagonal of the bounding
-box of MESH at rest; --json has them in its units as well, and every frame. Volumes are those inside
+box of FILE at rest; --json has them in its units as well, and every frame. Volumes are those inside
 the surface, with holes closed.
 
 Examples:

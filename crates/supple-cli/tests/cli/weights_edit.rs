@@ -30,7 +30,7 @@ fn weights_are_edited_in_the_order_given() {
         lines[1].contains("vertices changed, by at most 0."),
         "{message}"
     );
-    let (smoothed, _) = edited(&["@arm:2000", "--limit=1", "--smooth=2:0.5"]);
+    let (smoothed, _) = edited(&["@arm:2000", "--max-influences=1", "--smooth=2:0.5"]);
     assert!(smoothed.max_influences() > 1);
     let (pruned, message) = edited(&["@arm:2000", "--max-influences", "1", "--prune", "0.9"]);
     assert!(

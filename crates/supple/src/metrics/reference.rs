@@ -300,9 +300,11 @@ fn distance_to_triangle(place: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     }
     let to_edge = |(from, to): (DVec3, DVec3)| {
         let edge = to - from;
-        let along = (place - from).dot(edge) / edge.length_squared();
-        // NaN for an edge without a length.
-        let along = along.max(0.0).min(1.0);
+        let square = edge.length_squared();
+        let along = match square > 0.0 {
+            true => ((place - from).dot(edge) / square).clamp(0.0, 1.0),
+            false => 0.0,
+        };
         place.distance(from + edge * along)
     };
     edges.map(to_edge).into_iter().fold(f64::INFINITY, f64::min)

@@ -46,7 +46,7 @@ impl SequenceKind {
     }
 }
 
-/// The frames of a clip from time 0 to its end, both included: frame N is that of `--frame N`.
+/// The frames of a clip from time 0 to the one nearest to its end: frame N is that of `--frame N`.
 pub(super) struct Frames<'a> {
     clip: &'a Clip,
     fps: f64,
