@@ -83,6 +83,16 @@ pub enum InfluenceSets {
     Eight,
 }
 
+/// What joints do in the poses of a character.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum JointMotions {
+    /// They move rigidly, besides a scale that all of them share.
+    #[default]
+    Rigid,
+    /// They may stretch one by one: the palette is larger, and stretches are blended first.
+    Stretching,
+}
+
 /// The header in C that fills what the functions read.
 pub const PALETTE_HEADER: &str = include_str!("../shaders/attributes/skin_palette.h");
 
@@ -91,7 +101,12 @@ pub const PALETTE_HEADER_NAME: &str = "skin_palette.h";
 
 const VERTEX: &str = include_str!("../shaders/attributes/vertex.wgsl");
 const RIGID: &str = include_str!("../shaders/attributes/rigid.wgsl");
+const ROWS: &str = include_str!("../shaders/attributes/rows.wgsl");
+const STRETCH: &str = include_str!("../shaders/attributes/stretch.wgsl");
 const LINEAR: &str = include_str!("../shaders/attributes/linear.wgsl");
+
+/// What begins a line of a source that is only there if joints stretch.
+const IF_STRETCHING: &str = "//+ ";
 
 /// A method as a function of vertex attributes.
 struct Function {
@@ -100,6 +115,8 @@ struct Function {
     /// Parts of the text after the vertex; the last one is its own.
     parts: &'static [&'static str],
     source: Source,
+    /// True if it stretches vertices first.
+    stretches: bool,
     /// What is passed besides the vertex and its influences, by name.
     own: &'static str,
     /// Lines that say where that comes from.
@@ -122,8 +139,9 @@ fn function_of(method: &Method) -> Option<Function> {
     let linear = Function {
         name: "skin_linear",
         title: "Linear blend skinning",
-        parts: &[LINEAR],
+        parts: &[ROWS, LINEAR],
         source: Source::Matrices,
+        stretches: false,
         own: "",
         about_own: "",
     };
@@ -132,6 +150,7 @@ fn function_of(method: &Method) -> Option<Function> {
         title,
         parts,
         source: Source::Mush,
+        stretches: false,
         own: "center, influences",
         about_own: "center: the accessor `centers` of the extension SUPPLE_direct_delta_mush, \
                     which `supple bake -m ddm` writes.\ninfluences: two numbers from \
@@ -159,6 +178,7 @@ fn function_of(method: &Method) -> Option<Function> {
                 include_str!("../shaders/attributes/linear_dual_blend.wgsl"),
             ],
             source: Source::Motions,
+            stretches: false,
             own: "share",
             about_own: "share: 0 is linear, 1 is dual quaternions; a constant, or the painted \
                         attribute _DUAL_QUATERNION_SHARE.\n",
@@ -172,6 +192,7 @@ fn function_of(method: &Method) -> Option<Function> {
                     include_str!("../shaders/attributes/centers_of_rotation.wgsl"),
                 ],
                 source: Source::Motions,
+                stretches: false,
                 own: "center",
                 about_own: "center: the attribute _CENTER_OF_ROTATION, which `supple bake -m \
                             cor` writes.\n",
@@ -213,11 +234,28 @@ pub fn attribute_function(
     method: &Method,
     language: FunctionLanguage,
     sets: InfluenceSets,
+    motions: JointMotions,
 ) -> Option<String> {
-    let function = function_of(method)?;
-    let parts = function.parts.iter().map(|part| match sets {
-        InfluenceSets::Four => (*part).to_owned(),
-        InfluenceSets::Eight => with_second_set(part),
+    let mut function = function_of(method)?;
+    if motions == JointMotions::Stretching {
+        function.stretches = match (function.source, method) {
+            // Matrices stretch anyway.
+            (Source::Matrices, _) => false,
+            // A mix with linear blending doesn't stretch first.
+            (_, Method::LinearDualBlend(_)) => return None,
+            _ => true,
+        };
+    }
+    let before: &[&str] = match function.stretches {
+        true => &[ROWS, STRETCH],
+        false => &[],
+    };
+    let parts = before.iter().chain(function.parts).map(|part| {
+        let part = with_stretches(part, function.stretches);
+        match sets {
+            InfluenceSets::Four => part,
+            InfluenceSets::Eight => with_second_set(&part),
+        }
     });
     let body = parts.collect::<Vec<_>>().join("\n");
     let comment = comment(&function, language, sets);
@@ -240,6 +278,24 @@ pub fn attribute_function(
             }
         }
     })
+}
+
+/// Keeps the lines about stretches, or leaves them out. With stretches, what a function gets is at
+/// bind, and what it goes on with is stretched; a joint has five vectors instead of two.
+fn with_stretches(text: &str, stretches: bool) -> String {
+    let lines = text.lines().filter_map(|line| match stretches {
+        false if line.contains(IF_STRETCHING) => None,
+        false => Some(format!("{line}\n")),
+        true => {
+            let line = match line {
+                "    rest: SkinVertex," => "    bind: SkinVertex,".to_owned(),
+                "    center: vec3f," => "    bind_center: vec3f,".to_owned(),
+                line => line.replacen(IF_STRETCHING, "", 1),
+            };
+            Some(line.replace("2u * ", "5u * ") + "\n")
+        }
+    });
+    lines.collect()
 }
 
 /// Repeats for the second set what a text does with the first.
@@ -320,6 +376,7 @@ fn comment(function: &Function, language: FunctionLanguage, sets: InfluenceSets)
         name,
         title,
         source,
+        stretches,
         own,
         about_own,
         ..
@@ -342,9 +399,10 @@ fn comment(function: &Function, language: FunctionLanguage, sets: InfluenceSets)
         Source::Mush => "JOINTS_n and WEIGHTS_n aren't read",
         _ => "the heaviest joint comes first, and weights sum to 1",
     };
-    let palette = match source {
-        Source::Matrices => "three vectors per joint, from skin_matrix_palette()",
-        Source::Motions | Source::Mush => "two vectors per joint, from skin_rigid_palette()",
+    let palette = match (source, stretches) {
+        (Source::Matrices, _) => "three vectors per joint, from skin_matrix_palette()",
+        (_, false) => "two vectors per joint, from skin_rigid_palette()",
+        (_, true) => "five vectors per joint, from skin_stretch_palette()",
     };
     let (mush, buffers) = match source {
         Source::Mush => (

@@ -138,14 +138,20 @@ pub fn input_buffers(
         usage: about.usage,
         element: about.element,
         stride: about.stride,
-        meaning: about
-            .content
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" "),
+        meaning: in_one_line(&about.content),
         bytes,
     });
     Ok(buffers.collect())
+}
+
+/// A text of several lines as one: those of a list are separated by semicolons.
+fn in_one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    lines.fold(String::new(), |text, line| match text.chars().last() {
+        None => line.to_owned(),
+        Some(':') => format!("{text} {line}"),
+        Some(_) => format!("{text}; {line}"),
+    })
 }
 
 /// The number of workgroups to dispatch for a skin, in each dimension.

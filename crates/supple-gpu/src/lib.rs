@@ -66,7 +66,8 @@ pub use vertex_loop::GpuLoop;
 /// attributes instead, as a function to paste into shaders of your own.
 pub mod shaders {
     pub use crate::attributes::{
-        FunctionLanguage, InfluenceSets, PALETTE_HEADER, PALETTE_HEADER_NAME, attribute_function,
+        FunctionLanguage, InfluenceSets, JointMotions, PALETTE_HEADER, PALETTE_HEADER_NAME,
+        attribute_function,
     };
     pub use crate::description::{description, pass_description};
     pub use crate::export::{ExportError, Language, translate};

@@ -23,6 +23,7 @@ Examples:
   supple shaders -m cor -o shaders                   every language, and skin_palette.h
   supple shaders -m cor,ddm --language hlsl -o shaders
   supple shaders -m linear --language glsl-es-300 --influences 8 -o shaders
+  supple shaders -m cor --stretch -o shaders         for clips that stretch joints
   supple shaders -m ddm --layout packed --tangents -o shaders
   supple shaders -m cor --layout packed --buffers hero.glb --clip Run --time 0.4 -o shaders")]
 #[command(mut_arg("methods", |methods| methods_help(
@@ -49,6 +50,10 @@ pub(crate) struct ShadersArguments {
         help_heading = "Options of --layout attributes"
     )]
     pub(crate) influences: Option<InfluenceCount>,
+    /// Also for joints that stretch one by one: the palette is larger, and stretches are blended
+    /// first. linear and ddm-v5 stretch anyway
+    #[arg(long, help_heading = "Options of --layout attributes")]
+    pub(crate) stretch: bool,
     #[command(flatten)]
     pub(crate) packed: PackedArguments,
 }

@@ -73,6 +73,29 @@ fn functions_take_eight_influences_and_are_written_for_chosen_languages() {
 }
 
 #[test]
+fn joints_that_stretch_have_a_larger_palette() {
+    let folder = folder();
+    let arguments = ["shaders", "--stretch", "--language", "wgsl", "-o", "all"];
+    succeeds(&arguments, folder.path());
+    let all = folder.path().join("all");
+    assert!(!names(&all).contains(&"linear-dual-blend.wgsl".to_owned()));
+    for (method, filler) in [
+        ("cor", "skin_stretch_palette()"),
+        ("ddm", "skin_stretch_palette()"),
+        ("linear", "skin_matrix_palette()"),
+    ] {
+        let text = std::fs::read_to_string(all.join(format!("{method}.wgsl"))).expect("written");
+        assert!(text.contains(filler), "{text}");
+    }
+    let mix = ["shaders", "--stretch", "-m", "ldb", "-o", "none"];
+    let (_, error) = fails(&mix, folder.path());
+    assert!(
+        error.contains("has linear, dual-quaternion, cor"),
+        "{error}"
+    );
+}
+
+#[test]
 fn methods_that_attributes_do_not_suffice_for_are_refused_with_those_they_do() {
     let folder = folder();
     for method in ["swing-twist", "ddm-v1", "dqs:per-joint", "log-matrix"] {
@@ -107,6 +130,10 @@ fn options_of_the_other_layout_are_errors() {
             "--influences is an option of --layout attributes",
         ),
         (&["--language", "glsl-es-300"], "have no storage buffers"),
+        (
+            &["--stretch"],
+            "--stretch is an option of --layout attributes",
+        ),
         (&["--clip", "0"], "needs --buffers FILE"),
     ] {
         let (status, error) = fails(&[&packed[..], option].concat(), folder.path());

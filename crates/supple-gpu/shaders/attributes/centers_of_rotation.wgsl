@@ -1,7 +1,7 @@
 // A sum of rotations, and the place that joints move a center to.
 struct SkinTurn {
     rotation: vec4f,
-    center: vec3f,
+    place: vec3f,
 }
 
 // Adds the motions of four joints, times their weights.
@@ -11,7 +11,7 @@ fn skin_add_turns(sum: SkinTurn, center: vec3f, joints: vec4u, weights: vec4f) -
         let q: vec4f = palette[2u * joints[i]];
         let shift: vec3f = palette[2u * joints[i] + 1u].xyz;
         next.rotation += weights[i] * skin_nearer(next.rotation, q);
-        next.center += weights[i] * (skin_turned(q, center) + shift);
+        next.place += weights[i] * (skin_turned(q, center) + shift);
     }
     return next;
 }
@@ -24,12 +24,17 @@ fn skin_cor(
     joints_0: vec4u,
     weights_0: vec4f,
 ) -> SkinVertex {
+    //+ // First, the weighted mean of the joints' stretches.
+    //+ var stretch: SkinRows = skin_zero_rows();
+    //+ stretch = skin_add_stretches(stretch, joints_0, weights_0);
+    //+ let rest: SkinVertex = skin_moved(stretch, bind);
+    //+ let center: vec3f = skin_point(stretch, bind_center);
     var sum: SkinTurn;
     sum.rotation = vec4f(0.0, 0.0, 0.0, 0.0);
-    sum.center = vec3f(0.0, 0.0, 0.0);
+    sum.place = vec3f(0.0, 0.0, 0.0);
     sum = skin_add_turns(sum, center, joints_0, weights_0);
 
     let q: vec4f = normalize(sum.rotation);
     let scale: f32 = palette[2u * joints_0.x + 1u].w;
-    return skin_placed(rest, q, sum.center + skin_turned(q, rest.position - center), scale);
+    return skin_placed(rest, q, sum.place + skin_turned(q, rest.position - center), scale);
 }

@@ -24,6 +24,10 @@ fn skin_dual_quaternion(
     joints_0: vec4u,
     weights_0: vec4f,
 ) -> SkinVertex {
+    //+ // First, the weighted mean of the joints' stretches.
+    //+ var stretch: SkinRows = skin_zero_rows();
+    //+ stretch = skin_add_stretches(stretch, joints_0, weights_0);
+    //+ let rest: SkinVertex = skin_moved(stretch, bind);
     var sum: SkinDual;
     sum.rotation = vec4f(0.0, 0.0, 0.0, 0.0);
     sum.dual = sum.rotation;

@@ -59,7 +59,19 @@ fn skin_nearest_rotation(a: vec3f, b: vec3f, c: vec3f, first: vec4f) -> vec4f {
 // Direct delta mush: the rotation that fits the smoothed surface around the vertex best, about
 // the center of that patch. `influences` is the first of the vertex's influences in `mush`, and
 // their count.
-fn skin_ddm(rest: SkinVertex, center: vec3f, influences: vec2u) -> SkinVertex {
+fn skin_ddm(
+    rest: SkinVertex,
+    center: vec3f,
+    influences: vec2u,
+) -> SkinVertex {
+    //+ // First, the weighted mean of the joints' stretches.
+    //+ var stretch: SkinRows = skin_zero_rows();
+    //+ for (var i: u32 = influences.x; i < influences.x + influences.y; i++) {
+    //+     let joint: u32 = u32(mush[3u * i + 2u].w);
+    //+     stretch = skin_add_stretch(stretch, joint, mush[3u * i].w);
+    //+ }
+    //+ let rest: SkinVertex = skin_moved(stretch, bind);
+    //+ let center: vec3f = skin_point(stretch, bind_center);
     let heaviest: u32 = 2u * u32(mush[3u * influences.x + 2u].w);
     let first: vec4f = palette[heaviest];
     let base: vec3f = skin_turned(first, center) + palette[heaviest + 1u].xyz;
@@ -76,11 +88,26 @@ fn skin_ddm(rest: SkinVertex, center: vec3f, influences: vec2u) -> SkinVertex {
         let shift: vec3f = palette[2u * u32(last.w) + 1u].xyz;
         // Relative to `base`: less rounding far from the origin.
         let d: vec3f = skin_turned(q, center) + shift - base;
-        a += skin_turned(q, m.xyz) + lever.x * d;
-        b += skin_turned(q, vec3f(m.y, m.w, last.x)) + lever.y * d;
-        c += skin_turned(q, vec3f(m.z, last.x, last.y)) + lever.z * d;
-        moved += skin_turned(q, lever.xyz) + lever.w * d;
+        var arm: vec3f = lever.xyz;
+        var x: vec3f = m.xyz;
+        var y: vec3f = vec3f(m.y, m.w, last.x);
+        var z: vec3f = vec3f(m.z, last.x, last.y);
+        //+ arm = skin_direction(stretch, arm);
+        //+ x = skin_direction(stretch, x);
+        //+ y = skin_direction(stretch, y);
+        //+ z = skin_direction(stretch, z);
+        a += skin_turned(q, x) + lever.x * d;
+        b += skin_turned(q, y) + lever.y * d;
+        c += skin_turned(q, z) + lever.z * d;
+        moved += skin_turned(q, arm) + lever.w * d;
     }
+    //+ // Times the transpose of the stretch.
+    //+ let s: SkinRows = stretch;
+    //+ let p: vec3f = s.x.x * a + s.x.y * b + s.x.z * c;
+    //+ let r: vec3f = s.y.x * a + s.y.y * b + s.y.z * c;
+    //+ c = s.z.x * a + s.z.y * b + s.z.z * c;
+    //+ a = p;
+    //+ b = r;
     let turn: vec4f = skin_nearest_rotation(a, b, c, first);
     let position: vec3f = moved + skin_turned(turn, rest.position - center);
     return skin_placed(rest, turn, position, palette[heaviest + 1u].w);

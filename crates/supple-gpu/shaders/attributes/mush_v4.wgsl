@@ -1,7 +1,19 @@
 // Direct delta mush v4: the vertex turns by the mean rotation of its joints, about the center
 // of the smoothed surface around it, which moves by linear blending. `influences` is the first
 // of the vertex's influences in `mush`, and their count.
-fn skin_ddm_v4(rest: SkinVertex, center: vec3f, influences: vec2u) -> SkinVertex {
+fn skin_ddm_v4(
+    rest: SkinVertex,
+    center: vec3f,
+    influences: vec2u,
+) -> SkinVertex {
+    //+ // First, the weighted mean of the joints' stretches.
+    //+ var stretch: SkinRows = skin_zero_rows();
+    //+ for (var i: u32 = influences.x; i < influences.x + influences.y; i++) {
+    //+     let joint: u32 = u32(mush[3u * i + 2u].w);
+    //+     stretch = skin_add_stretch(stretch, joint, mush[3u * i].w);
+    //+ }
+    //+ let rest: SkinVertex = skin_moved(stretch, bind);
+    //+ let center: vec3f = skin_point(stretch, bind_center);
     let heaviest: u32 = 2u * u32(mush[3u * influences.x + 2u].w);
     var turn: vec4f = vec4f(0.0, 0.0, 0.0, 0.0);
     var moved: vec3f = vec3f(0.0, 0.0, 0.0);

@@ -84,12 +84,20 @@ static inline void skin_nearest_rotation(double m[3][3], double q[4])
         q[i] = k[longest][i] / sqrt(length);
 }
 
-/* For all other methods, every frame: 8 floats per joint (two vec4), its rotation as a quaternion
-   x, y, z, w, its translation, and the scale that all joints share. Methods that blend rigid
-   motions need that scale apart. Joints that stretch one by one keep their size, at the right
-   place: `origins` are those of the joints in the bind pose, from skin_joint_origins. */
-static inline void skin_rigid_palette(const float *matrices, const float *origins, size_t joints,
-                                      double rest_scale, float *palette)
+/* A vector, turned by a unit quaternion. */
+static inline void skin_turn(const double q[4], const double v[3], double turned[3])
+{
+    double across[3];
+    for (int i = 0; i < 3; i++)
+        across[i] = 2.0 * (q[(i + 1) % 3] * v[(i + 2) % 3] - q[(i + 2) % 3] * v[(i + 1) % 3]);
+    for (int i = 0; i < 3; i++)
+        turned[i] = v[i] + q[3] * across[i] + q[(i + 1) % 3] * across[(i + 2) % 3]
+            - q[(i + 2) % 3] * across[(i + 1) % 3];
+}
+
+/* What skin_rigid_palette and skin_stretch_palette write: 8 or 20 floats per joint. */
+static inline void skin_fill_palette(const float *matrices, const float *origins, size_t joints,
+                                     double rest_scale, size_t floats, float *palette)
 {
     /* A character that grows as a whole: the factor nearest to 1 of all joints. */
     double low = INFINITY, high = 0.0;
@@ -103,31 +111,59 @@ static inline void skin_rigid_palette(const float *matrices, const float *origin
     double scale = rest_scale * (low > 1.0 ? low : high < 1.0 && high > 0.0 ? high : 1.0);
     if (mirrored == joints)
         scale = -scale;
-    for (size_t joint = 0; joint < joints; joint++) {
-        const float *matrix = matrices + 16 * joint, *o = origins + 3 * joint;
-        double m[3][3], q[4];
-        for (int row = 0; row < 3; row++)
+    for (size_t joint = 0; joint < joints; joint++, palette += floats) {
+        const float *matrix = matrices + 16 * joint;
+        double m[3][3], q[4], turned[3], origin[3];
+        for (int row = 0; row < 3; row++) {
+            origin[row] = origins[3 * joint + row];
             for (int column = 0; column < 3; column++)
                 m[row][column] = matrix[4 * column + row] / scale;
-        skin_nearest_rotation(m, q);
-        /* The motion takes the joint's origin to where its matrix takes it. */
-        double cross[3] = {
-            2.0 * (q[1] * o[2] - q[2] * o[1]),
-            2.0 * (q[2] * o[0] - q[0] * o[2]),
-            2.0 * (q[0] * o[1] - q[1] * o[0]),
-        };
-        for (int row = 0; row < 3; row++) {
-            int next = (row + 1) % 3, last = (row + 2) % 3;
-            double turned = o[row] + q[3] * cross[row] + q[next] * cross[last]
-                - q[last] * cross[next];
-            double carried = m[row][0] * o[0] + m[row][1] * o[1] + m[row][2] * o[2]
-                + matrix[12 + row] / scale;
-            palette[8 * joint + row] = (float)q[row];
-            palette[8 * joint + 4 + row] = (float)(carried - turned);
         }
-        palette[8 * joint + 3] = (float)q[3];
-        palette[8 * joint + 7] = (float)scale;
+        skin_nearest_rotation(m, q);
+        skin_turn(q, origin, turned);
+        for (int row = 0; row < 3; row++) {
+            /* The motion takes the joint's origin to where its matrix takes it. */
+            double moved = m[row][0] * origin[0] + m[row][1] * origin[1] + m[row][2] * origin[2]
+                + matrix[12 + row] / scale;
+            palette[row] = (float)q[row];
+            palette[4 + row] = (float)(moved - turned[row]);
+        }
+        palette[3] = (float)q[3];
+        palette[7] = (float)scale;
+        if (floats < 20)
+            continue;
+        /* The stretch before the rotation, about the joint's origin. */
+        double back[4] = { -q[0], -q[1], -q[2], q[3] };
+        double fixed[3] = { origin[0], origin[1], origin[2] };
+        for (int column = 0; column < 3; column++) {
+            double side[3] = { m[0][column], m[1][column], m[2][column] }, stretch[3];
+            skin_turn(back, side, stretch);
+            for (int row = 0; row < 3; row++) {
+                palette[8 + 4 * row + column] = (float)stretch[row];
+                fixed[row] -= stretch[row] * origin[column];
+            }
+        }
+        for (int row = 0; row < 3; row++)
+            palette[8 + 4 * row + 3] = (float)fixed[row];
     }
+}
+
+/* For all other methods, every frame: 8 floats per joint (two vec4), its rotation as a quaternion
+   x, y, z, w, its translation, and the scale that all joints share. Methods that blend rigid
+   motions need that scale apart. Joints that stretch one by one keep their size, at the right
+   place: `origins` are those of the joints in the bind pose, from skin_joint_origins. */
+static inline void skin_rigid_palette(const float *matrices, const float *origins, size_t joints,
+                                      double rest_scale, float *palette)
+{
+    skin_fill_palette(matrices, origins, joints, rest_scale, 8, palette);
+}
+
+/* The same for functions written with --stretch: 20 floats per joint (five vec4), the eight of
+   skin_rigid_palette and the rows of its stretch. */
+static inline void skin_stretch_palette(const float *matrices, const float *origins,
+                                        size_t joints, double rest_scale, float *palette)
+{
+    skin_fill_palette(matrices, origins, joints, rest_scale, 20, palette);
 }
 
 /* For skin_rigid_palette, once per character: 3 floats per joint, its origin in the bind pose, from

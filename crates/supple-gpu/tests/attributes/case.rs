@@ -2,7 +2,7 @@
 
 use crate::raw_gltf::{RawFile, index};
 use crate::tools::run;
-use glam::{Vec3, Vec4};
+use glam::{DVec3, Vec3, Vec4};
 use std::path::Path;
 use supple::centers::{CenterOptions, Centers};
 use supple::deform::BakedData;
@@ -10,6 +10,7 @@ use supple::mesh::Shape;
 use supple::mush::{Mush, MushOptions};
 use supple::transform::Local;
 use supple::{Asset, Method, Normals, Output, Palette, Skin, Workspace};
+use supple_gpu::shaders::JointMotions;
 use supple_io::gltf::{self, Document, MUSH_EXTENSION};
 
 /// Vertices are picked evenly from larger characters.
@@ -26,6 +27,7 @@ pub type Skinned = [[f32; 4]; 3];
 pub struct Case {
     pub name: String,
     pub method: Method,
+    pub motions: JointMotions,
     pub vertices: Vec<VertexWords>,
     /// Vectors per joint, as the method reads them.
     pub palette: Vec<[f32; 4]>,
@@ -39,8 +41,11 @@ pub struct Case {
 pub const WITH_CENTERS: [&str; 4] = ["linear", "dual-quaternion", "linear-dual-blend:0.3", "cor"];
 pub const WITH_MUSH: [&str; 4] = ["ddm", "ddm-v2", "ddm-v4", "ddm-v5"];
 
-/// All methods on a character, in one pose.
-pub fn cases(name: &str, document: &Document, asset: &Asset, palette: usize) -> Vec<Case> {
+/// Of these, those that stretch first.
+const STRETCHING: [&str; 5] = ["dual-quaternion", "cor", "ddm", "ddm-v2", "ddm-v4"];
+
+/// All methods on a character, in one pose; and in that pose with some joints stretched.
+pub fn cases(name: &str, document: &Document, asset: &Asset, pose: usize) -> Vec<Case> {
     let rig = &asset.rig;
     let options = CenterOptions::PAPER;
     let centers = Centers::bake(rig.mesh(), rig.weights(), &options).unwrap();
@@ -50,13 +55,21 @@ pub fn cases(name: &str, document: &Document, asset: &Asset, palette: usize) -> 
     let mush = Mush::bake(rig, &options).unwrap().mush;
     let mut with_mush = document.clone();
     with_mush.set_mush(rig, &mush, &options, 8).unwrap();
-    let mut cases = of_file(name, &with_centers, &WITH_CENTERS, palette);
-    cases.extend(of_file(name, &with_mush, &WITH_MUSH, palette));
+    let mut cases = Vec::new();
+    for motions in [JointMotions::Rigid, JointMotions::Stretching] {
+        for (document, methods) in [(&with_centers, WITH_CENTERS), (&with_mush, WITH_MUSH)] {
+            let is_wanted =
+                |method: &&str| motions == JointMotions::Rigid || STRETCHING.contains(method);
+            let methods: Vec<&str> = methods.into_iter().filter(is_wanted).collect();
+            cases.extend(of_file(name, document, &methods, (pose, motions)));
+        }
+    }
     cases
 }
 
-/// A pose of a character, within its first clip or its last one, or at rest. No joint stretches.
-fn palette_of(asset: &Asset, which: usize) -> Palette {
+/// A pose of a character, within its first clip or its last one, or at rest. No joint stretches, or
+/// some do.
+fn palette_of(asset: &Asset, (which, motions): (usize, JointMotions)) -> Palette {
     let clip = match which {
         0 => asset.clips.first(),
         _ => asset.clips.last(),
@@ -66,20 +79,30 @@ fn palette_of(asset: &Asset, which: usize) -> Palette {
         || rest.clone(),
         |clip| asset.pose_at(clip, clip.start() + 0.47 * clip.duration()),
     );
-    for (local, rest) in pose.locals.iter_mut().zip(&rest.locals) {
+    // Far from the root: not all joints together.
+    let first = pose.locals.len() / 2;
+    for (node, (local, rest)) in pose.locals.iter_mut().zip(&rest.locals).enumerate() {
         if let (Local::Trs(local), Local::Trs(rest)) = (local, rest) {
             local.scale = rest.scale;
+            if motions == JointMotions::Stretching && node >= first && node % 3 == 0 {
+                local.scale *= DVec3::new(1.2, 0.9, 1.1);
+            }
         }
     }
     asset.rig.skeleton().palette(&pose).unwrap()
 }
 
-fn of_file(name: &str, document: &Document, methods: &[&str], pose: usize) -> Vec<Case> {
+fn of_file(
+    name: &str,
+    document: &Document,
+    methods: &[&str],
+    (pose, motions): (usize, JointMotions),
+) -> Vec<Case> {
     let bytes = document.to_glb().unwrap();
     let loaded = gltf::from_slice(&bytes, name).unwrap();
     let raw = RawFile::parse(&bytes);
     let asset = &loaded.asset;
-    let palette = palette_of(asset, pose);
+    let palette = palette_of(asset, (pose, motions));
     let baked = BakedData {
         centers: loaded.stored_centers.map(|stored| stored.centers),
         mush: loaded.stored_mush.and_then(|stored| stored.mush),
@@ -119,12 +142,14 @@ fn of_file(name: &str, document: &Document, methods: &[&str], pose: usize) -> Ve
             .chain(shifts)
             .fold(0.0, |most: f32, number| most.max(number.abs()));
         Case {
-            name: format!("{method} of {name} in pose {pose}"),
-            palette: match method.name() {
-                "linear" | "ddm-v5" => filled.matrices.clone(),
-                _ => filled.motions.clone(),
+            name: format!("{method} of {name} in pose {pose}, {motions:?}"),
+            palette: match (method.name(), motions) {
+                ("linear" | "ddm-v5", _) => filled.matrices.clone(),
+                (_, JointMotions::Rigid) => filled.motions.clone(),
+                (_, JointMotions::Stretching) => filled.stretches.clone(),
             },
             method,
+            motions,
             vertices: vertices.clone(),
             mush: mush.clone(),
             expected: expected.into_iter().step_by(every).collect(),
@@ -164,6 +189,7 @@ struct Filled {
     vertices: Vec<VertexWords>,
     matrices: Vec<[f32; 4]>,
     motions: Vec<[f32; 4]>,
+    stretches: Vec<[f32; 4]>,
     mush: Vec<[f32; 4]>,
 }
 
@@ -263,6 +289,7 @@ fn filled(raw: &RawFile, asset: &Asset, palette: &Palette) -> Filled {
     let output = run_c(&input.concat());
     let (matrices, output) = output.split_at(48 * joints.len());
     let (motions, output) = output.split_at(32 * joints.len());
+    let (stretches, output) = output.split_at(80 * joints.len());
     let (mush, ranges) = output.split_at(48 * mush_joints.len());
     let ranges: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(ranges);
     for (vertex, [first, count]) in vertices.iter_mut().zip(ranges) {
@@ -273,6 +300,7 @@ fn filled(raw: &RawFile, asset: &Asset, palette: &Palette) -> Filled {
         vertices,
         matrices: bytemuck::pod_collect_to_vec(matrices),
         motions: bytemuck::pod_collect_to_vec(motions),
+        stretches: bytemuck::pod_collect_to_vec(stretches),
         mush: bytemuck::pod_collect_to_vec(mush),
     }
 }

@@ -1,5 +1,5 @@
 /* Fills what the shaders read with skin_palette.h, for the tests. Reads numbers of 32 bits, writes
-   the matrix palette, the rigid palette, the rows and the ranges of direct delta mush. */
+   the three palettes, the rows and the ranges of direct delta mush. */
 #include "skin_palette.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +31,19 @@ int main(int count, char **names)
 
     float *matrices = malloc(48 * joints);
     float *motions = malloc(32 * joints);
+    float *stretches = malloc(80 * joints);
     float *origins = malloc(12 * joints);
     float *rows = malloc(48 * influences + 1);
     uint32_t *ranges = malloc(8 * vertices + 1);
     skin_matrix_palette(posed, joints, matrices);
     skin_joint_origins(inverse_binds, joints, origins);
-    skin_rigid_palette(posed, origins, joints, skin_rest_scale(rest, joints), motions);
+    double rest_scale = skin_rest_scale(rest, joints);
+    skin_rigid_palette(posed, origins, joints, rest_scale, motions);
+    skin_stretch_palette(posed, origins, joints, rest_scale, stretches);
     skin_mush_rows(vertices, counts, mush_joints, shares, patches, scales, rows, ranges);
     fwrite(matrices, 48, joints, out);
     fwrite(motions, 32, joints, out);
+    fwrite(stretches, 80, joints, out);
     fwrite(rows, 48, influences, out);
     fwrite(ranges, 8, vertices, out);
     return fclose(out);

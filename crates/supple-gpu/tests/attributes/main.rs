@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 use supple::Method;
 use supple::characters::{self, Character};
 use supple_gpu::Gpu;
-use supple_gpu::shaders::{FunctionLanguage, InfluenceSets, attribute_function};
+use supple_gpu::shaders::{FunctionLanguage, InfluenceSets, JointMotions, attribute_function};
 use supple_io::gltf::{self, Document};
 use tools::{is_installed, run};
 
@@ -115,7 +115,8 @@ fn assert_close(case: &Case, skinned: &[Skinned], on: &str) {
 
 /// Dispatches the WGSL of a case.
 fn on_gpu(gpu: &Gpu, case: &Case) -> Vec<Skinned> {
-    let function = attribute_function(&case.method, FunctionLanguage::Wgsl, InfluenceSets::Eight);
+    let (language, sets) = (FunctionLanguage::Wgsl, InfluenceSets::Eight);
+    let function = attribute_function(&case.method, language, sets, case.motions);
     let call = call(&case.method);
     let source = format!(
         "{}
@@ -206,9 +207,9 @@ fn wgsl_deforms_as_the_library_does() {
 }
 
 /// A vertex shader of GLSL ES around a function. Its outputs are captured.
-fn webgl_source(method: &Method) -> String {
-    let language = FunctionLanguage::GlslEs300;
-    let function = attribute_function(method, language, InfluenceSets::Eight).unwrap();
+fn webgl_source(case: &Case) -> String {
+    let (language, sets) = (FunctionLanguage::GlslEs300, InfluenceSets::Eight);
+    let function = attribute_function(&case.method, language, sets, case.motions).unwrap();
     let inputs = (0..8).fold(String::new(), |mut inputs, number| {
         let _ = writeln!(inputs, "layout(location = {number}) in vec4 v{number};");
         inputs
@@ -237,7 +238,7 @@ void main() {{
     gl_Position = vec4(0.0);
 }}
 ",
-        call(method)
+        call(&case.method)
     )
 }
 
@@ -248,7 +249,7 @@ fn in_webgl(cases: &[Case]) -> Vec<Vec<Skinned>> {
         .iter()
         .map(|case| {
             serde_json::json!({
-                "source": webgl_source(&case.method),
+                "source": webgl_source(case),
                 "vertices": encoded(case.vertices.as_flattened()),
                 "palette": encoded(&case.palette),
                 "mush": encoded(&case.mush),
@@ -281,12 +282,12 @@ fn in_webgl(cases: &[Case]) -> Vec<Vec<Skinned>> {
     ];
     let output = run("chromium", &options, folder.path());
     let page = String::from_utf8(output.stdout).unwrap();
-    let results = page
-        .split_once("results:")
-        .and_then(|(_, rest)| rest.split_once(';'));
-    let Some((results, _)) = results else {
-        let told = page.split_once("<pre").map_or(&page[..], |(_, rest)| rest);
-        panic!("{}", &told[..told.len().min(2000)]);
+    let result = page
+        .split_once(r#"<pre id="result">"#)
+        .and_then(|(_, rest)| rest.split_once("</pre>"))
+        .map_or(&page[..], |(result, _)| result);
+    let Some(results) = result.strip_prefix("results:") else {
+        panic!("{result}");
     };
     let numbers = results
         .split(',')
@@ -318,7 +319,7 @@ fn the_palette_in_c_is_the_librarys() {
         .unwrap();
     let case = cases("figure", &document.document, &document.asset, 0)
         .into_iter()
-        .find(|case| case.method.name() == "cor")
+        .find(|case| case.method.name() == "cor" && case.motions == JointMotions::Rigid)
         .unwrap();
     let rig = &document.asset.rig;
     let clip = document.asset.clips.first().unwrap();
@@ -352,8 +353,18 @@ fn functions_compile_in_every_language() {
     let has_glslang = is_installed("glslangValidator");
     let has_cpp = is_installed("c++");
     for method in methods() {
-        for sets in [InfluenceSets::Four, InfluenceSets::Eight] {
-            let text = |language| attribute_function(&method, language, sets).unwrap();
+        for (sets, motions) in [
+            (InfluenceSets::Four, JointMotions::Rigid),
+            (InfluenceSets::Eight, JointMotions::Rigid),
+            (InfluenceSets::Eight, JointMotions::Stretching),
+        ] {
+            let wgsl = attribute_function(&method, FunctionLanguage::Wgsl, sets, motions);
+            if wgsl.is_none() {
+                // A mix with linear blending doesn't stretch first.
+                assert_eq!(method.name(), "linear-dual-blend");
+                continue;
+            }
+            let text = |language| attribute_function(&method, language, sets, motions).unwrap();
             for language in FunctionLanguage::ALL {
                 let lines = text(language);
                 let widest = lines.lines().map(|line| line.chars().count()).max();

@@ -9,8 +9,9 @@ use supple::characters::{self, Character};
 use supple::{Method, Normals, Skin, exec};
 use supple_gpu::Format;
 use supple_gpu::shaders::{
-    FunctionLanguage, InfluenceSets, Language, PALETTE_HEADER, PALETTE_HEADER_NAME, Stage,
-    attribute_function, description, pass_description, passes, shader, translate, vertex_functions,
+    FunctionLanguage, InfluenceSets, JointMotions, Language, PALETTE_HEADER, PALETTE_HEADER_NAME,
+    Stage, attribute_function, description, pass_description, passes, shader, translate,
+    vertex_functions,
 };
 use supple_pins::Pins;
 
@@ -68,16 +69,16 @@ fn pins() -> Pins {
         }
     }
     for method in Method::ALL {
-        for (kind, sets) in [
-            ("four", InfluenceSets::Four),
-            ("eight", InfluenceSets::Eight),
+        for (kind, sets, motions) in [
+            ("four", InfluenceSets::Four, JointMotions::Rigid),
+            ("eight", InfluenceSets::Eight, JointMotions::Rigid),
+            ("stretch", InfluenceSets::Eight, JointMotions::Stretching),
         ] {
             for language in FunctionLanguage::ALL {
-                let Some(text) = attribute_function(method, language, sets) else {
-                    continue;
-                };
-                let ending = language.ending();
-                pins.pin(format!("{method}/{kind}.{ending}"), &text);
+                if let Some(text) = attribute_function(method, language, sets, motions) {
+                    let ending = language.ending();
+                    pins.pin(format!("{method}/{kind}.{ending}"), &text);
+                }
             }
         }
     }

@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use clap::ValueEnum;
 use supple::Method;
 use supple_gpu::shaders::{
-    FunctionLanguage, InfluenceSets, PALETTE_HEADER, PALETTE_HEADER_NAME, attribute_function,
+    FunctionLanguage, InfluenceSets, JointMotions, PALETTE_HEADER, PALETTE_HEADER_NAME,
+    attribute_function,
 };
 
 pub(super) fn files(options: &ShadersArguments) -> Result<Vec<NewFile>, Failure> {
@@ -34,19 +35,23 @@ pub(super) fn files(options: &ShadersArguments) -> Result<Vec<NewFile>, Failure>
         Some(InfluenceCount::Eight) => InfluenceSets::Eight,
         Some(InfluenceCount::Four) | None => InfluenceSets::Four,
     };
+    let motions = match options.stretch {
+        true => JointMotions::Stretching,
+        false => JointMotions::Rigid,
+    };
     let mut files = vec![NewFile {
         name: PALETTE_HEADER_NAME.to_owned(),
         content: PALETTE_HEADER.as_bytes().to_vec(),
     }];
     let wanted = match &options.methods.methods[..] {
-        [] => with_functions().collect(),
+        [] => with_functions(motions).collect(),
         wanted => wanted.to_vec(),
     };
     for method in &wanted {
         for language in languages {
             let language = language_of(*language);
-            let text = attribute_function(method, language, sets);
-            let text = text.ok_or_else(|| no_function(method))?;
+            let text = attribute_function(method, language, sets, motions);
+            let text = text.ok_or_else(|| no_function(method, motions))?;
             files.push(NewFile {
                 name: format!("{}.{}", method.name(), language.ending()),
                 content: text.into_bytes(),
@@ -68,15 +73,18 @@ fn language_of(wanted: ShaderLanguage) -> FunctionLanguage {
 }
 
 /// The methods that attributes and a palette suffice for.
-fn with_functions() -> impl Iterator<Item = Method> {
-    let all = Method::ALL.iter().filter(|method| {
-        attribute_function(method, FunctionLanguage::Wgsl, InfluenceSets::Four).is_some()
-    });
+fn with_functions(motions: JointMotions) -> impl Iterator<Item = Method> {
+    let (language, sets) = (FunctionLanguage::Wgsl, InfluenceSets::Four);
+    let all = Method::ALL
+        .iter()
+        .filter(move |method| attribute_function(method, language, sets, motions).is_some());
     all.cloned()
 }
 
-fn no_function(method: &Method) -> Failure {
-    let names: Vec<&str> = with_functions().map(|method| method.name()).collect();
+fn no_function(method: &Method, motions: JointMotions) -> Failure {
+    let names: Vec<&str> = with_functions(motions)
+        .map(|method| method.name())
+        .collect();
     let name = method_text(method);
     Failure::new(format!(
         "'{name}' needs more than vertex attributes and a palette; --layout attributes has {}",

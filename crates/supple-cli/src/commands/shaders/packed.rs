@@ -18,7 +18,10 @@ const ANY_CHARACTER: &str = "@bar:2000";
 pub(super) fn files(options: &ShadersArguments) -> Result<Vec<NewFile>, Failure> {
     refuse_options(
         "attributes",
-        &[("--influences", options.influences.is_some())],
+        &[
+            ("--influences", options.influences.is_some()),
+            ("--stretch", options.stretch),
+        ],
     )?;
     let languages = languages(&options.language)?;
     let packed = &options.packed;

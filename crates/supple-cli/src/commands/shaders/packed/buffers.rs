@@ -111,6 +111,10 @@ fn outputs(vertices: usize, format: Format) -> Vec<Value> {
         ("tangents", "vec4<f32>", 16, vertices, format.tangents),
     ];
     let output = |(binding, (name, element, stride, length, wanted))| {
+        let meaning = match wanted {
+            true => format!("written: {name}, vertex after vertex"),
+            false => "nothing: any buffer can be bound".to_owned(),
+        };
         json!({
             "group": 1,
             "binding": binding,
@@ -119,6 +123,7 @@ fn outputs(vertices: usize, format: Format) -> Vec<Value> {
             "type": element,
             "stride": stride,
             "length": if wanted { length } else { 0 },
+            "meaning": meaning,
         })
     };
     (0..).zip(outputs).map(output).collect::<Vec<Value>>()
