@@ -24,8 +24,8 @@ const SOFT: f64 = 20.0;
 /// 0.1 to 0.4.
 const SPIKE: f64 = 0.5;
 
-/// Where this share of the joints has weights with several peaks, the skin is bumpy in motion. A few
-/// are in every character: the skin of a jaw parts that of the head.
+/// Where this share of the joints has weights with several peaks, skin is bumpy in motion. A few are
+/// in every character: the skin of a jaw parts that of the head.
 const BUMPY: f64 = 0.5;
 
 /// The share of weight that is separated from the rest of its joint's, from which on it is pulled
