@@ -129,7 +129,7 @@ mod tests {
         let lines = tree(Character::Arm, Extent::Abridged);
         let words: Vec<&str> = lines
             .iter()
-            .filter_map(|line| line.split(' ').last())
+            .filter_map(|line| line.split(' ').next_back())
             .collect();
         assert!(
             words.iter().all(|word| word.parse::<usize>().is_ok()),

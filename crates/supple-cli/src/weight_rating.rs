@@ -24,8 +24,8 @@ const SOFT: f64 = 20.0;
 /// 0.1 to 0.4.
 const SPIKE: f64 = 0.5;
 
-/// Where this share of the joints has weights with several peaks, the skin is bumpy in motion. A few
-/// are in every character: the skin of a jaw parts that of the head.
+/// Where this share of the joints has weights with several peaks, skin is bumpy in motion. A few are
+/// in every character: the skin of a jaw parts that of the head.
 const BUMPY: f64 = 0.5;
 
 /// The share of weight that is separated from the rest of its joint's, from which on it is pulled
@@ -326,4 +326,50 @@ fn is_well_paired(symmetry: &Symmetry, skeleton: &Skeleton, size: f64) -> bool {
         let partner = partner.and_then(|partner| bones.get(partner));
         partner.is_some_and(|partner| partner.head.distance(image) <= MISPAIRED * size)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_name_the_file_and_where_the_result_goes() {
+        assert_eq!(
+            bind("folder/my hero.glb", "heat"),
+            "supple weights 'folder/my hero.glb' -m heat -o 'my hero-heat.glb'"
+        );
+        assert_eq!(
+            smooth("@figure:8000", Rating::Poor, 8),
+            "supple weights edit @figure:8000 --smooth 10 --limit 8 -o figure-smooth.glb"
+        );
+        assert_eq!(
+            command("convert", "hero.gltf", "", "repaired"),
+            "supple convert hero.gltf -o hero-repaired.glb"
+        );
+    }
+
+    #[test]
+    fn what_is_smoothed_once_is_not_smoothed_again() {
+        let reason = |rough| Reason {
+            kind: "uneven",
+            rating: rough,
+            text: String::new(),
+            command: Some(smooth("hero.glb", rough, 4)),
+        };
+        let mut reasons = [reason(Rating::Poor), reason(Rating::Fair)];
+        forget_repeated(&mut reasons);
+        assert!(reasons[0].command.is_some() && reasons[1].command.is_none());
+    }
+
+    #[test]
+    fn reach_is_rated_by_distance() {
+        let reach = |reach| {
+            rating_of_reach(&Locality {
+                reach,
+                ..Locality::default()
+            })
+        };
+        let ratings = [1.2, 1.35, 1.6].map(reach);
+        assert_eq!(ratings, [None, Some(Rating::Fair), Some(Rating::Poor)]);
+    }
 }

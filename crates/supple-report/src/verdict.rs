@@ -34,8 +34,15 @@ const MOST_ALIKE: f64 = 0.05;
 /// A difference in distortion from which on it is worth a word.
 const DISTORTED: f64 = 0.05;
 
+/// A winner's skin is torn if it is distorted so many times as much as that of the least distorted,
+/// and by so much more. Less says nothing: skin that loses volume is distorted least.
+const PRICE: (f64, f64) = (2.0, 0.2);
+
 /// "All but" spares a list of at least so many names, by naming at most so many.
 const ALL_BUT: (usize, usize) = (4, 2);
+
+/// Of more names than the first number, as many as the second are listed.
+const MOST_NAMES: (usize, usize) = (5, 3);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
@@ -263,7 +270,7 @@ fn price(outcomes: &[Outcome<'_>], winners: &[usize]) -> Option<String> {
         .collect();
     let cheapest = distortions.iter().copied().fold(f64::INFINITY, f64::min);
     let smoothest = least_distortion(outcomes)?;
-    (cheapest > 1.5 * smoothest && cheapest - smoothest > DISTORTED).then(|| {
+    (cheapest > PRICE.0 * smoothest && cheapest - smoothest > PRICE.1).then(|| {
         format!(
             "the price is skin that changes its lengths by {} on average, against {} with {}",
             range(distortions.iter().copied()),
@@ -318,6 +325,11 @@ fn names(outcomes: &[Outcome<'_>], members: &[usize]) -> String {
         (count, missing) if count >= ALL_BUT.0 && missing <= ALL_BUT.1 => {
             let mut others = (0..outcomes.len()).filter(|index| !members.contains(index));
             format!("all but {}", listed(&mut others))
+        }
+        (count, _) if count > MOST_NAMES.0 => {
+            let first = members.iter().take(MOST_NAMES.1);
+            let first: Vec<&str> = first.map(|&index| outcomes[index].method).collect();
+            format!("{} and {} others", first.join(", "), count - first.len())
         }
         _ => listed(&mut members.iter().copied()),
     }
@@ -441,6 +453,18 @@ mod tests {
             said(&outcomes),
             "linear blending loses 30 % of its thickness; log-matrix loses 80 % of its thickness; \
              swing-twist holds up best and keeps 98 % of its thickness."
+        );
+    }
+
+    #[test]
+    fn long_lists_of_methods_are_cut() {
+        let bad = ["a", "b", "c"].map(|method| outcome(method, 0.5, 1.0));
+        let good = ["d", "e", "f", "g", "h", "i"].map(|method| outcome(method, 1.0, 1.0));
+        let outcomes: Vec<Outcome<'_>> = bad.into_iter().chain(good).collect();
+        assert_eq!(
+            said(&outcomes),
+            "a, b and c lose 50 % of its thickness; d, e, f and 3 others hold up best and keep its \
+             thickness."
         );
     }
 

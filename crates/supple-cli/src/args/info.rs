@@ -7,10 +7,10 @@ use std::path::PathBuf;
 /// Show what a file holds and what is wrong with it
 #[derive(Args)]
 #[command(after_help = "\
-Lists the mesh, the tree of joints with the number of vertices that each influences, stored bakes and
-clips, and then the problems found: weights that do not sum to 1, holes, non-manifold edges, bad
-normals, unused joints. Rates the weights as good, fair or poor, with the reasons, and gives the
-commands that would improve them.
+Lists the mesh, the tree of joints with the number of vertices that each influences, stored bakes,
+clips, and the problems found: weights that do not sum to 1, holes, non-manifold edges, bad normals,
+unused joints. Rates the weights as good, fair or poor, with the reasons, and gives the commands
+that would improve them.
 
 Examples:
   supple info hero.glb

@@ -150,8 +150,8 @@ impl Writer<'_, '_> {
             @if !self.columns.is_empty() {
                 (self.summary())
                 p {
-                    "Over the clips above, at the worst moment; the best of each column is \
-                     marked. The columns are explained below the table."
+                    "Over the clips above, at the worst moment. The best are marked where a \
+                     difference shows. The columns are explained below the table."
                 }
                 (table::table(&self.columns, self.entries, &failures))
             }

@@ -15,10 +15,28 @@ pub(super) struct Column {
     pub values: Vec<Option<f64>>,
     /// The format of a number.
     pub write: fn(f64) -> String,
-    /// The score to minimise; `None` if neither direction is better. For stretch none is: skin that
-    /// loses volume stretches less than skin that keeps its thickness.
-    pub badness: Option<fn(f64) -> f64>,
+    /// The scale from good to bad; none for numbers that are neither. Measures of stretch and
+    /// bulging are neither: skin that loses volume does less of both than skin that keeps its
+    /// thickness.
+    pub scale: Option<Scale>,
 }
+
+/// A scale from good to bad.
+pub(super) struct Scale {
+    /// The badness of a number.
+    pub badness: fn(f64) -> f64,
+    /// The difference of badness from the best, given its number, below which nobody would notice.
+    pub alike: fn(f64) -> f64,
+}
+
+/// The difference of shares, such as volumes, that can be seen.
+const VISIBLE: f64 = 0.05;
+
+/// The same of angles between normals, in degrees.
+const VISIBLE_DEGREES: f64 = 5.0;
+
+/// The difference of times that could be due to the machine, as a share.
+const NOISE: f64 = 0.1;
 
 /// Percent with a sign, from a share.
 pub(super) fn signed_percent(share: f64) -> String {
@@ -96,7 +114,10 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                     .reduce(farthest)
             }),
             write: signed_percent,
-            badness: Some(f64::abs),
+            scale: Some(Scale {
+                badness: f64::abs,
+                alike: |_| VISIBLE,
+            }),
         },
         Column {
             title: "Thinnest joint",
@@ -108,7 +129,10 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                     .reduce(f64::min)
             }),
             write: plain_percent,
-            badness: Some(|kept| -kept.min(1.0)),
+            scale: Some(Scale {
+                badness: |kept| -kept.min(1.0),
+                alike: |_| VISIBLE,
+            }),
         },
         Column {
             title: "Largest bulge",
@@ -116,7 +140,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           ‘Joint by joint’ at their moments.",
             values: each(&|method| thickness(method).map(Thickness::gain).reduce(f64::max)),
             write: signed_percent,
-            badness: Some(|bulge| bulge.max(0.0)),
+            scale: None,
         },
         Column {
             title: "Most stretched",
@@ -124,7 +148,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           moment.",
             values: most(|numbers| numbers.stretched),
             write: signed_percent,
-            badness: None,
+            scale: None,
         },
         Column {
             title: "Most compressed",
@@ -136,7 +160,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                     .reduce(f64::min)
             }),
             write: signed_percent,
-            badness: None,
+            scale: None,
         },
         Column {
             title: "Skin distortion",
@@ -144,7 +168,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           the mean over the whole body, at the worst moment.",
             values: most(|numbers| numbers.distortion),
             write: plain_percent,
-            badness: None,
+            scale: None,
         },
         Column {
             title: "Edge lengths",
@@ -152,7 +176,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           every fourth moment.",
             values: most_slow(|slow| slow.edge_change),
             write: plain_percent,
-            badness: None,
+            scale: None,
         },
         Column {
             title: "Area",
@@ -160,7 +184,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           moment.",
             values: each(&|method| slow(method).map(|slow| slow.area_change).reduce(farthest)),
             write: signed_percent,
-            badness: None,
+            scale: None,
         },
         Column {
             title: "Local bending",
@@ -168,7 +192,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           as-rigid-as-possible energy), at the worst of every fourth moment.",
             values: most_slow(|slow| slow.rigid_energy.max(0.0).sqrt()),
             write: plain_percent,
-            badness: None,
+            scale: None,
         },
         Column {
             title: "Normal error",
@@ -176,7 +200,10 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                 made: large angles look wrongly lit. At the worst of every fourth moment.",
             values: most_slow(|slow| slow.normal_degrees),
             write: degrees,
-            badness: Some(|value| value),
+            scale: Some(Scale {
+                badness: |value| value,
+                alike: |_| VISIBLE_DEGREES,
+            }),
         },
         Column {
             title: "Pops",
@@ -191,7 +218,10 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                 clips.reduce(|a, b| a + b)
             }),
             write: count,
-            badness: Some(|value| value),
+            scale: Some(Scale {
+                badness: |value| value,
+                alike: |_| 0.5,
+            }),
         },
         Column {
             title: "Differs from linear",
@@ -204,7 +234,7 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                     .reduce(f64::max)
             }),
             write: plain_percent,
-            badness: None,
+            scale: None,
         },
         Column {
             title: "Time per vertex",
@@ -213,7 +243,10 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
                           method can do.",
             values: each(&|method| study.costs[method]),
             write: nanoseconds,
-            badness: Some(|value| value),
+            scale: Some(Scale {
+                badness: |value| value,
+                alike: |best| NOISE * best,
+            }),
         },
     ];
     columns
@@ -222,27 +255,21 @@ pub(super) fn columns(study: &Study<'_>, findings: &JointFindings) -> Vec<Column
         .collect()
 }
 
-/// For each method, true if it is the best of a column: if it reads the same as the best. None if
-/// all do.
+/// For each method, true if it is the best of a column, or looks like it. None if all do.
 pub(super) fn best(column: &Column) -> Vec<bool> {
     let none = vec![false; column.values.len()];
-    let Some(badness) = column.badness else {
+    let Some(Scale { badness, alike }) = &column.scale else {
         return none;
     };
     let known = column.values.iter().flatten().copied();
     let Some(best) = known.min_by(|a, b| badness(*a).total_cmp(&badness(*b))) else {
         return none;
     };
-    let as_read = |value: f64| (column.write)(badness(value).abs());
-    let marks: Vec<bool> = column
-        .values
-        .iter()
-        .map(|value| value.is_some_and(|value| as_read(value) == as_read(best)))
-        .collect();
-    if marks.iter().all(|&mark| mark) {
-        none
-    } else {
-        marks
+    let is_alike = |value: f64| badness(value) - badness(best) <= alike(best);
+    let is_best = |value: &Option<f64>| value.is_some_and(is_alike);
+    match column.values.iter().flatten().all(|&value| is_alike(value)) {
+        true => none,
+        false => column.values.iter().map(is_best).collect(),
     }
 }
 
@@ -317,7 +344,10 @@ mod tests {
             explanation: "",
             values: values.to_vec(),
             write: signed_percent,
-            badness,
+            scale: badness.map(|badness| Scale {
+                badness,
+                alike: |_| VISIBLE,
+            }),
         }
     }
 
@@ -342,19 +372,16 @@ mod tests {
     }
 
     #[test]
-    fn the_best_are_those_that_read_the_same() {
-        let volume = column(
-            &[Some(-0.3), Some(0.0201), Some(-0.0204), None],
-            Some(f64::abs),
-        );
+    fn the_best_are_those_that_look_the_same() {
+        let volume = column(&[Some(-0.3), Some(0.02), Some(-0.06), None], Some(f64::abs));
         assert_eq!(best(&volume), [false, true, true, false]);
         let kept = column(
-            &[Some(0.7), Some(0.98), Some(1.3)],
+            &[Some(0.7), Some(0.94), Some(1.3)],
             Some(|kept| -kept.min(1.0)),
         );
         assert_eq!(best(&kept), [false, false, true]);
-        let same = column(&[Some(0.1), Some(0.1)], Some(f64::abs));
-        assert_eq!(best(&same), [false, false], "no one stands out");
+        let same = column(&[Some(0.1), Some(0.14), None], Some(f64::abs));
+        assert_eq!(best(&same), [false; 3], "no one stands out");
         let neither = column(&[Some(0.1), Some(0.2)], None);
         assert_eq!(best(&neither), [false, false]);
     }
