@@ -28,7 +28,7 @@ impl Source {
     }
 
     /// Warns about faulty bind matrices: the first one, and the number of others.
-    fn report_bind_faults(&self) {
+    pub(crate) fn report_bind_faults(&self) {
         let skeleton = self.asset.rig.skeleton();
         let joints = 0..skeleton.joints().len();
         let mut faults = joints.filter_map(|joint| Some((joint, skeleton.bind_fault(joint)?)));

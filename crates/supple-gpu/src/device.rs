@@ -211,6 +211,11 @@ impl Gpu {
     }
 
     /// Makes a group of bindings, numbered in order.
+    ///
+    /// # Panics
+    ///
+    /// As `wgpu` does by default: if the resources do not fit the layout or are of another device.
+    /// [`Gpu::checked`] makes this an error.
     pub fn bind_group<'a>(
         &self,
         layout: &wgpu::BindGroupLayout,
@@ -230,6 +235,11 @@ impl Gpu {
     /// # Errors
     ///
     /// If the GPU fails, or has no room for the copy.
+    ///
+    /// # Panics
+    ///
+    /// As `wgpu` does by default: if the buffer is smaller, cannot be copied from
+    /// (`BufferUsages::COPY_SRC`), or is of another device. [`Gpu::checked`] makes this an error.
     pub fn read(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Vec<u8>, GpuError> {
         let lost = |why: &dyn std::fmt::Display| GpuError::Lost(why.to_string());
         let copy = self.device.create_buffer(&wgpu::BufferDescriptor {

@@ -36,6 +36,11 @@
 //! The part that is computed once per pose stays on the CPU: a few vectors per joint
 //! ([`supple::deform::PoseStream`]). The rest, one frame per vertex, is a function in WGSL, in a
 //! file of its own for each kernel (`shaders/`), which a compute pass or a vertex shader calls.
+//!
+//! # Panics
+//!
+//! Buffers, skins and passes belong to one device. Functions that are given those of different
+//! devices panic, as `wgpu` itself does.
 
 mod attributes;
 mod c_like;

@@ -121,6 +121,53 @@ fn stretched_and_mirrored_joints_come_out_as_on_the_cpu() {
     }
 }
 
+/// Joints exactly half a turn apart, and less than rounding off it: which way is shorter is a tie,
+/// which must be decided as on the CPU.
+#[test]
+fn joints_half_a_turn_apart_tie_as_on_the_cpu() {
+    let Some(gpu) = gpu() else { return };
+    for character in [Character::Bar, Character::Arm] {
+        let asset = characters::build(character, 2000).unwrap();
+        let joints = asset.rig.skeleton().joints();
+        let rest = asset.rig.skeleton().rest_palette();
+        let axes = [
+            DVec3::X,
+            DVec3::new(0.6, 0.0, 0.8),
+            DVec3::new(-0.48, 0.6, 0.64),
+        ];
+        let turned = |axis, off: f64| {
+            let turn = DAffine3::from_axis_angle(axis, std::f64::consts::PI + off);
+            let mut palette = rest.clone();
+            // Every second joint, so that parents and children are half a turn apart.
+            for (joint, map) in palette.posed_from_bind.iter_mut().enumerate() {
+                let depth = std::iter::successors(Some(joint), |&at| joints[at].parent).count();
+                if depth % 2 == 0 {
+                    *map = Affine::from(turn * DAffine3::from(*map));
+                }
+            }
+            palette
+        };
+        let palettes: Vec<Palette> = axes
+            .into_iter()
+            .flat_map(|axis| [0.0, 1e-7, -1e-7].map(|off| turned(axis, off)))
+            .collect();
+        // All methods with shaders that add quaternions.
+        for name in [
+            "dual-quaternion",
+            "dual-quaternion:per-joint",
+            "linear-dual-blend",
+            "spherical",
+            "cor",
+            "ddm-v2",
+            "ddm-v4",
+        ] {
+            let method: Method = name.parse().unwrap();
+            let skin = bake(&asset.rig, &method);
+            assert_same_places(gpu, &skin, &palettes, &format!("{character:?}, {method}"));
+        }
+    }
+}
+
 /// The divisions of v1: patches of all kinds, including those that only a file can have, as they
 /// are, stretched, and pressed into a plane or a line.
 #[test]

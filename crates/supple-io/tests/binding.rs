@@ -60,7 +60,7 @@ fn check(path: &Path) {
     let bare = without_weights(path);
     let rig = &bare.asset.rig;
     let (mesh, skeleton) = (rig.mesh(), rig.skeleton());
-    let groups = bare.document.bind_groups(mesh, skeleton);
+    let groups = bare.document.bind_groups(mesh, skeleton).unwrap();
     let name = path.file_name().unwrap().display();
     if groups.is_empty() {
         let refused = bare.document.clone().set_binding(rig);
@@ -109,7 +109,10 @@ fn every_skinned_vertex_is_in_one_group() {
     for path in common::models() {
         let loaded = gltf::load(&path).unwrap();
         let rig = &loaded.asset.rig;
-        let groups = loaded.document.bind_groups(rig.mesh(), rig.skeleton());
+        let groups = loaded
+            .document
+            .bind_groups(rig.mesh(), rig.skeleton())
+            .unwrap();
         let mut vertices: Vec<usize> = groups
             .iter()
             .flat_map(|group| group.vertices.iter().cloned().flatten())

@@ -91,9 +91,10 @@ fn every_method_does_the_same_to_a_quantised_file() {
             .zip(&b)
             .map(|(a, b)| a.distance(*b))
             .fold(0.0, f32::max);
-        // Quantisation itself costs 3.5e-4.
+        // Quantisation itself costs 3.5e-4. The scale that it puts into bind matrices cost a method
+        // 1.2e-3 that did not keep it out of logarithms.
         assert!(
-            apart < 2e-3 * extent,
+            apart < 5e-4 * extent,
             "{method}: {} of the extent",
             apart / extent
         );

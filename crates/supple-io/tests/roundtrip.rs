@@ -240,7 +240,7 @@ fn with_twist_joint(document: &Document, asset: &Asset) -> Option<Document> {
 /// file, so few voxels do.
 fn with_binding(document: &Document, asset: &Asset) -> Option<Document> {
     let (mesh, skeleton) = (asset.rig.mesh(), asset.rig.skeleton());
-    let groups = document.bind_groups(mesh, skeleton);
+    let groups = document.bind_groups(mesh, skeleton).unwrap();
     if groups.is_empty() {
         return None;
     }

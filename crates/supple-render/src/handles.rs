@@ -28,7 +28,8 @@ pub struct SegmentedBody {
 }
 
 impl SegmentedBody {
-    /// A body of the `mesh` in which the `handles` were placed.
+    /// A body of the `mesh` in which the `handles` were placed. Triangles without a segment and
+    /// edges of handles that do not exist are not drawn.
     pub fn new(mesh: &Mesh, handles: &PlacedHandles) -> SegmentedBody {
         // Triangles of no segment have no area: nobody would see them, and they may be far from the
         // body.
@@ -73,9 +74,12 @@ impl SegmentedBody {
 
 /// Lines for pseudo-edges, then balls for handles in the colour of their kind.
 fn marks(handles: &PlacedHandles) -> Vec<Marks> {
-    let place = |handle: usize| handles.places[handle].as_vec3();
+    let place = |handle: usize| Some(handles.places.get(handle)?.as_vec3());
+    let edges = handles.edges.iter();
     let lines = Marks {
-        strokes: handles.edges.iter().map(|edge| edge.map(place)).collect(),
+        strokes: edges
+            .filter_map(|&[from, to]| Some([place(from)?, place(to)?]))
+            .collect(),
         radius: LINE,
         color: EDGE,
     };
@@ -86,8 +90,9 @@ fn marks(handles: &PlacedHandles) -> Vec<Marks> {
         (HandleKind::Given, GIVEN),
     ];
     let balls = kinds.into_iter().map(|(kind, color)| {
-        let of_kind = (0..handles.places.len()).filter(|&handle| handles.kinds[handle] == kind);
-        Marks::dots(of_kind.map(place), BALL, color)
+        let handles = handles.places.iter().zip(&handles.kinds);
+        let of_kind = handles.filter(|&(_, of_handle)| *of_handle == kind);
+        Marks::dots(of_kind.map(|(place, _)| place.as_vec3()), BALL, color)
     });
     std::iter::once(lines).chain(balls).collect()
 }

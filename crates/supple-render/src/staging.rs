@@ -58,11 +58,9 @@ impl Look {
             Colors::One(color)
         } else {
             let parts = asset.parts.iter();
-            Colors::PerVertex(
-                parts
-                    .flat_map(|part| part.vertices.clone().map(|_| color_of(part)))
-                    .collect(),
-            )
+            let colors = parts.flat_map(|part| part.vertices.clone().map(|_| color_of(part)));
+            // A part may claim more vertices than there are.
+            Colors::PerVertex(colors.take(asset.rig.mesh().vertex_count()).collect())
         };
         let mesh = asset.rig.mesh();
         let fit = NormalFit::of(mesh);

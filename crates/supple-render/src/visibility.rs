@@ -23,9 +23,9 @@ pub struct ViewSearch<'a> {
     /// Everything that can be seen: first one surface, then what may hide it.
     pub triangles: &'a [[Vec3; 3]],
     /// The number of triangles of the surface, which determine inside and outside; the others
-    /// follow.
+    /// follow. At most all of them.
     pub surface: usize,
-    /// Indices of the triangles to be seen.
+    /// Indices of the triangles to be seen; those of no triangle are ignored.
     pub wanted: &'a [usize],
     /// The points that the picture frames.
     pub framed: &'a [Vec3],
@@ -47,10 +47,12 @@ impl ViewSearch<'_> {
             })
             .collect();
         let mut is_wanted = vec![false; self.triangles.len()];
-        self.wanted
-            .iter()
-            .for_each(|&triangle| is_wanted[triangle] = true);
-        let front = front(&self.triangles[..self.surface]);
+        for &triangle in self.wanted {
+            if let Some(is_wanted) = is_wanted.get_mut(triangle) {
+                *is_wanted = true;
+            }
+        }
+        let front = front(&self.triangles[..self.surface.min(self.triangles.len())]);
         let scores = exec::map(views.len(), |index| {
             let view = views[index];
             let camera = Camera::framing(self.framed.iter().copied(), view, self.aspect);

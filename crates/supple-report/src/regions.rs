@@ -19,7 +19,7 @@ pub(crate) struct TitledRegion {
 /// The main regions of a rig, the largest first.
 pub(crate) fn find(asset: &Asset, gauge: &Gauge) -> Vec<TitledRegion> {
     let skeleton = asset.rig.skeleton();
-    let skins = gauge.main_regions(&asset.rig).into_iter();
+    let skins = gauge.main_regions().iter().cloned();
     let mut regions: Vec<TitledRegion> = skins.map(|skin| titled(skeleton, skin)).collect();
     make_titles_unique(&mut regions);
     for region in &mut regions {

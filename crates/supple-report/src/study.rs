@@ -115,7 +115,11 @@ impl<'a> Study<'a> {
             wished.map(Cow::Borrowed).collect()
         };
         // Test poses move one joint each, so it takes more of them.
-        let most_clips = if made_up { most_clips + 2 } else { most_clips };
+        let most_clips = if made_up {
+            most_clips.saturating_add(2)
+        } else {
+            most_clips
+        };
         let all = clips.len() <= most_clips || !wished.is_empty();
         let (chosen, scouted) = if all {
             ((0..clips.len()).collect(), Vec::new())

@@ -24,6 +24,14 @@ pub struct Track {
     pub curve: Curve,
 }
 
+impl Track {
+    /// True if the curve has as many values per key as the channel needs. One that has not moves
+    /// nothing.
+    pub fn fits(&self) -> bool {
+        self.curve.width == self.channel.width()
+    }
+}
+
 /// The quantity that a curve animates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
@@ -442,8 +450,7 @@ impl Clip {
     /// does not have, and tracks whose curve has the wrong number of values per key for its
     /// channel.
     pub fn sample(&self, time: f64, pose: &mut Pose) {
-        let fits = |track: &&Track| track.curve.width == track.channel.width();
-        for track in self.tracks.iter().filter(fits) {
+        for track in self.tracks.iter().filter(|track| track.fits()) {
             let curve = &track.curve;
             match track.channel {
                 Channel::Translation { node } => {

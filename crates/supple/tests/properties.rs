@@ -13,10 +13,15 @@ use supple::deform::DeformError;
 use supple::transform::Local;
 use supple::{Method, Normals, Output, Palette, Rig, Skin, Workspace};
 
-/// Relative to the size of the terms: a few roundings of `f32`.
-const ROUNDING: f64 = 5e-7;
-/// Relative to unit normals, which pass through an inverse: a few roundings more.
-const NORMAL_ROUNDING: f64 = 2e-6;
+/// The unit roundoff of `f32`.
+const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
+
+/// Relative to the size of the terms: one rounding of each map to `f32`, one for each of four
+/// joints in a sum, and four in the product with a position.
+const ROUNDING: f64 = 9.0 * ROUNDOFF;
+/// Relative to unit normals, which pass through an inverse: each of its cofactors is a difference
+/// of two products of sums as above, which doubles their error twice.
+const NORMAL_ROUNDING: f64 = 4.0 * ROUNDING;
 
 /// Angles between joints stay well below the half turn at which blends of rotations are undefined.
 const STRONG_BEND: f64 = 1.2;

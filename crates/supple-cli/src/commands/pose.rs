@@ -22,6 +22,7 @@ pub(crate) fn run(options: &PoseArguments) -> Result<(), Failure> {
     Failure::unless_writable(&options.out)?;
     let (source, mut document) = Source::open(&options.file)?.with_document()?;
     source.warn_of_kept_weights();
+    source.report_bind_faults();
     let mut pose = posing::wanted_pose(&source.asset, moment)?;
     let notes = options.reach.apply(&source, &mut pose)?;
     document.set_pose(&source.asset, &pose)?;

@@ -28,6 +28,7 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     }
     Failure::unless_writable(&options.out)?;
     let (source, mut document) = Source::open(&options.file)?.with_document()?;
+    source.report_bind_faults();
     let mut nodes = Vec::new();
     for wanted in &options.joints {
         let node = find_node(&source, wanted)?;

@@ -25,7 +25,7 @@ pub(crate) fn run(options: &BindArguments) -> Result<(), Failure> {
     Failure::unless_writable(&options.out)?;
     let (source, mut document) = Source::open(&options.file)?.with_document()?;
     let (mesh, skeleton) = (source.asset.rig.mesh(), source.asset.rig.skeleton());
-    let mut groups = document.bind_groups(mesh, skeleton);
+    let mut groups = document.bind_groups(mesh, skeleton)?;
     if groups.is_empty() {
         return Err(SaveError::NoSkin.into());
     }

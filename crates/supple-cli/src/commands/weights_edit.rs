@@ -35,7 +35,7 @@ pub(crate) fn run(options: &WeightsEditArguments) -> Result<(), Failure> {
     let source = Source::open(&options.file)?;
     let (source, mut document) = source.with_document()?;
     let rig = &source.asset.rig;
-    let groups = document.bind_groups(rig.mesh(), rig.skeleton());
+    let groups = document.bind_groups(rig.mesh(), rig.skeleton())?;
     if groups.is_empty() {
         return Err(SaveError::NoSkin.into());
     }

@@ -131,6 +131,8 @@ fn where_no_thread_can_be_started_the_output_is_the_same() {
     // A shell that cannot start a program shows that the limit works.
     let shell = on_the_only_thread("sh", &["-c", "true | true; echo done"], folder.path());
     let Some(shell) = shell.filter(|shell| !shell.stdout.starts_with(b"done")) else {
+        let has_to_run = std::env::var_os("CI").is_some();
+        assert!(!has_to_run, "processes cannot be limited here");
         eprintln!("skipped: processes cannot be limited here");
         return;
     };

@@ -2,6 +2,9 @@
 
 use super::common::{fails, folder, listing, succeeds};
 use std::path::Path;
+use supple::characters::{self, Character};
+use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
+use supple_io::gltf::Document;
 
 #[test]
 fn pictures_are_the_same_to_the_bit_every_time() {
@@ -370,4 +373,40 @@ fn compare_shows_the_clips_that_are_asked_for() {
     let (status, error) = fails(&["compare", "@bar", "-o", "taken"], folder.path());
     assert_eq!(status, 1);
     assert!(error.contains("cannot write taken"), "{error}");
+}
+
+#[test]
+fn pictures_and_animations_that_are_too_large_are_refused_with_the_limit() {
+    let folder = folder();
+    for size in ["8193x1", "1x8193", "0x5"] {
+        let arguments = ["render", "@bar:2000", "--size", size, "-o", "o.png"];
+        let (status, error) = fails(&arguments, folder.path());
+        assert_eq!(status, 2, "{error}");
+        let expected = "expected WIDTHxHEIGHT with sides from 1 to 8192";
+        assert!(error.contains(expected), "{error}");
+    }
+    for size in ["8192x1", "1x8192"] {
+        let arguments = ["render", "@bar:2000", "--size", size, "-o", "o.png"];
+        succeeds(&arguments, folder.path());
+    }
+    // A clip of 10.001 seconds.
+    let mut bar = characters::build(Character::Bar, 2_000).expect("built in");
+    let curve = Curve::new(vec![0.0, 10.001], vec![1.0; 6], 3, Interpolation::Linear);
+    bar.clips = vec![Clip {
+        name: "long".to_owned(),
+        tracks: vec![Track {
+            channel: Channel::Scale { node: 0 },
+            curve: curve.expect("two keys"),
+        }],
+    }];
+    let document = Document::from_asset(&bar).expect("finite");
+    let bytes = document.to_glb().expect("small");
+    std::fs::write(folder.path().join("long.glb"), bytes).expect("writable");
+    let arguments = ["render", "long.glb", "--fps", "1000", "-o", "o.gif"];
+    let (status, error) = fails(&arguments, folder.path());
+    assert_eq!(status, 1);
+    assert!(
+        error.contains("the clip 'long' lasts 10.001") && error.contains("than 10000 frames"),
+        "{error}"
+    );
 }

@@ -11,7 +11,17 @@ impl Document {
     /// The parts of the character that are bound together: the meshes of skins that share nodes and
     /// bind them alike, up to rounding. Of the joints on one node, a group has one. Empty in a file
     /// without skins.
-    pub fn bind_groups(&self, mesh: &Mesh, skeleton: &Skeleton) -> Vec<BindGroup> {
+    ///
+    /// # Errors
+    ///
+    /// If the mesh or the skeleton is not that of this file's character.
+    pub fn bind_groups(
+        &self,
+        mesh: &Mesh,
+        skeleton: &Skeleton,
+    ) -> Result<Vec<BindGroup>, SaveError> {
+        self.check_vertex_count("a mesh", mesh.vertex_count())?;
+        self.check_skeleton(skeleton)?;
         let mut groups: Vec<BindGroup> = Vec::new();
         let skinned = self
             .binding
@@ -40,7 +50,7 @@ impl Document {
                 .sort_unstable_by_key(|vertices| vertices.start);
         }
         groups.sort_by_key(|group| group.vertices.first().map(|vertices| vertices.start));
-        groups
+        Ok(groups)
     }
 }
 

@@ -96,7 +96,7 @@ impl Document {
     fn animation(&mut self, asset: &Asset, clip: &Clip) -> Result<Value, NotFinite> {
         let mut channels = Vec::new();
         let mut samplers = Vec::new();
-        for track in &clip.tracks {
+        for track in clip.tracks.iter().filter(|track| track.fits()) {
             let (node, path, kind) = match track.channel {
                 Channel::Translation { node } => (node, "translation", "VEC3"),
                 Channel::Rotation { node } => (node, "rotation", "VEC4"),

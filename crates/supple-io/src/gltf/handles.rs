@@ -113,6 +113,7 @@ impl Document {
         handles: &PlacedHandles,
         weights: &Weights,
     ) -> Result<Loaded, SaveError> {
+        self.check_vertex_count("a character", rig.mesh().vertex_count())?;
         self.check_vertex_count("weights", weights.vertex_count())?;
         let frames = self.frames(rig);
         let mut changed = self.clone();

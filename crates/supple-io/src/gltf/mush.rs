@@ -691,6 +691,14 @@ impl Document {
     fn with_a_node_once<'m>(&self, rig: &Rig, mush: &'m Mush) -> Result<Cow<'m, Mush>, SaveError> {
         self.check_vertex_count("a bake", mush.centers().len())?;
         self.check_character(rig)?;
+        let joints = rig.skeleton().joints().len();
+        if mush
+            .weights()
+            .max_joint()
+            .is_some_and(|joint| joint >= joints)
+        {
+            return Err(SaveError::OtherSkeleton);
+        }
         let called = self.names_in_skins(rig, |vertex| {
             let influences = mush.weights().of(vertex).zip(mush.parts(vertex));
             influences.map(|(influence, part)| {

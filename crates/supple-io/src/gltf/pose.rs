@@ -33,8 +33,8 @@ impl Document {
             let mut morphs = asset.morphs.iter();
             let morph = morphs.find(|morph| vertices.contains(&morph.first_vertex));
             let weights = morph.and_then(|morph| {
-                let last = morph.first_weight + morph.targets.len();
-                pose.morph_weights.get(morph.first_weight..last)
+                let weights = pose.morph_weights.get(morph.first_weight..)?;
+                weights.get(..morph.targets.len())
             });
             if let Some(weights) = weights.filter(|weights| !weights.is_empty()) {
                 changed.set_morph_weights(instance.node, weights)?;
@@ -52,8 +52,8 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// If the player plays another character, the pose has another number of nodes, or a posed
-    /// vertex is not finite.
+    /// If the player plays another character, its parts are not those of the file, the pose has
+    /// another number of nodes, or a posed vertex is not finite.
     pub fn posed(&self, player: &Player<'_>, pose: &Pose) -> Result<Document, SaveError> {
         self.check_vertex_count("positions", player.positions().len())?;
         let asset = player.asset();
@@ -62,6 +62,7 @@ impl Document {
             return Err(SaveError::OtherSkeleton);
         }
         let facing = player.triangles();
+        self.check_parts(asset)?;
         let mut posed = self.clone();
         posed.freeze_nodes(asset, pose)?;
         let mut taken: HashSet<usize> = posed.meshes_of_props();
@@ -104,6 +105,27 @@ impl Document {
         }
         posed.drop_unused();
         Ok(posed)
+    }
+
+    /// Refuses a character whose parts are not the primitives of the file.
+    fn check_parts(&self, asset: &Asset) -> Result<(), SaveError> {
+        let triangles = asset.rig.mesh().triangles();
+        let own = |part: &Part| {
+            let of_part = triangles.get(part.triangles.clone());
+            of_part.is_some_and(|of_part| {
+                let mut corners = of_part.as_flattened().iter();
+                corners.all(|&corner| part.vertices.contains(&(corner as usize)))
+            })
+        };
+        let instances = self.binding.instances.iter();
+        let primitives: Vec<_> = instances.flat_map(|one| &one.primitives).collect();
+        let mut pairs = primitives.iter().zip(&asset.parts);
+        let fits = primitives.len() == asset.parts.len()
+            && pairs.all(|(vertices, part)| part.vertices == **vertices && own(part));
+        match fits {
+            true => Ok(()),
+            false => Err(SaveError::OtherParts),
+        }
     }
 
     /// Writes the pose into the nodes that it moves, and the morph weights of props.

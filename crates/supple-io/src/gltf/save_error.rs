@@ -66,6 +66,9 @@ pub enum SaveError {
     /// The character does not have the nodes and joints of the file.
     #[error("the character does not have the nodes and joints of the file")]
     OtherSkeleton,
+    /// The parts of the character are not the primitives of the file.
+    #[error("the parts of the character are not the primitives of the file")]
+    OtherParts,
     /// The character is not that of the file with one more joint.
     #[error("the character does not have the file's nodes and joints with one more among them")]
     NotOneMoreJoint,

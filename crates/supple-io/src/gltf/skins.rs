@@ -20,7 +20,11 @@ impl Document {
     pub(super) fn check_character(&self, rig: &Rig) -> Result<(), SaveError> {
         self.check_vertex_count("a character", rig.mesh().vertex_count())?;
         self.check_skinned()?;
-        let skeleton = rig.skeleton();
+        self.check_skeleton(rig.skeleton())
+    }
+
+    /// Refuses a skeleton that lacks nodes or joints of the file.
+    pub(super) fn check_skeleton(&self, skeleton: &Skeleton) -> Result<(), SaveError> {
         let mut listed = self.binding.file_joints.iter();
         let fits = skeleton.nodes().len() == self.binding.file_node.len()
             && listed.all(|&joint| joint < skeleton.joints().len());

@@ -147,7 +147,9 @@ impl Document {
         let file_node = self.binding.file_node[node];
         for (clip, animation) in self.binding.animation_of_clip.clone().iter().enumerate() {
             let tracks = asset.clips[clip].tracks.iter();
-            let turns: Vec<&Track> = tracks.filter(|track| track.channel == channel).collect();
+            let turns: Vec<&Track> = tracks
+                .filter(|track| track.channel == channel && track.fits())
+                .collect();
             let Some(animation) = *animation else {
                 continue;
             };

@@ -132,7 +132,7 @@ impl Files<'_> {
         let rig = &loaded.asset.rig;
         let (mesh, skeleton) = (rig.mesh(), rig.skeleton());
         let envelope = BindMethod::Envelope(Default::default());
-        let groups = loaded.document.bind_groups(mesh, skeleton);
+        let groups = loaded.document.bind_groups(mesh, skeleton).unwrap();
         let bound = bind_groups(mesh, skeleton, &groups, &envelope, &|_| {}).unwrap();
         let bound = Rig::new(mesh.clone(), skeleton.clone(), bound.weights).unwrap();
         let mut document = loaded.document.clone();

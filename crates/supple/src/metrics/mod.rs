@@ -68,6 +68,7 @@ pub struct Gauge {
     springs: Springs,
     true_normals: TrueNormals,
     regions: Vec<JointRegion>,
+    main_regions: Vec<JointRegion>,
     sections: Vec<Sections>,
     bones: Vec<BindBone>,
     rest_volume: f64,
@@ -142,6 +143,7 @@ impl Gauge {
         Gauge {
             sections: sections.collect(),
             bones,
+            main_regions: region::main_regions(rig, &surface),
             regions,
             springs: Springs::new(&surface),
             true_normals: TrueNormals::new(rig, &surface),
@@ -307,9 +309,9 @@ impl Gauge {
     /// 0.02 % of the surface.
     ///
     /// Pairs of joints that are not parent and child count only if they blend more skin than all
-    /// others, as in a cloth on unconnected joints. `rig` must be the same as in [`Gauge::new`].
-    pub fn main_regions(&self, rig: &Rig) -> Vec<JointRegion> {
-        region::main_regions(rig, &self.surface)
+    /// others, as in a cloth on unconnected joints.
+    pub fn main_regions(&self) -> &[JointRegion] {
+        &self.main_regions
     }
 
     /// The motion of a region's joint relative to the joint that it is blended with.

@@ -75,7 +75,10 @@ pub(super) fn main_regions(rig: &Rig, surface: &MeasuredSurface) -> Vec<JointReg
     // Joints are numbered parents first.
     let mut shared: BTreeMap<Pair, f64> = BTreeMap::new();
     for (vertex, area) in areas.iter().enumerate() {
-        let influences: Vec<_> = rig.weights().of(vertex).collect();
+        // Sorted by weight, so at most a hundred of them count.
+        let influences = rig.weights().of(vertex);
+        let influences = influences.take_while(|influence| influence.weight >= LEAST_WEIGHT);
+        let influences: Vec<_> = influences.collect();
         for (index, a) in influences.iter().enumerate() {
             for b in &influences[..index] {
                 if let Some(blend) = blend(a.weight, b.weight) {

@@ -475,7 +475,7 @@ fn regions_hold_what_blends_and_the_distortion_is_in_them() {
 fn the_main_regions_of_a_body_are_those_of_parents_and_of_a_cloth_those_of_neighbours() {
     let asset = bar();
     let gauge = Gauge::new(&asset.rig);
-    let [main] = &gauge.main_regions(&asset.rig)[..] else {
+    let [main] = &gauge.main_regions()[..] else {
         panic!("a bar has one region");
     };
     let region = gauge.region_of_joint(1).unwrap();
@@ -488,7 +488,8 @@ fn the_main_regions_of_a_body_are_those_of_parents_and_of_a_cloth_those_of_neigh
 
     let cloth = build(Character::Cloth, 2000).unwrap();
     let joints = cloth.rig.skeleton().joints();
-    let main = Gauge::new(&cloth.rig).main_regions(&cloth.rig);
+    let gauge = Gauge::new(&cloth.rig);
+    let main = gauge.main_regions();
     assert!(
         main.iter()
             .any(|region| joints[region.joint].parent != Some(region.other))

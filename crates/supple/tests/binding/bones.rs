@@ -40,6 +40,36 @@ fn a_bone_outside_is_named_and_takes_nothing_from_the_others() {
     }
 }
 
+/// Rays towards such a bone are beyond the range of single precision.
+#[test]
+fn a_bone_at_the_end_of_all_numbers_leaves_the_body_to_the_others() {
+    let far = DVec3::new(0.0, 1e300, 0.0);
+    let handle = |joint, head, tail| Handle {
+        joint,
+        bones: vec![Bone {
+            head,
+            tail,
+            open_ended: false,
+            last_of_chain: false,
+        }],
+        topmost: joint == 0,
+    };
+    let near = handle(0, DVec3::ZERO, DVec3::Y);
+    for (head, tail) in [(far, 2.0 * far), (-far, far), (DVec3::Y, far)] {
+        let handles = [near.clone(), handle(1, head, tail)];
+        for method in methods_with(500) {
+            bound(&tube().mesh(), &handles, &method);
+        }
+    }
+    for method in methods_with(500) {
+        let handles = [near.clone(), handle(1, far, far)];
+        let found = bound(&tube().mesh(), &handles, &method);
+        for vertex in 0..tube().positions.len() {
+            assert_eq!(held(&found.weights, vertex, 0), 1.0, "{}", method.name());
+        }
+    }
+}
+
 #[test]
 fn all_joints_in_one_place_share_the_body() {
     let handles = Handle::of_joints(&upright(&[0.5, 0.0, 0.0]), &[0, 1, 2]);

@@ -23,20 +23,26 @@ use crate::scenes::{Scene, chain, chained, curl, loose, points};
 use glam::{DVec3, DVec4};
 use proptest::prelude::*;
 use std::sync::Arc;
+use supple::centers::CenterOptions;
 use supple::deform::{
     Antipodality, BakedData, CentersOfRotation, DualShare, LinearDualBlend, MultiWeights,
 };
 use supple::{Method, Normals};
 
-/// A few roundings of `f32`, as a share of the largest coordinate on the way.
-const ROUNDING: f64 = 5e-7;
-/// For those that multiply, divide and iterate more.
-const MORE_ROUNDING: f64 = 1e-6;
-/// Curves and the frames along them are sampled.
-const SAMPLING: f64 = 4e-4;
+/// The unit roundoff of `f32`.
+const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
+
+/// The error of a blend, as a share of the largest coordinate on the way: one rounding of each map
+/// to `f32`, one for each of four joints in the sum, and four in the product with a position.
+const ROUNDING: f64 = 9.0 * ROUNDOFF;
+/// For those that also normalise sums, or compute maps from rotations: as many roundings again.
+const MORE_ROUNDING: f64 = 2.0 * ROUNDING;
+/// Curves and the frames along them are sampled at the ends of 16 steps: between two, they are off
+/// by an eighth of the squared step times their bend, which is a turn of about one.
+const SAMPLING: f64 = 1.0 / (8.0 * 16.0 * 16.0);
 
 /// Baked centers may be this share of the extent away from exact ones.
-const BAKING: f64 = 3e-5;
+const BAKING: f64 = CenterOptions::PAPER.accuracy;
 
 /// Any turn at all.
 const ANY_TURN: f64 = 3.1;

@@ -31,6 +31,7 @@ pub(crate) fn run(options: &BakeArguments) -> Result<(), Failure> {
     Failure::unless_writable(&options.out)?;
     let source = Source::open(&options.file)?;
     let (source, mut document) = source.with_document()?;
+    source.report_bind_faults();
     let notes = match options.method {
         Bakeable::Centers => {
             source.warn_of_kept_weights();

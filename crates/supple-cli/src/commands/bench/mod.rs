@@ -125,7 +125,7 @@ impl Character {
         let (mesh, skeleton) = (source.asset.rig.mesh(), source.asset.rig.skeleton());
         let groups = match name.starts_with('@') {
             true => vec![BindGroup::whole(mesh, skeleton)],
-            false => source.document()?.bind_groups(mesh, skeleton),
+            false => source.document()?.bind_groups(mesh, skeleton)?,
         };
         Ok(Character {
             name,

@@ -8,4 +8,4 @@ mod variants;
 
 pub use laplacian::Surface;
 pub use smoothed::{Frames, delta_mush};
-pub use variants::{Mush, Placed, ROUNDOFF, Turn};
+pub use variants::{Mush, Placed, ROUNDOFF, Turn, rounding};

@@ -87,7 +87,7 @@ impl Placed {
 
 /// The relative error of a sum over the joints: each product is rounded once, its two factors and
 /// their unit twice each, and every joint adds the four steps of a dot product to the chain.
-fn rounding(joints: usize) -> f64 {
+pub fn rounding(joints: usize) -> f64 {
     (8.0 + 4.0 * joints as f64) * ROUNDOFF
 }
 
