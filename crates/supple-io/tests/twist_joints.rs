@@ -10,13 +10,13 @@ mod common;
 )]
 mod tiny;
 
-use common::worlds;
+use common::{shared, worlds};
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use serde_json::{Value, json};
 use supple::centers::{CenterOptions, Centers};
 use supple::characters::{self, Character};
 use supple::mush::{Mush, MushOptions};
-use supple::twist::{TwistError, TwistOf, TwistOptions, Twisted, split};
+use supple::twist::{TwistError, TwistOf, TwistOptions, Twisted, decide, split};
 use supple::{Asset, Method, Normals, Player, Pose};
 use supple_io::gltf::{self, Document, Loaded, SaveError, StoredState};
 use tiny::{ROTATIONS, Tiny, open_glb};
@@ -361,4 +361,41 @@ fn a_change_that_does_not_fit_leaves_the_file_alone() {
     };
     let refused = split(&loaded.asset, 0, &own);
     assert!(matches!(refused, Err(TwistError::NothingAbove { .. })));
+}
+
+/// Its clips move the two arms and legs differently.
+#[test]
+fn both_sides_of_a_real_character_are_decided_about_together() {
+    let Some(folder) = shared("models/characters") else {
+        return;
+    };
+    let asset = gltf::load(&folder.join("mannequiny.glb")).unwrap().asset;
+    let skeleton = asset.rig.skeleton();
+    let joint = |name: &str| {
+        let mut joints = 0..skeleton.joints().len();
+        joints
+            .find(|&joint| skeleton.joint_name(joint) == name)
+            .unwrap()
+    };
+    for name in ["clavicle", "upperarm", "lowerarm", "hand", "thigh", "calf"] {
+        let [left, right] = ["l", "r"].map(|side| joint(&format!("{name}.{side}")));
+        let [one, other] =
+            [left, right].map(|joint| decide(&asset, joint, &TwistOptions::default()).unwrap());
+        assert_eq!(one.twist_of, other.twist_of, "{name}");
+        assert_eq!([one.partner, other.partner], [Some(right), Some(left)]);
+        let ends = [one.toward, other.toward].map(|end| skeleton.joint_name(end));
+        assert_eq!(ends[0].strip_suffix(".l"), ends[1].strip_suffix(".r"));
+        let [one, other] = [left, right].map(|joint| {
+            split(&asset, joint, &TwistOptions::default())
+                .unwrap()
+                .added
+        });
+        assert_eq!(one.driver.share, other.driver.share, "{name}");
+        // The body is symmetric up to a few vertices.
+        let [one, other] = [one, other].map(|added| added.vertex_count as f64);
+        assert!(
+            (one / other - 1.0).abs() < 0.02,
+            "{name}: {one} and {other}"
+        );
+    }
 }

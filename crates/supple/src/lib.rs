@@ -117,6 +117,7 @@ mod option_error;
 mod player;
 #[cfg(feature = "bind")]
 pub mod point_handles;
+pub mod symmetry;
 pub mod twist;
 
 #[cfg(feature = "metrics")]
@@ -126,8 +127,6 @@ pub mod metrics;
 pub mod findings;
 #[cfg(feature = "metrics")]
 pub mod quality;
-#[cfg(any(feature = "bind", feature = "metrics"))]
-pub mod symmetry;
 
 #[cfg(feature = "characters")]
 pub mod characters;

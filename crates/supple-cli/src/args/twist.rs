@@ -18,6 +18,7 @@ twist joint takes half of the twist. Poses without twist look as before, and no 
 --twist-of chooses the twist that is spread [default: the one that is larger in the clips]:
   child   the twist of the joint at the end of the bone: name the forearm for a turning hand
   joint   the twist of the joint itself: name the upper arm for an arm that rolls in the shoulder
+The default is the same for a joint and its mirror image.
 
 The twist joint is named after the split one with _twist appended. Its extras tell engines how to
 turn it in poses that come from no clip (docs/twist-joints.md).

@@ -7,7 +7,10 @@ use crate::joints::find_node;
 use crate::output::DocumentKind;
 use crate::source::Source;
 use crate::wording::{joint_label, listed, many};
-use supple::twist::{LargestTurn, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, split};
+use supple::twist::{
+    LargestTurn, TwistDecision, TwistError, TwistJoint, TwistOf, TwistOptions, Twisted, decide,
+    split,
+};
 use supple::{Asset, Skeleton, Weights};
 use supple_io::text::quoted;
 
@@ -43,22 +46,31 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
     let toward = toward
         .map(|wanted| find_node(&source, wanted))
         .transpose()?;
+    let toward = toward.and_then(|node| joint_on(source.asset.rig.skeleton(), node));
+    let (mut bones, pairs) = decided(&source, &nodes, toward, options.twist_of)?;
     let mut notes = Vec::new();
     let mut asset = source.asset.clone();
-    for place in 0..nodes.len() {
+    for place in 0..bones.len() {
+        let Bone {
+            node,
+            end,
+            twist_of,
+        } = bones[place];
         let wanted = TwistOptions {
-            toward: toward.and_then(|node| joint_on(asset.rig.skeleton(), node)),
-            twist_of: options.twist_of,
+            toward: joint_on(asset.rig.skeleton(), end),
+            twist_of: Some(twist_of),
             name: options.name.clone(),
         };
-        let joint = joint_on(asset.rig.skeleton(), nodes[place]).unwrap_or(usize::MAX);
-        let twisted = split(&asset, joint, &wanted)
-            .map_err(|error| explained(error, &asset, nodes[place]))?;
+        let joint = joint_on(asset.rig.skeleton(), node).unwrap_or(usize::MAX);
+        let twisted =
+            split(&asset, joint, &wanted).map_err(|error| explained(error, &asset, node))?;
         document.add_twist_joint(&twisted)?;
         notes.push(summary(&twisted, document.joints_in_file_order()));
         // Nodes after the new one have moved up.
-        for node in &mut nodes {
-            *node += usize::from(*node >= twisted.added.node);
+        let moved = |node: &mut usize| *node += usize::from(*node >= twisted.added.node);
+        for bone in &mut bones {
+            moved(&mut bone.node);
+            moved(&mut bone.end);
         }
         asset = twisted.asset;
     }
@@ -71,11 +83,71 @@ pub(crate) fn run(options: &TwistArguments) -> Result<(), Failure> {
         }
         None => weights.clone(),
     };
+    if options.twist_of.is_none() {
+        notes.extend(pairs);
+    }
     notes.extend(beyond_common(source.asset.rig.weights(), &weights));
     notes.extend(source.notes_on_stale_bakes());
     kind.write(&mut document, &options.out)?;
     notes.iter().for_each(|line| console::eprint(line));
     Ok(())
+}
+
+/// A bone to split, by the nodes at its ends.
+#[derive(Clone, Copy)]
+struct Bone {
+    node: usize,
+    end: usize,
+    twist_of: TwistOf,
+}
+
+/// The bones of some joints, decided before any of them is split, and a note about each pair of
+/// them.
+fn decided(
+    source: &Source,
+    nodes: &[usize],
+    toward: Option<usize>,
+    twist_of: Option<TwistOf>,
+) -> Result<(Vec<Bone>, Vec<String>), Failure> {
+    let asset = &source.asset;
+    let skeleton = asset.rig.skeleton();
+    let options = TwistOptions {
+        toward,
+        twist_of,
+        name: None,
+    };
+    let mut bones = Vec::new();
+    let mut notes = Vec::new();
+    for &node in nodes {
+        let joint = joint_on(skeleton, node).unwrap_or(usize::MAX);
+        let decision = decide(asset, joint, &options);
+        let TwistDecision {
+            toward,
+            twist_of,
+            partner,
+        } = decision.map_err(|error| explained(error, asset, node))?;
+        let is_named = |partner: &usize| {
+            let other = skeleton.joints()[*partner].node;
+            bones.iter().any(|bone: &Bone| bone.node == other)
+        };
+        if let Some(partner) = partner.filter(is_named) {
+            notes.push(format!(
+                "note: both {} and {} spread the twist of {}: mirrored bones are decided together",
+                source.joint_label(partner),
+                source.joint_label(joint),
+                match twist_of {
+                    TwistOf::Child => "their children",
+                    TwistOf::Joint => "the joints themselves",
+                }
+            ));
+        }
+        bones.push(Bone {
+            node,
+            end: skeleton.joints()[toward].node,
+            twist_of,
+        });
+    }
+    Ok((bones, notes))
 }
 
 fn joint_on(skeleton: &Skeleton, node: usize) -> Option<usize> {

@@ -27,6 +27,12 @@ fn a_twisted_arm_keeps_its_hand_where_it_was() {
         let apart = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
         assert!(apart.fold(0.0, f32::max) < 1e-6);
     }
+    let both = twist(&["--joint", "forearm.L", "--joint", "forearm.R"]);
+    assert!(
+        both.contains("note: both 'forearm.L' and 'forearm.R' spread the twist of their children"),
+        "{both}"
+    );
+    assert!(!note.contains("both"), "{note}");
     let own = twist(&[
         "--joint",
         "upper_arm.L",

@@ -4,7 +4,7 @@ use super::arm_placement::ArmPlacement;
 use super::bones::Bones;
 use super::cage::{Cage, NO_HOLE, Section};
 use super::motion::{Move, there_and_back};
-use super::tessellation::tessellate;
+use super::tessellation::{Smooth, tessellate};
 use super::upper_limb::{self, ArmJoints};
 use super::{Character, CharacterError, hand_pose};
 use crate::clip::Clip;
@@ -25,7 +25,7 @@ pub(super) fn build(vertices: usize) -> Result<Asset, CharacterError> {
     let rim = stub_rim(&mut cage, stub);
     upper_limb::grow(&mut cage, rim, &ARM, &joints, stub);
     let clips = clips(&bones, &joints)?;
-    let surface = tessellate(&cage, bones.count(), vertices, |point| point);
+    let surface = tessellate(&cage, bones.count(), vertices, &Smooth);
     super::assemble(Character::Arm, COLOR, surface, bones, clips)
 }
 

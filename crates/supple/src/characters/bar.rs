@@ -3,7 +3,7 @@
 use super::bones::Bones;
 use super::cage::{Cage, Influences, smooth_step};
 use super::motion::{Move, there_and_back};
-use super::tessellation::tessellate;
+use super::tessellation::{Smooth, tessellate};
 use super::{Character, CharacterError};
 use crate::clip::Clip;
 use crate::rig::Asset;
@@ -34,7 +34,7 @@ pub(super) fn build(vertices: usize) -> Result<Asset, CharacterError> {
     let first = bones.add("first", None, DVec3::X * -HALF_LENGTH);
     let second = bones.add("second", Some(first), DVec3::ZERO);
     let clips = clips(&bones, second)?;
-    let mut surface = tessellate(&cage(), 0, vertices, |point| point);
+    let mut surface = tessellate(&cage(), 0, vertices, &Smooth);
     // A blend that depends on the place along the bar alone, and is exactly even at the joint.
     let blend = |point: &DVec3| -> Influences {
         let share = smooth_step(0.5 + 0.5 * point.x / HALF_BLEND);

@@ -2,10 +2,10 @@
 
 use super::bones::Bones;
 use super::cage::{Cage, smooth_step, transfer_share};
+use super::features::Features;
 use super::figure_joints::{ARM, SHOULDER, SideJoints, add_joints};
-use super::sculpt::sculpted;
 use super::tessellation::tessellate;
-use super::{Character, CharacterError, features, figure_clips, lower_limb, torso, upper_limb};
+use super::{Character, CharacterError, ear, figure_clips, lower_limb, torso, upper_limb};
 use crate::rig::Asset;
 use glam::{DVec3, Vec3};
 
@@ -25,13 +25,12 @@ pub(super) fn build(vertices: usize) -> Result<Asset, CharacterError> {
         &joints.left.arm,
         joints.left.clavicle,
     );
+    ear::grow(&mut half, rims.ear, joints.trunk.head);
     lower_limb::grow(&mut half, rims.leg, &joints.left.leg, joints.trunk.pelvis);
     let mut cage = half.with_mirror_image(&bones.opposite());
     cage.soften(3, softness);
     let clips = figure_clips::clips(&bones, &joints)?;
-    let surface = tessellate(&cage, bones.count(), vertices, |point| {
-        sculpted(&features::STROKES, point)
-    });
+    let surface = tessellate(&cage, bones.count(), vertices, &Features);
     super::assemble(Character::Figure, COLOR, surface, bones, clips)
 }
 

@@ -11,6 +11,7 @@ mod bar;
 mod bones;
 mod cage;
 mod cloth;
+mod ear;
 mod features;
 mod figure;
 mod figure_clips;

@@ -2,14 +2,40 @@
 
 use glam::DVec3;
 
-/// A soft push of everything near a place; on both sides of the body.
+/// A soft push of everything near a line; on both sides of the body.
 pub(super) struct Stroke {
-    /// On the left side, or in the middle.
-    pub(super) center: [f64; 3],
+    /// The ends of the line, on the left side; in the middle, the mirror image of each other.
+    ends: [[f64; 3]; 2],
     /// Its extent along each axis, at which it has fallen to about a third.
-    pub(super) reach: [f64; 3],
+    reach: [f64; 3],
     /// The offset of its middle in metres; to the left on the left side.
-    pub(super) push: [f64; 3],
+    push: [f64; 3],
+}
+
+impl Stroke {
+    /// A push around one place.
+    pub(super) const fn dab(center: [f64; 3], reach: [f64; 3], push: [f64; 3]) -> Stroke {
+        Stroke::line([center, center], reach, push)
+    }
+
+    /// A push around a line.
+    pub(super) const fn line(ends: [[f64; 3]; 2], reach: [f64; 3], push: [f64; 3]) -> Stroke {
+        Stroke { ends, reach, push }
+    }
+
+    /// True for a line that is its own mirror image.
+    fn is_in_the_middle(&self) -> bool {
+        self.ends[0][0] == -self.ends[1][0]
+    }
+
+    /// The strength at a place, from 0 to 1.
+    fn at(&self, place: DVec3) -> f64 {
+        let reach = DVec3::from(self.reach);
+        let [from, to] = self.ends.map(|end| (place - DVec3::from(end)) / reach);
+        let line = from - to;
+        let along = (from.dot(line) / line.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+        (-from.lerp(to, along).length_squared()).exp()
+    }
 }
 
 /// Applies all strokes to a point of a body that is symmetric about the plane x = 0.
@@ -17,16 +43,11 @@ pub(super) fn sculpted(strokes: &[Stroke], point: DVec3) -> DVec3 {
     let left = DVec3::new(point.x.abs(), point.y, point.z);
     let mut push = DVec3::ZERO;
     for stroke in strokes {
-        let at = |x: f64| {
-            let place = DVec3::new(x, left.y, left.z);
-            let distance = (place - DVec3::from(stroke.center)) / DVec3::from(stroke.reach);
-            (-distance.length_squared()).exp()
-        };
         // The stroke's image on the other side counts as well, so that nothing creases in the
         // middle.
-        let (here, there) = (at(left.x), at(-left.x));
+        let [here, there] = [left.x, -left.x].map(|x| stroke.at(DVec3::new(x, left.y, left.z)));
         let [x, y, z] = stroke.push;
-        let middle = if stroke.center[0] == 0.0 { 0.5 } else { 1.0 };
+        let middle = if stroke.is_in_the_middle() { 0.5 } else { 1.0 };
         push += DVec3::new(x * (here - there), y * (here + there), z * (here + there)) * middle;
     }
     if point.x < 0.0 {

@@ -6,7 +6,7 @@
 use super::bones::Bones;
 use super::cage::{Cage, Influences};
 use super::motion::{Move, there_and_back};
-use super::tessellation::tessellate;
+use super::tessellation::{Smooth, tessellate};
 use super::{Character, CharacterError};
 use crate::clip::Clip;
 use crate::rig::Asset;
@@ -38,7 +38,7 @@ pub(super) fn build(vertices: usize) -> Result<Asset, CharacterError> {
         chain.push(joint);
     }
     let clips = clips(&bones, &chain[1..])?;
-    let mut surface = tessellate(&cage(), 0, vertices, |point| point);
+    let mut surface = tessellate(&cage(), 0, vertices, &Smooth);
     // A smooth hump around the middle of each bone: several joints in a row hold every point.
     let hold = |point: &DVec3| -> Influences {
         let share = |index: usize| {

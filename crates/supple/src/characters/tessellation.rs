@@ -19,19 +19,36 @@ pub(super) struct SampledSurface {
     pub(super) triangles: Vec<[u32; 3]>,
 }
 
+/// Detail that is finer than the points of a cage.
+pub(super) trait Detail {
+    /// Moves a point of the smooth surface before it is sampled.
+    fn sculpt(&self, point: DVec3) -> DVec3 {
+        point
+    }
+
+    /// The factor by which edges at a point count as longer, so that they get more vertices.
+    fn fineness(&self, _point: DVec3) -> f64 {
+        1.0
+    }
+}
+
+/// No detail: the smooth surface as it is.
+pub(super) struct Smooth;
+
+impl Detail for Smooth {}
+
 /// Samples the smooth surface of a cage with close to `target` vertices.
 ///
-/// The surface passes through the points of the cage; `sculpt` moves its points before they are
-/// sampled.
+/// The surface passes through the points of the cage, but for what `detail` adds.
 pub(super) fn tessellate(
     cage: &Cage,
     joint_count: usize,
     target: usize,
-    sculpt: impl Fn(DVec3) -> DVec3,
+    detail: &impl Detail,
 ) -> SampledSurface {
     let connectivity = Connectivity::new(cage.points.len(), cage.quads.clone());
-    let patches = patches(cage, &connectivity, joint_count, sculpt);
-    let cells = cells_per_edge(cage, &connectivity, target);
+    let patches = patches(cage, &connectivity, joint_count, detail);
+    let cells = cells_per_edge(cage, &connectivity, target, detail);
     sample(&connectivity, &patches, &cells)
 }
 
@@ -60,7 +77,7 @@ fn patches(
     cage: &Cage,
     coarse: &Connectivity,
     joint_count: usize,
-    sculpt: impl Fn(DVec3) -> DVec3,
+    detail: &impl Detail,
 ) -> Vec<Patch> {
     let mut levels = vec![];
     let mut finest = coarse.refined();
@@ -72,7 +89,8 @@ fn patches(
     for level in &levels {
         points = level.refine(&points);
     }
-    let points: Vec<DVec3> = finest.limit(&points).into_iter().map(sculpt).collect();
+    let points = finest.limit(&points).into_iter();
+    let points: Vec<DVec3> = points.map(|point| detail.sculpt(point)).collect();
     let weights = exec::map(joint_count, |joint| {
         let weight_of = |row: &Influences| {
             let own = row.iter().filter(|(other, _)| *other == joint);
@@ -130,13 +148,19 @@ fn grid_of(quad: usize, finest: &[[usize; 4]]) -> Vec<usize> {
 }
 
 /// The number of cells along every edge of the cage, for about `target` vertices.
-fn cells_per_edge(cage: &Cage, connectivity: &Connectivity, target: usize) -> Vec<usize> {
+fn cells_per_edge(
+    cage: &Cage,
+    connectivity: &Connectivity,
+    target: usize,
+    detail: &impl Detail,
+) -> Vec<usize> {
     let chord_of_edge = chords(cage, connectivity);
     let chord_count = chord_of_edge.iter().max().map_or(0, |last| last + 1);
     let mut lengths = vec![(0.0, 0.0); chord_count];
     for (edge, &[a, b]) in connectivity.edges.iter().enumerate() {
         let (sum, count) = &mut lengths[chord_of_edge[edge]];
-        *sum += (cage.points[a] - cage.points[b]).length();
+        let [a, b] = [a, b].map(|end| cage.points[end]);
+        *sum += (a - b).length() * detail.fineness(0.5 * (a + b));
         *count += 1.0;
     }
     // Less than in proportion to length: fingers and faces deserve smaller triangles than the back.

@@ -290,6 +290,19 @@ impl Places {
     }
 }
 
+/// The partners of all joints: by the symmetry of the character, or by name alone if it has none.
+pub(crate) fn joint_partners(mesh: &Mesh, skeleton: &Skeleton) -> Vec<Option<usize>> {
+    let partners = Symmetry::of(mesh, skeleton).map(|symmetry| symmetry.joint_partners);
+    let by_name = || {
+        let names = (0..skeleton.joints().len()).map(|joint| skeleton.joint_name(joint));
+        names::partners(&names.collect::<Vec<_>>())
+    };
+    let partners = partners.unwrap_or_else(by_name).into_iter();
+    partners
+        .map(|partner| partner.map(|partner| partner as usize))
+        .collect()
+}
+
 /// Keeps only mutual partners.
 fn mutual(partners: Vec<Option<u32>>) -> Vec<Option<u32>> {
     let agrees = |(item, partner): (usize, &Option<u32>)| {

@@ -26,6 +26,9 @@
 //!
 //! In `rotation = swing · twist`, both relative to rest, the angle of the twist does not depend on
 //! the order of the two.
+//!
+//! Clips rarely move both sides of a body alike, but both must look alike. So whatever is derived
+//! from the character is derived from a bone and its mirror image together ([`decide`]).
 
 mod over_time;
 
@@ -34,6 +37,7 @@ use crate::pose::Pose;
 use crate::rig::{Asset, Rig, RigError};
 use crate::rotation::swing_and_twist;
 use crate::skeleton::{BindBone, Joint, Node, Skeleton, SkeletonError, same_place};
+use crate::symmetry::joint_partners;
 use crate::transform::{Affine, Local, Trs};
 use crate::weights::{WeightsBuilder, WeightsError};
 use glam::{DAffine3, DQuat, DVec3};
@@ -58,7 +62,8 @@ pub enum TwistOf {
     Joint,
 }
 
-/// Options of splitting a bone. By default everything is derived from the character.
+/// Options of splitting a bone. By default everything is derived from the character, see
+/// [`decide`].
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -69,11 +74,22 @@ pub struct TwistOptions {
     /// The joint at the end of the bone, a child of the split joint. By default, the child whose
     /// bone is nearest to the skin that the joint holds.
     pub toward: Option<usize>,
-    /// The twist to spread. By default the larger one in the clips; the child's if no clip twists,
-    /// or if both are equal up to rounding.
+    /// The twist to spread. By default the larger one in the clips, on either side of a symmetric
+    /// character; the child's if no clip twists, or if both are equal up to rounding.
     pub twist_of: Option<TwistOf>,
     /// The name of the new joint. By default the name of the split joint with `_twist` appended.
     pub name: Option<String>,
+}
+
+/// Decision of how a bone is split; its mirror image has the mirrored one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwistDecision {
+    /// The joint at the end of the bone.
+    pub toward: usize,
+    /// The twist to spread.
+    pub twist_of: TwistOf,
+    /// The joint on the other side of the character, if it has a bone that can be split alike.
+    pub partner: Option<usize>,
 }
 
 /// A character with a twist joint.
@@ -204,6 +220,57 @@ pub enum TwistError {
     Rig(#[from] RigError),
 }
 
+/// Decides what `options` leave open about splitting the bone of a joint, once for the joint and
+/// its partner on the other side: the end of the bone by the skin on both sides, the twist by the
+/// clips on both sides.
+///
+/// Partners are those of [`Symmetry`](crate::symmetry::Symmetry), or those by name on a character
+/// that is not symmetric. To split several bones, decide about all of them before splitting any.
+///
+/// # Errors
+///
+/// Fails if the joint does not exist, its bone cannot be split, or it follows no twist.
+pub fn decide(
+    asset: &Asset,
+    joint: usize,
+    options: &TwistOptions,
+) -> Result<TwistDecision, TwistError> {
+    let bone = Bone::find(&asset.rig, joint, options.toward)?;
+    let (partner, bones) = match pair(&asset.rig, joint, &bone, options.toward) {
+        Some((partner, bones)) => (Some(partner), bones.into()),
+        None => (None, vec![bone]),
+    };
+    Ok(TwistDecision {
+        toward: bones[0].toward,
+        twist_of: options
+            .twist_of
+            .unwrap_or_else(|| larger_twist(asset, &bones)),
+        partner,
+    })
+}
+
+/// The partner of a joint on the other side, and the bones of both with ends that mirror each
+/// other: the given end, or that which is nearer to the skin of both sides.
+fn pair(rig: &Rig, joint: usize, bone: &Bone, toward: Option<usize>) -> Option<(usize, [Bone; 2])> {
+    let skeleton = rig.skeleton();
+    let partners = joint_partners(rig.mesh(), skeleton);
+    let partner_of = |joint: usize| partners.get(joint).copied().flatten();
+    let partner = partner_of(joint).filter(|&partner| partner != joint)?;
+    let other = Bone::at(rig, partner, None).ok()?;
+    let off = |[toward, image]: [usize; 2]| {
+        distance_of_skin(skeleton, bone.node, &bone.held, toward)
+            + distance_of_skin(skeleton, other.node, &other.held, image)
+    };
+    let own = [bone.toward, partner_of(bone.toward)?];
+    let others = [partner_of(other.toward)?, other.toward];
+    let ends = match toward.is_none() && off(others) < off(own) {
+        true => others,
+        false => own,
+    };
+    let at = |joint: usize, toward: usize| Bone::at(rig, joint, Some(toward)).ok();
+    Some((partner, [at(joint, ends[0])?, at(partner, ends[1])?]))
+}
+
 /// Splits the bone of a joint by a new joint in its middle; everything else is unchanged.
 ///
 /// # Errors
@@ -211,7 +278,14 @@ pub enum TwistError {
 /// Fails if the joint does not exist, its bone cannot be split or follows no twist, or the name is
 /// taken.
 pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twisted, TwistError> {
-    let bone = Bone::find(&asset.rig, joint, options.toward)?;
+    let (toward, twist_of) = match (options.toward, options.twist_of) {
+        (Some(toward), Some(twist_of)) => (toward, twist_of),
+        _ => {
+            let decision = decide(asset, joint, options)?;
+            (decision.toward, decision.twist_of)
+        }
+    };
+    let bone = Bone::find(&asset.rig, joint, Some(toward))?;
     let skeleton = asset.rig.skeleton();
     let name = match &options.name {
         Some(name) if skeleton.nodes().iter().any(|node| node.name == *name) => {
@@ -220,7 +294,10 @@ pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twis
         Some(name) => name.clone(),
         None => free_name(skeleton, bone.node),
     };
-    let (driver, turnings) = choose_driver(asset, &bone, options.twist_of)?;
+    let driven = Driven::new(asset, &bone, twist_of);
+    let Driven { driver, turnings } = driven.ok_or_else(|| TwistError::NothingAbove {
+        joint: label(skeleton, bone.node),
+    })?;
     let division = Division::new(skeleton, &bone, driver.twist_of)?;
     let numbering = Numbering::new(skeleton, &bone, division.joints.len());
     let driver = TwistDriver {
@@ -259,7 +336,7 @@ pub fn split(asset: &Asset, joint: usize, options: &TwistOptions) -> Result<Twis
     let added = TwistJoint {
         node: numbering.new_node,
         split: bone.node,
-        toward: numbering.node(bone.toward),
+        toward: numbering.node(bone.end),
         driver,
         vertex_count: division.vertex_count,
         largest,
@@ -303,14 +380,16 @@ impl TwistJoint {
     }
 }
 
-/// A bone that can be split.
+/// A bone of a joint.
 struct Bone {
     /// The node of its joint.
     node: usize,
     /// The joints on that node; several skins may bind it, each with its own bind matrix.
     joints: Vec<usize>,
-    /// The node of the joint at its end.
+    /// The joint at its end.
     toward: usize,
+    /// The node of that joint.
+    end: usize,
     /// The vector from head to end in the rest frame of its node. It is the same for all skins,
     /// whatever pose they were bound in.
     along: DVec3,
@@ -327,7 +406,29 @@ struct HeldSkin {
 }
 
 impl Bone {
+    /// A bone that can be split.
     fn find(rig: &Rig, joint: usize, toward: Option<usize>) -> Result<Bone, TwistError> {
+        let bone = Bone::at(rig, joint, toward)?;
+        let skeleton = rig.skeleton();
+        let places = rest_places(skeleton);
+        let same_place = same_place(&places);
+        let place = |joint: usize| places[joint];
+        let middle = (place(bone.joints[0]) + place(bone.toward)) / 2.0;
+        let splits = |&other: &usize| {
+            skeleton.joints()[other].node != bone.end && place(other).distance(middle) <= same_place
+        };
+        match below(skeleton, bone.node).into_iter().find(splits) {
+            Some(by) => Err(TwistError::AlreadySplit {
+                joint: label(skeleton, bone.node),
+                toward: label(skeleton, bone.end),
+                by: skeleton.joint_label(by),
+            }),
+            None => Ok(bone),
+        }
+    }
+
+    /// A bone that may already be split.
+    fn at(rig: &Rig, joint: usize, toward: Option<usize>) -> Result<Bone, TwistError> {
         let skeleton = rig.skeleton();
         let joints = skeleton.joints();
         let named = |joint: usize| {
@@ -340,37 +441,28 @@ impl Bone {
         let node = named(joint)?;
         let on_node = (0..joints.len()).filter(|&index| joints[index].node == node);
         let on_node: Vec<usize> = on_node.collect();
-        let is_below = |index: &usize| {
-            let parent = joints[*index].parent;
-            joints[*index].node != node && parent.is_some_and(|parent| joints[parent].node == node)
-        };
-        let mut below: Vec<usize> = (0..joints.len())
-            .filter(is_below)
-            .map(|index| joints[index].node)
-            .collect();
-        below.dedup();
-        if below.is_empty() {
+        let below = below(skeleton, node);
+        let Some(&first_below) = below.first() else {
             return Err(TwistError::LastOfChain {
                 joint: label(skeleton, node),
             });
-        }
-        let world_from_node = skeleton.rest_world();
-        let place = |node: usize| world_from_node[node].translation;
-        let places: Vec<DVec3> = joints.iter().map(|joint| place(joint.node)).collect();
+        };
+        let places = rest_places(skeleton);
         let same_place = same_place(&places);
-        let apart = |one: DVec3, other: DVec3| one.distance(other) > same_place;
+        let is_apart = |toward: usize| places[toward].distance(places[joint]) > same_place;
         let no_length = |toward: usize| TwistError::NoLength {
             joint: label(skeleton, node),
-            toward: label(skeleton, toward),
+            toward: skeleton.joint_label(toward),
         };
         let held = held_skin(rig, &on_node);
         let toward = match toward {
             Some(toward) => {
-                let toward = named(toward)?;
-                if !below.contains(&toward) {
+                let end = named(toward)?;
+                let is_below = below.iter().any(|&other| joints[other].node == end);
+                if !is_below {
                     return Err(TwistError::NotBelow {
                         joint: label(skeleton, node),
-                        toward: label(skeleton, toward),
+                        toward: label(skeleton, end),
                     });
                 }
                 toward
@@ -378,23 +470,14 @@ impl Bone {
             None => {
                 // Of two joints in one direction, such as a helper joint before the wrist, the
                 // farther one is nearer to all of the skin.
-                let distance = |toward: usize| {
-                    let along = place_in(skeleton, node, toward);
-                    let bone = from_origin(along);
-                    let off = held
-                        .iter()
-                        .map(|held| held.weight * bone.distance_squared(held.point));
-                    off.sum::<f64>()
-                };
-                let ends = below.iter().copied();
-                let ends = ends.filter(|&toward| apart(place(toward), place(node)));
+                let distance = |toward: usize| distance_of_skin(skeleton, node, &held, toward);
+                let ends = below.iter().copied().filter(|&toward| is_apart(toward));
                 let nearest = ends.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-                nearest.ok_or_else(|| no_length(below[0]))?
+                nearest.ok_or_else(|| no_length(first_below))?
             }
         };
-        let along = place_in(skeleton, node, toward);
-        let has_length = along.length_squared().is_normal() && apart(place(toward), place(node));
-        if !has_length {
+        let along = place_in(skeleton, node, joints[toward].node);
+        if !along.length_squared().is_normal() || !is_apart(toward) {
             return Err(no_length(toward));
         }
         if held.is_empty() {
@@ -402,23 +485,46 @@ impl Bone {
                 joint: label(skeleton, node),
             });
         }
-        let middle = (place(node) + place(toward)) / 2.0;
-        let splits = |&&other: &&usize| other != toward && !apart(place(other), middle);
-        if let Some(&by) = below.iter().find(splits) {
-            return Err(TwistError::AlreadySplit {
-                joint: label(skeleton, node),
-                toward: label(skeleton, toward),
-                by: label(skeleton, by),
-            });
-        }
         Ok(Bone {
             node,
             joints: on_node,
             toward,
+            end: joints[toward].node,
             along,
             held,
         })
     }
+}
+
+/// The joints below that on a node, one for each of their nodes.
+fn below(skeleton: &Skeleton, node: usize) -> Vec<usize> {
+    let joints = skeleton.joints();
+    let is_below = |index: &usize| {
+        let parent = joints[*index].parent;
+        joints[*index].node != node && parent.is_some_and(|parent| joints[parent].node == node)
+    };
+    let mut below: Vec<usize> = (0..joints.len()).filter(is_below).collect();
+    below.dedup_by_key(|joint| joints[*joint].node);
+    below
+}
+
+/// The rest positions of all joints.
+fn rest_places(skeleton: &Skeleton) -> Vec<DVec3> {
+    let world_from_node = skeleton.rest_world();
+    let joints = skeleton.joints().iter();
+    joints
+        .map(|joint| world_from_node[joint.node].translation)
+        .collect()
+}
+
+/// The sum of the squared distances of a joint's skin from the bone to another joint, by weight.
+fn distance_of_skin(skeleton: &Skeleton, node: usize, held: &[HeldSkin], toward: usize) -> f64 {
+    let along = place_in(skeleton, node, skeleton.joints()[toward].node);
+    let bone = from_origin(along);
+    let off = held
+        .iter()
+        .map(|held| held.weight * bone.distance_squared(held.point));
+    off.sum()
 }
 
 /// The vertices held by some joints, in rising order.
@@ -492,53 +598,59 @@ fn free_name(skeleton: &Skeleton, node: usize) -> String {
     names.find(|name| !is_taken(name)).unwrap_or(name)
 }
 
-/// The driver of the new joint, in the old node numbering, and its rotation in every clip.
-fn choose_driver(
-    asset: &Asset,
-    bone: &Bone,
-    wanted: Option<TwistOf>,
-) -> Result<(TwistDriver, Vec<Option<Turning>>), TwistError> {
-    let skeleton = asset.rig.skeleton();
-    let rest_pose = skeleton.rest_pose();
-    let above = bone.joints.iter().find_map(|&joint| {
-        let parent = skeleton.joints()[joint].parent?;
-        Some(skeleton.joints()[parent].node)
-    });
-    let drive = |twist_of, against, source| {
+/// The larger twist of some bones in the clips.
+fn larger_twist(asset: &Asset, bones: &[Bone]) -> TwistOf {
+    let largest = |twist_of: TwistOf| {
+        let driven = bones
+            .iter()
+            .filter_map(|bone| Driven::new(asset, bone, twist_of));
+        driven.map(|driven| driven.largest()).fold(0.0, f64::max)
+    };
+    match largest(TwistOf::Joint) > largest(TwistOf::Child) + LEAST_TURN {
+        true => TwistOf::Joint,
+        false => TwistOf::Child,
+    }
+}
+
+/// The driver of a new joint, in the old node numbering, and its rotation in every clip.
+struct Driven {
+    driver: TwistDriver,
+    turnings: Vec<Option<Turning>>,
+}
+
+impl Driven {
+    /// None for the twist of a joint without a parent.
+    fn new(asset: &Asset, bone: &Bone, twist_of: TwistOf) -> Option<Driven> {
+        let skeleton = asset.rig.skeleton();
+        let above = || {
+            bone.joints.iter().find_map(|&joint| {
+                let parent = skeleton.joints()[joint].parent?;
+                Some(skeleton.joints()[parent].node)
+            })
+        };
+        let (against, source, share) = match twist_of {
+            TwistOf::Child => (bone.node, bone.end, SHARE),
+            TwistOf::Joint => (above()?, bone.node, -SHARE),
+        };
         let driver = TwistDriver {
             twist_of,
             source,
             against,
-            rest: rotation_between(skeleton, &rest_pose, against, source),
+            rest: rotation_between(skeleton, &skeleton.rest_pose(), against, source),
             axis: bone.along.normalize(),
-            share: match twist_of {
-                TwistOf::Child => SHARE,
-                TwistOf::Joint => -SHARE,
-            },
+            share,
         };
         let clips = asset.clips.iter();
-        let turnings: Vec<Option<Turning>> =
-            clips.map(|clip| turning(skeleton, clip, &driver)).collect();
-        (driver, turnings)
-    };
-    let of_child = || drive(TwistOf::Child, bone.node, bone.toward);
-    let own = || above.map(|above| drive(TwistOf::Joint, above, bone.node));
-    let largest = |(driver, turnings): &(TwistDriver, Vec<Option<Turning>>)| {
-        let turnings = turnings.iter().flatten();
+        let turnings = clips.map(|clip| turning(skeleton, clip, &driver)).collect();
+        Some(Driven { driver, turnings })
+    }
+
+    /// The largest rotation in all clips.
+    fn largest(&self) -> f64 {
+        let turnings = self.turnings.iter().flatten();
         turnings
-            .map(|turning| turning.largest(driver.share).1.abs())
+            .map(|turning| turning.largest(self.driver.share).1.abs())
             .fold(0.0, f64::max)
-    };
-    match wanted {
-        Some(TwistOf::Child) => Ok(of_child()),
-        Some(TwistOf::Joint) => own().ok_or_else(|| TwistError::NothingAbove {
-            joint: label(skeleton, bone.node),
-        }),
-        None => {
-            let of_child = of_child();
-            let own = own().filter(|own| largest(own) > largest(&of_child) + LEAST_TURN);
-            Ok(own.unwrap_or(of_child))
-        }
     }
 }
 
@@ -711,5 +823,7 @@ impl Numbering {
     }
 }
 
+#[cfg(test)]
+mod pair_tests;
 #[cfg(test)]
 mod tests;
