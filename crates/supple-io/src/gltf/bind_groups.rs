@@ -1,6 +1,6 @@
 //! The parts of a file's character that are bound together.
 
-use super::Document;
+use super::{Document, SaveError};
 use super::skins::{ROUNDED_BIND, apart};
 use std::collections::HashMap;
 use supple::bind::BindGroup;

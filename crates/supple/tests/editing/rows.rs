@@ -229,7 +229,7 @@ fn what_makes_no_sense_is_refused() {
     let error = refused(Edit::Flood(set(4, 0.5)));
     assert_eq!(error.to_string(), "'joint4' is locked");
     let error = refused(Edit::Stroke(brush(1.0), vec![StrokePoint::Vertex(99)]));
-    assert_eq!(error.to_string(), "there is no vertex 99; the mesh has 45");
+    assert_eq!(error.to_string(), "there is no vertex 99: the mesh has 45");
     let few = WeightsBuilder::new(1).unwrap().finish().0;
     let error = editor
         .apply(&few, &Edit::CloseSeams, &EditRegion::All)
