@@ -305,7 +305,7 @@ fn frames_as_morph_targets_play_back() {
         .into_iter()
         .map(|path| gltf::load(&path).unwrap());
     let models = models.map(|loaded| (loaded.asset, loaded.document));
-    let built_in = built_in_characters().into_iter().map(|asset| {
+    let built_in = built_in_characters().map(|asset| {
         let document = Document::from_asset(&asset).unwrap();
         (asset, document)
     });
