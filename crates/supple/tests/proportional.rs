@@ -11,36 +11,32 @@
 
 mod counting;
 
-use counting::peak_of;
-use glam::{DVec3, Vec3};
+use counting::{
+    MOST_GROWTH, MOST_GROWTH_OF_PIECES, grows_at_most, grows_with_its_input, memory_of,
+};
+use glam::{DAffine3, DQuat, DVec3, Vec3};
 use std::f32::consts::TAU;
+use std::sync::Arc;
 use supple::bind::{
     BindMethod, BoundedBiharmonicOptions, EnvelopeOptions, GeodesicOptions, Handle, HeatOptions,
     bind,
 };
-use supple::edit::{Edit, EditRegion, Editor};
+use supple::clip::{Channel, Clip, Curve, Interpolation, Track};
+use supple::edit::{
+    Brush, Edit, EditRegion, Editor, Falloff, Mirror, MirrorSource, Paint, StrokePoint, Transfer,
+};
 use supple::exec;
+use supple::findings::Findings;
 use supple::inverse_kinematics::{Goal, ReachOptions, reach};
+use supple::metrics::Gauge;
 use supple::mush::{Mush, MushOptions};
-use supple::point_handles::ShapeDiameter;
+use supple::point_handles::{HandleOptions, ShapeDiameter, place_handles};
 use supple::quality::WeightQuality;
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
+use supple::twist::{TwistOptions, split};
 use supple::weights::WeightsBuilder;
-use supple::{Mesh, Method, Normals, Rig, Skin};
-
-/// Four times the input may take this many times the memory …
-const MOST_GROWTH: f64 = 6.0;
-
-/// … or, where triangles become thinner at the same time, this many times: a tree cuts thin ones
-/// into up to sixteen pieces, each of a vector that doubles. The square would be sixteen times.
-const MOST_GROWTH_OF_PIECES: f64 = 10.0;
-
-/// Four times the input may take this many times the processor time …
-const MOST_SLOWDOWN: f64 = 10.0;
-
-/// … and these seconds more: clocks tick every four milliseconds, and machines are shared.
-const SOME_TIME: f64 = 0.1;
+use supple::{Affine, Asset, Mesh, Method, Normals, Output, Palette, Rig, Skin, Workspace};
 
 /// How far joints of a chain are from each other.
 const BONE: f64 = 0.01;
@@ -137,46 +133,6 @@ fn copies(count: usize) -> Mesh {
     Mesh::new(corners, None, None, vec![[0, 1, 2]; count]).unwrap()
 }
 
-/// The processor time of the calling thread so far, in seconds; none outside of Linux.
-fn time_of_thread() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
-    Some(nanoseconds * 1e-9)
-}
-
-/// The peak memory and the time of something for an input.
-fn cost<T>(input: &T, run: impl Fn(&T)) -> (usize, Option<f64>) {
-    let begin = time_of_thread();
-    let peak = peak_of(|| run(input));
-    let time = time_of_thread().zip(begin).map(|(end, begin)| end - begin);
-    (peak, time)
-}
-
-/// Runs something for an input and for one four times as large.
-#[track_caller]
-fn grows_with_its_input<T>(what: &str, size: usize, make: impl Fn(usize) -> T, run: impl Fn(&T)) {
-    grows_at_most(MOST_GROWTH, what, size, make, run);
-}
-
-#[track_caller]
-fn grows_at_most<T>(
-    most_growth: f64,
-    what: &str,
-    size: usize,
-    make: impl Fn(usize) -> T,
-    run: impl Fn(&T),
-) {
-    let [small, large] = [size, 4 * size].map(make);
-    let (one, one_time) = cost(&small, &run);
-    let (four, four_time) = cost(&large, &run);
-    let growth = four as f64 / one as f64;
-    assert!(growth < most_growth, "{what}: {one} bytes, then {four}");
-    if let Some((one, four)) = one_time.zip(four_time) {
-        let allowed = MOST_SLOWDOWN * one + SOME_TIME;
-        assert!(four < allowed, "{what}: {one} seconds, then {four}");
-    }
-}
-
 /// Everything that looks at a whole surface, over one that is hard on it.
 #[track_caller]
 fn copes_with(what: &str, most_growth: f64, size: usize, make: impl Fn(usize) -> Mesh) {
@@ -192,15 +148,21 @@ fn copes_with(what: &str, most_growth: f64, size: usize, make: impl Fn(usize) ->
     let make_rig = |size| on_two_joints(make(size));
     for method in Method::ALL {
         let what = format!("{} of {what}", method.name());
+        let bake = |rig: &Rig| Skin::bake(rig, method, Normals::Gradient).unwrap();
         grows_with_its_input(&what, size, make_rig, |rig| {
-            Skin::bake(rig, method, Normals::Gradient).unwrap();
+            bake(rig);
         });
+        let what = format!("a frame by {what}");
+        grows_with_its_input(&what, size, |size| bake(&make_rig(size)), deform);
     }
-    grows_with_its_input(&format!("quality of {what}"), size, make_rig, |rig| {
-        WeightQuality::of(rig);
-    });
-    let edit = format!("an edit of {what}");
-    grows_at_most(most_growth, &edit, size, make_rig, smooth);
+    for (edit, run) in edits() {
+        let what = format!("{edit} of {what}");
+        grows_at_most(most_growth, &what, size, make_rig, run);
+    }
+    let measures = format!("measures of {what}");
+    grows_at_most(most_growth, &measures, size, make_rig, measure);
+    let handles = format!("handles of {what}");
+    grows_at_most(most_growth, &handles, size, &make, place);
     let thickness = format!("the thickness of {what}");
     grows_at_most(most_growth, &thickness, size, &make, |mesh| {
         ShapeDiameter::of(mesh);
@@ -225,15 +187,96 @@ fn binders() -> [BindMethod; 5] {
     ]
 }
 
-fn smooth(rig: &Rig) {
+/// A name and what is done to a character.
+type Work = (&'static str, fn(&Rig));
+
+/// Edits of all weights, and strokes of a brush.
+fn edits() -> [Work; 4] {
+    [
+        ("smoothing", |rig| {
+            edited(
+                rig,
+                &Edit::Smooth {
+                    steps: 2,
+                    strength: 0.5,
+                    joints: Vec::new(),
+                },
+            );
+        }),
+        ("mirroring", |rig| {
+            edited(
+                rig,
+                &Edit::Mirror(Mirror {
+                    plane: Some(0.0),
+                    source: MirrorSource::Heavier,
+                    ..Mirror::default()
+                }),
+            );
+        }),
+        ("a transfer", |rig| {
+            edited(rig, &Edit::Transfer(Transfer::new(Arc::new(rig.clone()))));
+        }),
+        ("strokes", |rig| {
+            let brush = Brush {
+                paint: Paint::Add {
+                    joint: 1,
+                    amount: 0.3,
+                },
+                radius: 0.2,
+                falloff: Falloff::Smooth,
+            };
+            let editor = Editor::new(rig);
+            let mut stroke = editor.stroke(rig.weights()).unwrap();
+            for vertex in [0, 1, 2] {
+                stroke.dab(&brush, StrokePoint::Vertex(vertex)).unwrap();
+            }
+            stroke.change().unwrap();
+        }),
+    ]
+}
+
+fn edited(rig: &Rig, edit: &Edit) {
     let editor = Editor::new(rig);
-    let smooth = Edit::Smooth {
-        steps: 2,
-        strength: 0.5,
-        joints: Vec::new(),
-    };
-    let change = editor.apply(rig.weights(), &smooth, &EditRegion::All);
+    let change = editor.apply(rig.weights(), edit, &EditRegion::All);
     change.unwrap();
+}
+
+/// Everything that `info` and `compare` measure of a character.
+fn measure(rig: &Rig) {
+    WeightQuality::of(rig);
+    Findings::of(rig, &[]);
+    let gauge = Gauge::new(rig);
+    let palette = rig.skeleton().rest_palette();
+    gauge.measure(rig.mesh().positions(), rig.mesh().normals(), &palette);
+    gauge.vertex_stretch(rig.mesh().positions());
+    gauge.main_regions();
+}
+
+fn place(mesh: &Mesh) {
+    // A few of them: where more fit, the number follows the shape.
+    let options = HandleOptions {
+        count: Some(5),
+        ..HandleOptions::default()
+    };
+    place_handles(mesh, &options).unwrap();
+}
+
+/// Every frame of a skin that is baked already.
+fn deform(skin: &Skin) {
+    let mut positions = skin.rest().positions.to_vec();
+    let mut normals = skin.rest().normals.to_vec();
+    let output = Output {
+        positions: &mut positions,
+        normals: Some(&mut normals),
+        tangents: None,
+    };
+    let palette = Palette::identity(skin.joint_count());
+    let mut bent = palette;
+    if let Some(map) = bent.posed_from_bind.last_mut() {
+        *map = Affine::from(DAffine3::from_rotation_z(0.5));
+    }
+    let workspace = &mut Workspace::default();
+    skin.deform(&bent, workspace, output).unwrap();
 }
 
 /// One test, since memory is counted for all threads; and on one thread, where nothing depends on
@@ -246,7 +289,57 @@ fn memory_and_time_grow_with_the_input() {
         copes_with("fans", MOST_GROWTH_OF_PIECES, 1000, fans);
         copes_with("slivers", MOST_GROWTH_OF_PIECES, 600, slivers);
         copes_with("loose vertices", MOST_GROWTH, 2000, loose);
+        a_million_loose_vertices();
     });
+}
+
+/// A million vertices that no triangle has: so many bytes for each of them at most, and the body
+/// among them is bound, edited and deformed as if they were not there.
+fn a_million_loose_vertices() {
+    const COUNT: usize = 1_000_000;
+    let rig = on_two_joints(loose(COUNT));
+    let handles = Handle::of_joints(rig.skeleton(), &[0, 1]);
+    let [rigid, _, heat, ..] = binders();
+    let works: [(&str, usize, &dyn Fn(&Rig)); 6] = [
+        ("rigid weights", 400, &|rig| {
+            bind(rig.mesh(), &handles, 2, &rigid, &|_| {}).unwrap();
+        }),
+        ("heat weights", 600, &|rig| {
+            bind(rig.mesh(), &handles, 2, &heat, &|_| {}).unwrap();
+        }),
+        ("direct delta mush", 1000, &|rig| {
+            Mush::bake(rig, &MushOptions::default()).unwrap();
+        }),
+        ("measures", 1000, &measure),
+        ("smoothing", 1000, &edits()[0].1),
+        ("a frame", 400, &|rig| {
+            deform(&Skin::bake(rig, &Method::Linear, Normals::Gradient).unwrap());
+        }),
+    ];
+    for (what, most, work) in works {
+        let peak = memory_of(|| work(&rig)).peak / COUNT;
+        assert!(peak < most, "{what}: {peak} bytes for each loose vertex");
+    }
+}
+
+/// A character whose joints all turn, with a clip that turns one of them.
+fn with_a_twist(joints: usize) -> Asset {
+    let turn = DQuat::from_rotation_y(1.0).as_quat().to_array();
+    let values = [[0.0, 0.0, 0.0, 1.0], turn].concat();
+    let curve = Curve::new(vec![0.0, 1.0], values, 4, Interpolation::Linear).unwrap();
+    let channel = Channel::Rotation { node: 2 };
+    Asset {
+        name: String::new(),
+        rig: tube_rig(joints),
+        parts: Vec::new(),
+        morphs: Vec::new(),
+        rest_morph_weights: Vec::new(),
+        clips: vec![Clip {
+            name: String::new(),
+            tracks: vec![Track { channel, curve }],
+        }],
+        props: Vec::new(),
+    }
 }
 
 fn with_many_joints() {
@@ -265,14 +358,21 @@ fn with_many_joints() {
     grows_with_its_input("a bake of direct delta mush", 600, tube_rig, |rig| {
         Mush::bake(rig, &MushOptions::default()).unwrap();
     });
-    grows_with_its_input("the quality of weights", 600, tube_rig, |rig| {
-        WeightQuality::of(rig);
-    });
-    for method in Method::ALL {
-        grows_with_its_input(method.name(), 600, tube_rig, |rig| {
-            Skin::bake(rig, method, Normals::Gradient).unwrap();
-        });
+    grows_with_its_input("measures", 600, tube_rig, measure);
+    for (edit, run) in edits() {
+        grows_with_its_input(edit, 600, tube_rig, run);
     }
+    for method in Method::ALL {
+        let bake = |rig: &Rig| Skin::bake(rig, method, Normals::Gradient).unwrap();
+        grows_with_its_input(method.name(), 600, tube_rig, |rig| {
+            bake(rig);
+        });
+        let what = format!("a frame by {method}");
+        grows_with_its_input(&what, 600, |joints| bake(&tube_rig(joints)), deform);
+    }
+    grows_with_its_input("a twist joint", 600, with_a_twist, |asset| {
+        split(asset, 1, &TwistOptions::default()).unwrap();
+    });
     grows_with_its_input("reaching", 600, chain, |skeleton| {
         let end = skeleton.nodes().len() - 1;
         let height = BONE * (end + 1) as f64;

@@ -19,8 +19,10 @@ thread_local! {
 static ON_ALL_THREADS: AtomicUsize = AtomicUsize::new(0);
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+static IN_ALL: AtomicUsize = AtomicUsize::new(0);
 
 fn take(bytes: usize) {
+    IN_ALL.fetch_add(bytes, Ordering::Relaxed);
     let now = IN_USE.fetch_add(bytes, Ordering::Relaxed) + bytes;
     PEAK.fetch_max(now, Ordering::Relaxed);
 }
@@ -82,11 +84,90 @@ pub fn allocations_on_all_threads(work: impl FnOnce()) -> usize {
     ON_ALL_THREADS.load(Ordering::Relaxed) - before
 }
 
-/// The most bytes that are in use at any time while something runs, beyond what was before, on all
-/// threads: nothing else must run meanwhile.
-pub fn peak_of(work: impl FnOnce()) -> usize {
+/// The bytes that something takes, on all threads: nothing else must run meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The most bytes in use at any time, beyond what was before.
+    pub peak: usize,
+    /// The bytes of all allocations together: a measure of work that depends on nothing else.
+    pub in_all: usize,
+}
+
+/// Counts the bytes that something takes.
+pub fn memory_of(work: impl FnOnce()) -> Memory {
     let before = IN_USE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
+    let taken = IN_ALL.load(Ordering::Relaxed);
     work();
-    PEAK.load(Ordering::Relaxed) - before
+    Memory {
+        peak: PEAK.load(Ordering::Relaxed) - before,
+        in_all: IN_ALL.load(Ordering::Relaxed) - taken,
+    }
+}
+
+/// Four times the input may take this many times the memory …
+pub const MOST_GROWTH: f64 = 6.0;
+
+/// … or, where triangles become thinner at the same time, this many times: a tree cuts thin ones
+/// into up to sixteen pieces, each of a vector that doubles. The square would be sixteen times.
+pub const MOST_GROWTH_OF_PIECES: f64 = 10.0;
+
+/// Four times the input may allocate this many times the bytes in all: lists that double are
+/// allocated again and again, and solvers fill in. The square would be sixteen times.
+const MOST_ALLOCATED: f64 = 10.0;
+
+/// Four times the input may take this many times the processor time …
+const MOST_SLOWDOWN: f64 = 10.0;
+
+/// … and these seconds more: clocks tick every four milliseconds, and machines are shared. Loops
+/// that are quadratic and allocate nothing are all that only this sees.
+const SOME_TIME: f64 = 0.1;
+
+/// The processor time of the calling thread so far, in seconds; none outside of Linux.
+fn time_of_thread() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds * 1e-9)
+}
+
+/// The memory and the time of something for an input.
+fn cost<T>(input: &T, run: impl Fn(&T)) -> (Memory, Option<f64>) {
+    let begin = time_of_thread();
+    let memory = memory_of(|| run(input));
+    let time = time_of_thread().zip(begin).map(|(end, begin)| end - begin);
+    (memory, time)
+}
+
+/// Runs something for an input and for one four times as large.
+#[track_caller]
+pub fn grows_with_its_input<T>(
+    what: &str,
+    size: usize,
+    make: impl Fn(usize) -> T,
+    run: impl Fn(&T),
+) {
+    grows_at_most(MOST_GROWTH, what, size, make, run);
+}
+
+/// The same where memory may grow faster.
+#[track_caller]
+pub fn grows_at_most<T>(
+    most_growth: f64,
+    what: &str,
+    size: usize,
+    make: impl Fn(usize) -> T,
+    run: impl Fn(&T),
+) {
+    let [small, large] = [size, 4 * size].map(make);
+    let (one, one_time) = cost(&small, &run);
+    let (four, four_time) = cost(&large, &run);
+    let grows = |one: usize, four: usize| four as f64 / one.max(1) as f64;
+    let peaks = grows(one.peak, four.peak) < most_growth;
+    assert!(peaks, "{what}: {one:?}, then {four:?}");
+    let works = grows(one.in_all, four.in_all) < MOST_ALLOCATED.max(most_growth);
+    assert!(works, "{what}: {one:?}, then {four:?}");
+    if let Some((one, four)) = one_time.zip(four_time) {
+        let allowed = MOST_SLOWDOWN * one + SOME_TIME;
+        assert!(four < allowed, "{what}: {one} seconds, then {four}");
+    }
 }
