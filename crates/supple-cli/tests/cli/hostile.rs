@@ -57,6 +57,10 @@ fn copies_of_one_triangle_take_time_in_proportion() {
     succeeds_within(8, LITTLE, &smooth, folder.path());
     let render = ["render", &file, "--size", "64x64", "-o", "o.png"];
     succeeds_within(8, LITTLE, &render, folder.path());
+    // The search for views drew each copy 36 times, in minutes.
+    let methods = ["-m", "linear,dqs", "--size", "40x40", "-o", "o"];
+    let compare = [&["compare", &file], &methods[..]].concat();
+    succeeds_within(60, LITTLE, &compare, folder.path());
 }
 
 /// How the cost grows with the fan is for `proportional.rs`.
