@@ -1,5 +1,6 @@
-//! Peak memory of the most demanding work, per byte of its input: characters of very many joints,
-//! copies of one triangle, triangles around one vertex.
+//! Peak memory per byte of input, of the most demanding work and of every command that reads a
+//! character: characters of very many joints, copies of one triangle, triangles around one vertex.
+//! SECURITY.md has the numbers.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,13 +14,16 @@ mod counting;
 use glam::{DVec3, Vec3};
 use std::f32::consts::TAU;
 use std::hint::black_box;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use supple::bind::{BindGroup, BindMethod, bind_groups};
 use supple::edit::{Edit, EditRegion, Editor};
 use supple::mush::{Mush, MushOptions};
 use supple::skeleton::{Node, Skeleton};
 use supple::transform::{Local, Trs};
 use supple::weights::WeightsBuilder;
-use supple::{Mesh, Rig};
+use supple::{Asset, Mesh, Rig};
+use supple_io::gltf::Document;
 
 /// The distance between joints of a chain.
 const BONE: f64 = 0.01;
@@ -29,6 +33,26 @@ type RigFamily = (&'static str, fn(usize) -> Rig, [usize; 2]);
 
 /// A name and what is done to a character.
 type Work = (&'static str, fn(&Rig));
+
+/// Commands, each with its arguments behind the file, and what it writes.
+const COMMANDS: [(&str, &[&str], &str); 16] = [
+    ("info", &["--json"], ""),
+    ("convert", &[], "o.glb"),
+    ("deform", &["-m", "linear"], "o.npy"),
+    ("deform", &["-m", "cor"], "o.npy"),
+    ("deform", &["-m", "ddm"], "o.npy"),
+    ("deform", &["-m", "arap"], "o.npy"),
+    ("pose", &["--turn", "joint1=0,0,30"], "o.glb"),
+    ("twist", &["--joint", "joint0"], "o.glb"),
+    ("bake", &["-m", "cor"], "o.glb"),
+    ("bake", &["-m", "ddm"], "o.glb"),
+    ("weights", &["-m", "heat"], "o.glb"),
+    ("weights", &["-m", "geodesic"], "o.glb"),
+    ("weights", &["-m", "bbw"], "o.glb"),
+    ("handles", &[], "o.json"),
+    ("render", &["--size", "64x64"], "o.png"),
+    ("compare", &["-m", "linear,dqs", "--size", "40x40"], "o"),
+];
 
 fn main() {
     let shapes: [RigFamily; 3] = [
@@ -68,6 +92,81 @@ fn main() {
             println!("{what:24} {name:26} {}", cells.join("   "));
         }
     }
+    println!();
+    println!("peak memory of whole commands on one thread, per byte of the file, beyond that of");
+    println!("the smallest file");
+    let small = command_peaks(&tube(20));
+    let mut worst = (0.0, String::new());
+    for (name, make, [_, size]) in shapes {
+        let rig = make(size);
+        let file = bytes_of_file(&rig);
+        for ((command, arguments, _), (peak, least)) in COMMANDS
+            .iter()
+            .zip(command_peaks(&rig).into_iter().zip(&small))
+        {
+            let per_byte = (peak - least) / file;
+            let what = format!("{command} {} on {size} {name}", arguments.join(" "));
+            println!(
+                "{what:60} {:8.1} MiB {per_byte:6.0}",
+                peak / f64::from(1 << 20)
+            );
+            if per_byte > worst.0 {
+                worst = (per_byte, what);
+            }
+        }
+    }
+    println!("the worst: {}, {:.0} bytes for each byte", worst.1, worst.0);
+}
+
+/// A character as a file holds it.
+fn file_of(rig: &Rig) -> Vec<u8> {
+    let asset = Asset {
+        name: String::new(),
+        parts: Vec::new(),
+        morphs: Vec::new(),
+        rest_morph_weights: Vec::new(),
+        clips: Vec::new(),
+        props: Vec::new(),
+        rig: rig.clone(),
+    };
+    Document::from_asset(&asset).unwrap().to_glb().unwrap()
+}
+
+fn bytes_of_file(rig: &Rig) -> f64 {
+    file_of(rig).len() as f64
+}
+
+/// The peak memory of each command, in bytes; zero where the system does not tell.
+fn command_peaks(rig: &Rig) -> Vec<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rig.glb"), file_of(rig)).unwrap();
+    let peak = |(command, arguments, out): &(&str, &[&str], &str)| {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_supple"));
+        run.args([command, "rig.glb"]).args(*arguments);
+        if !out.is_empty() {
+            run.args(["-o", out]);
+        }
+        run.current_dir(folder.path());
+        run.env("RAYON_NUM_THREADS", "1");
+        peak_of_process(run.stdout(Stdio::null()).stderr(Stdio::null()))
+    };
+    COMMANDS.iter().map(peak).collect()
+}
+
+/// The most memory that a process has had, as Linux counts it; it is asked every millisecond.
+fn peak_of_process(command: &mut Command) -> f64 {
+    let mut child = command.spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak: f64 = 0.0;
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kibibytes: Option<f64> =
+            line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        peak = kibibytes.unwrap_or(0.0).max(peak);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    peak * 1024.0
 }
 
 /// The size of a character in a file, without names: positions, triangles, four influences,
@@ -88,7 +187,7 @@ fn bound(rig: &Rig, method: usize) {
 
 fn chain(joints: usize) -> Skeleton {
     let node = |joint: usize| Node {
-        name: String::new(),
+        name: format!("joint{joint}"),
         parent: joint.checked_sub(1),
         rest: Local::Trs(Trs::from_translation(DVec3::Y * BONE)),
     };

@@ -2,6 +2,7 @@
 
 use crate::camera::{Camera, View};
 use glam::Vec3;
+use std::collections::HashSet;
 use supple::exec;
 
 /// Cells along one side of the small pictures by which views are compared.
@@ -53,10 +54,11 @@ impl ViewSearch<'_> {
             }
         }
         let front = front(&self.triangles[..self.surface.min(self.triangles.len())]);
+        let (triangles, is_wanted) = without_copies(self.triangles, &is_wanted);
         let scores = exec::map(views.len(), |index| {
             let view = views[index];
             let camera = Camera::framing(self.framed.iter().copied(), view, self.aspect);
-            let cells = visible_cells(self.triangles, &is_wanted, front, &camera, self.aspect);
+            let cells = visible_cells(&triangles, &is_wanted, front, &camera, self.aspect);
             cells * preference(view) * familiarity(view)
         });
         let mut best = (views[0], 0.0);
@@ -67,6 +69,18 @@ impl ViewSearch<'_> {
         }
         best.0
     }
+}
+
+/// The triangles without those whose corners are at the places of one before: nothing is seen of
+/// them, and thousands of large ones would take minutes.
+fn without_copies(triangles: &[[Vec3; 3]], is_wanted: &[bool]) -> (Vec<[Vec3; 3]>, Vec<bool>) {
+    let mut known = HashSet::with_capacity(triangles.len());
+    let mut is_new = |corners: &[Vec3; 3]| {
+        let bits = corners.map(|corner| corner.to_array().map(f32::to_bits));
+        known.insert(bits)
+    };
+    let both = triangles.iter().copied().zip(is_wanted.iter().copied());
+    both.filter(|(corners, _)| is_new(corners)).unzip()
 }
 
 /// Prefers the front and eye level a little.
@@ -219,5 +233,16 @@ mod tests {
             1.0,
         );
         assert_eq!(hidden, 0.0);
+    }
+
+    #[test]
+    fn only_the_first_of_several_copies_counts() {
+        let [a, b] = [
+            [Vec3::ZERO, Vec3::X, Vec3::Y],
+            [Vec3::ZERO, Vec3::Y, Vec3::X],
+        ];
+        let (triangles, is_wanted) = without_copies(&[a, b, a, b], &[false, true, true, true]);
+        assert_eq!(triangles, [a, b], "two sides are two");
+        assert_eq!(is_wanted, [false, true]);
     }
 }

@@ -61,6 +61,10 @@ fn copies_of_one_triangle_take_time_in_proportion() {
     succeeds_within(8, LITTLE, &deform, folder.path());
     let measure = ["measure", "o.npy", "o.npy", "--mesh", &file];
     succeeds_within(8, LITTLE, &measure, folder.path());
+    // The search for views drew each copy 36 times, in minutes.
+    let methods = ["-m", "linear,dqs", "--size", "40x40", "-o", "o"];
+    let compare = [&["compare", &file], &methods[..]].concat();
+    succeeds_within(60, LITTLE, &compare, folder.path());
 }
 
 /// How the cost grows with the fan is for `proportional.rs`.
