@@ -21,7 +21,7 @@ pub(crate) struct MushArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u32>,
     /// λ, smoothing of rotations: larger spreads a twist over more of the limb, smaller keeps it
-    /// at the joint [default: 15]
+    /// at the joint [default: 3]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     lambda: Option<f64>,
     /// κ, smoothing of translations (ddm), below λ: smaller keeps a bend tight, with the bone close

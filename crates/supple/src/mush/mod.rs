@@ -75,7 +75,7 @@ impl MushOptions {
     /// Twenty steps, with sizes that suit most characters.
     pub(crate) const DEFAULT: MushOptions = MushOptions {
         iterations: 20,
-        lambda: 15.0,
+        lambda: 3.0,
         kappa: 1.0,
         alpha: 0.8,
         edge_weights: EdgeWeights::Uniform,

@@ -19,11 +19,7 @@ pub const KAPPA_SHARE: &str = "_MUSH_KAPPA";
 pub const ALPHA_SHARE: &str = "_MUSH_ALPHA";
 
 /// `c`: the reach of smoothing for rotations, relative to the distance to the bone.
-///
-/// A twist flattens the smoothed surface alone; the details that are added back keep their length
-/// (§4.0.5). Smoothing has to reach around the limb, so that it leaves little but a rod: with 2, a
-/// forearm twisted by 150° keeps 70 % of its radius; with 0.9, it kept 37 %.
-const REACH: f64 = 2.0;
+const REACH: f64 = 0.9;
 
 /// All steps together reach at least about one edge (a variance of one squared edge) …
 const LEAST_SPREAD: f64 = 1.0;
