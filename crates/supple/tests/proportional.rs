@@ -190,6 +190,9 @@ fn binders() -> [BindMethod; 5] {
 /// A name and what is done to a character.
 type Work = (&'static str, fn(&Rig));
 
+/// A name, the most bytes for each vertex, and what is done to a character.
+type BoundedWork<'a> = (&'static str, usize, &'a dyn Fn(&Rig));
+
 /// Edits of all weights, and strokes of a brush.
 fn edits() -> [Work; 4] {
     [
@@ -300,7 +303,7 @@ fn a_million_loose_vertices() {
     let rig = on_two_joints(loose(COUNT));
     let handles = Handle::of_joints(rig.skeleton(), &[0, 1]);
     let [rigid, _, heat, ..] = binders();
-    let works: [(&str, usize, &dyn Fn(&Rig)); 6] = [
+    let works: [BoundedWork; 6] = [
         ("rigid weights", 400, &|rig| {
             bind(rig.mesh(), &handles, 2, &rigid, &|_| {}).unwrap();
         }),
