@@ -94,7 +94,7 @@ fn into_buffers(
     surface: &Surface,
     workspace: &mut Workspace,
 ) {
-    let mut place = |input: &mut Input| BufferOffset {
+    let place = |input: &mut Input| BufferOffset {
         buffer: input.below(3),
         offset: match input.rarely(16) {
             true => input.word() as usize,
@@ -119,7 +119,7 @@ fn into_buffers(
         ];
         (place(input), *input.pick(&formats))
     });
-    let layouts: Vec<(usize, Vec<u8>)> = (0..1 + input.below(3))
+    let mut layouts: Vec<(usize, Vec<u8>)> = (0..1 + input.below(3))
         .map(|_| {
             let stride = match input.rarely(16) {
                 true => input.word() as usize,
@@ -132,7 +132,6 @@ fn into_buffers(
             (stride, vec![0; bytes])
         })
         .collect();
-    let mut layouts = layouts;
     let mut buffers: Vec<VertexBuffer> = layouts
         .iter_mut()
         .map(|(stride, bytes)| VertexBuffer {
