@@ -72,7 +72,7 @@ fn bone(input: &mut Input, range: Range) -> Bone {
 }
 
 /// Coarse voxels: the finer ones only take longer.
-fn method(input: &mut Input) -> BindMethod {
+pub fn method(input: &mut Input) -> BindMethod {
     let voxels = Some(100 + input.below(256));
     let share = |input: &mut Input| match input.rarely(4) {
         true => f64::from(input.number(Range::Extreme)),

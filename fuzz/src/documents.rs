@@ -5,6 +5,7 @@ use crate::tiny::Tiny;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use supple::centers::{CenterOptions, Centers};
 use supple::mush::{Mush, MushOptions};
@@ -26,8 +27,23 @@ pub fn all() -> &'static [Tiny] {
         ];
         files.extend(stored().iter().cloned());
         files.extend([with_handles(), with_twist()]);
+        files.extend(hostile());
         files
     })
+}
+
+/// Files that broke Supple before, if they are beside the repository, and small: larger ones would
+/// take seconds each. They are run by the tests of the command.
+fn hostile() -> Vec<Tiny> {
+    const LARGEST: usize = 100_000;
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/hostile");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "glb"));
+    paths.sort();
+    let files = paths.iter().filter_map(|path| std::fs::read(path).ok());
+    let small = files.filter(|bytes| bytes.len() <= LARGEST);
+    small.map(|bytes| Tiny::opened(&bytes)).collect()
 }
 
 /// Files with centers of rotation and with bakes of direct delta mush.

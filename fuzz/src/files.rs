@@ -1,9 +1,7 @@
 //! Targets over glTF files: whatever loads must be written so that it loads again, the same.
 
-use crate::documents;
 use crate::input::Input;
-use crate::plain;
-use crate::rigs;
+use crate::{bindings, documents, methods, plain, rigs};
 use crate::tiny::Tiny;
 use serde_json::json;
 use supple::centers::{CenterOptions, Centers};
@@ -12,12 +10,15 @@ use supple::findings::Findings;
 use supple::mush::{Mush, MushOptions};
 use supple::point_handles::{HandleOptions, place_handles};
 use supple::twist::{TwistOptions, split};
-use supple::bind::{BindMethod, EnvelopeOptions, bind_groups};
+use supple::bind::{BindMethod, bind_groups};
 use supple::{Asset, Method, Normals, Player, Pose, Rig, Skin};
 use supple_io::gltf::{self, Document, Loaded, StoredCenters, StoredMush, StoredState};
 
 /// The name that files are read under; what is written is read under the same.
 const NAME: &str = "fuzz";
+
+/// Characters with fewer vertices than this are bound and posed by any method.
+const SMALL: usize = 100;
 
 /// Any bytes as a file.
 pub fn file(data: &[u8]) {
@@ -137,9 +138,12 @@ fn change(loaded: Loaded, input: &mut Input) {
             }
         }
         1 => {
-            let method = input.pick(&[Method::Linear, Method::Spherical, Method::SwingTwist]);
+            let method = match rig.mesh().vertex_count() {
+                0..SMALL => methods::method(input),
+                _ => input.pick(&[Method::Linear, Method::Spherical]).clone(),
+            };
             let pose = some_pose(input, &asset);
-            let Ok(mut player) = Player::new(&asset, method, Normals::Transported) else {
+            let Ok(mut player) = Player::new(&asset, &method, Normals::Transported) else {
                 return;
             };
             if player.pose(&pose).is_err() {
@@ -196,7 +200,7 @@ fn change(loaded: Loaded, input: &mut Input) {
             }
         }
         5 => {
-            if rig.mesh().vertex_count() > 100 {
+            if rig.mesh().vertex_count() > SMALL {
                 return;
             }
             let Ok(surface) = document.surface_at_rest(rig) else {
@@ -235,9 +239,10 @@ fn change(loaded: Loaded, input: &mut Input) {
         }
         7 => {
             let groups = document.bind_groups(rig.mesh(), rig.skeleton());
-            let method = match input.flag() {
-                true => BindMethod::Rigid,
-                false => BindMethod::Envelope(EnvelopeOptions::default()),
+            let groups = groups.expect("the file's own character");
+            let method = match rig.mesh().vertex_count() {
+                0..SMALL => bindings::method(input),
+                _ => BindMethod::Rigid,
             };
             let bound = bind_groups(rig.mesh(), rig.skeleton(), &groups, &method, &|_| {});
             let Ok(bound) = bound else {

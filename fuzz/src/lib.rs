@@ -13,6 +13,7 @@ pub mod input;
 pub mod measures;
 pub mod methods;
 pub mod npy;
+pub mod pictures;
 pub mod plain;
 pub mod reach;
 pub mod rigs;

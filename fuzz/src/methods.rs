@@ -7,9 +7,10 @@ use std::sync::Arc;
 use supple::arap::{ArapOptions, HandleSmoothing};
 use supple::centers::CenterOptions;
 use supple::deform::{
-    AnimationSpaceWeights, Antipodality, BakedData, CentersOfRotation, DeltaMush,
-    DirectDeltaMush, DualQuaternion, InstructionSet, LocalFrames, MatrixWeights,
-    MushVariant,
+    AnimationSpaceWeights, Antipodality, BakedData, BufferOffset, CentersOfRotation, DeltaMush,
+    DirectDeltaMush, DualQuaternion, DualQuaternionIntrinsic, DualShare, InstructionSet,
+    LinearDualBlend, LocalFrames, MatrixWeights, MushVariant, NormalFormat, PoseStream,
+    TangentFormat, VertexBuffer, VertexBuffers, VertexStream,
 };
 use supple::mush::EdgeWeights;
 use supple::mush::MushOptions;
@@ -36,6 +37,7 @@ pub fn methods(data: &[u8]) {
     let sets: Vec<InstructionSet> = InstructionSet::available().collect();
     let skin = skin.on(*input.pick(&sets));
     let mut workspace = Workspace::default();
+    let mut posed: Vec<(Palette, Surface)> = Vec::new();
     for _ in 0..1 + input.below(3) {
         let palette = rigs::palette(&mut input, rig.skeleton(), range);
         let Some(surface) = deform(&skin, &rig, &palette, &mut workspace) else {
@@ -47,6 +49,138 @@ pub fn methods(data: &[u8]) {
             surface.check_finite(&method);
         }
         let _ = skin.inverted(&palette, &mut workspace);
+        posed.push((palette, surface));
+    }
+    // What is kept between frames may change the next one.
+    if !matches!(method, Method::Arap(_)) {
+        as_a_crowd(&skin, &posed, &mut workspace);
+        if let Some((palette, surface)) = posed.last() {
+            into_buffers(&mut input, &skin, palette, surface, &mut workspace);
+        }
+    }
+    let palettes: Vec<&Palette> = posed.iter().map(|(palette, _)| palette).collect();
+    as_streams(&skin, &palettes, &mut workspace);
+}
+
+/// All poses at once: bit for bit what each gives alone.
+fn as_a_crowd(skin: &Skin, posed: &[(Palette, Surface)], workspace: &mut Workspace) {
+    let palettes: Vec<Palette> = posed.iter().map(|(palette, _)| palette.clone()).collect();
+    let count = palettes.len() * skin.vertex_count();
+    let mut positions = vec![Vec3::ZERO; count];
+    let mut normals = vec![Vec3::ZERO; count];
+    let output = Output {
+        positions: &mut positions,
+        normals: Some(&mut normals),
+        tangents: None,
+    };
+    let deformed = skin.deform_crowd(&palettes, workspace, output);
+    deformed.expect("poses that each can be deformed to");
+    let alone = posed.iter().flat_map(|(_, surface)| &surface.positions);
+    assert!(same_bits(&positions, alone), "positions in a crowd");
+    let alone = posed.iter().flat_map(|(_, surface)| &surface.normals);
+    assert!(same_bits(&normals, alone), "normals in a crowd");
+}
+
+fn same_bits<'a>(found: &[Vec3], expected: impl Iterator<Item = &'a Vec3>) -> bool {
+    let bits = |vector: &Vec3| vector.to_array().map(f32::to_bits);
+    found.iter().map(bits).eq(expected.map(bits))
+}
+
+/// Vertex buffers of any layout: refused, or the positions are there.
+fn into_buffers(
+    input: &mut Input,
+    skin: &Skin,
+    palette: &Palette,
+    surface: &Surface,
+    workspace: &mut Workspace,
+) {
+    let place = |input: &mut Input| BufferOffset {
+        buffer: input.below(3),
+        offset: match input.rarely(16) {
+            true => input.word() as usize,
+            false => input.below(40),
+        },
+    };
+    let position = place(input);
+    let normal = input.flag().then(|| {
+        let formats = [
+            NormalFormat::Float32,
+            NormalFormat::Snorm16,
+            NormalFormat::Snorm8,
+            NormalFormat::Octahedral16,
+        ];
+        (place(input), *input.pick(&formats))
+    });
+    let tangent = input.flag().then(|| {
+        let formats = [
+            TangentFormat::Float32,
+            TangentFormat::Snorm16,
+            TangentFormat::Snorm8,
+        ];
+        (place(input), *input.pick(&formats))
+    });
+    let mut layouts: Vec<(usize, Vec<u8>)> = (0..1 + input.below(3))
+        .map(|_| {
+            let stride = match input.rarely(16) {
+                true => input.word() as usize,
+                false => input.below(64),
+            };
+            let bytes = match input.rarely(8) {
+                true => input.below(256),
+                false => skin.vertex_count() * stride.min(64) + input.below(8),
+            };
+            (stride, vec![0; bytes])
+        })
+        .collect();
+    let mut buffers: Vec<VertexBuffer> = layouts
+        .iter_mut()
+        .map(|(stride, bytes)| VertexBuffer {
+            bytes,
+            stride: *stride,
+        })
+        .collect();
+    let wanted = VertexBuffers {
+        buffers: &mut buffers,
+        position,
+        normal,
+        tangent,
+    };
+    let palettes = std::slice::from_ref(palette);
+    if skin.deform_into_buffers(palettes, workspace, wanted).is_err() {
+        return;
+    }
+    let (stride, bytes) = &layouts[position.buffer];
+    for (vertex, expected) in surface.positions.iter().enumerate() {
+        let at = vertex * stride + position.offset;
+        let expected = expected.to_array().map(f32::to_le_bytes);
+        assert_eq!(bytes[at..at + 12], *expected.as_flattened());
+    }
+}
+
+/// The data that a GPU would be given have the sizes of their layout.
+fn as_streams(skin: &Skin, palettes: &[&Palette], workspace: &mut Workspace) {
+    skin.stream_table();
+    skin.stream_smoothing();
+    let mut of_vertex = VertexStream::default();
+    let mut of_pose = PoseStream::default();
+    let Some(layout) = skin.stream_layout() else {
+        return;
+    };
+    for vertex in 0..skin.vertex_count() {
+        skin.stream_vertex(vertex, &mut of_vertex);
+        let influences = of_vertex.influences.len();
+        assert_eq!(of_vertex.numbers.len(), layout.per_vertex);
+        assert_eq!(
+            of_vertex.influence_numbers.len(),
+            influences * layout.per_influence
+        );
+    }
+    for palette in palettes {
+        let streamed = skin.stream_pose(palette, workspace, &mut of_pose);
+        streamed.expect("a pose that can be deformed to");
+        let joints = palette.posed_from_bind.len();
+        assert_eq!(of_pose.joints.len(), joints * layout.per_joint);
+        assert_eq!(of_pose.shared.len(), layout.shared);
     }
 }
 
@@ -104,11 +238,24 @@ fn deform(skin: &Skin, rig: &Rig, palette: &Palette, space: &mut Workspace) -> O
     Some(surface)
 }
 
-fn method(input: &mut Input) -> Method {
+/// A method with options, those of another target as well.
+pub fn method(input: &mut Input) -> Method {
     let method = input.pick(Method::ALL);
     match method {
         Method::DualQuaternion(_) if input.flag() => Method::DualQuaternion(DualQuaternion {
             antipodality: Antipodality::PerJoint,
+        }),
+        Method::DualQuaternionIntrinsic(_) if input.flag() => {
+            Method::DualQuaternionIntrinsic(DualQuaternionIntrinsic {
+                tolerance: f64::from(input.number(Range::Extreme)),
+                most_steps: input.below(60) as u32,
+            })
+        }
+        Method::LinearDualBlend(_) => Method::LinearDualBlend(LinearDualBlend {
+            dual: match input.flag() {
+                true => DualShare::AsPainted,
+                false => DualShare::Everywhere(input.number(Range::Moderate)),
+            },
         }),
         Method::CentersOfRotation(_) => Method::CentersOfRotation(CentersOfRotation {
             antipodality: *input.pick(&[Antipodality::PerVertex, Antipodality::PerJoint]),
@@ -210,6 +357,17 @@ fn learned_weights(input: &mut Input, rig: &Rig, method: &Method) -> BakedData {
                 weights.push(row);
             }
             baked.multi_weight = Some(Arc::new(weights));
+        }
+        Method::StretchTwist => {
+            let influences = (0..rig.mesh().vertex_count()).map(|vertex| rig.weights().of(vertex));
+            let influences: usize = influences.map(|influences| influences.len()).sum();
+            let count = influences + usize::from(input.rarely(16));
+            let along = (0..count).map(|_| input.number(Range::Moderate));
+            baked.endpoint_weights = Some(along.collect());
+        }
+        Method::LinearDualBlend(_) => {
+            let shares = (0..vertices).map(|_| input.number(Range::Moderate));
+            baked.dual_shares = Some(shares.collect());
         }
         _ => {}
     }

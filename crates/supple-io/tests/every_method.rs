@@ -91,10 +91,14 @@ fn every_method_does_the_same_to_a_quantised_file() {
             .zip(&b)
             .map(|(a, b)| a.distance(*b))
             .fold(0.0, f32::max);
-        // Quantisation itself costs 3.5e-4. The scale that it puts into bind matrices cost a method
-        // 1.2e-3 that did not keep it out of logarithms.
+        // Positions on a grid of 16 bits are half a step off. Rounding also makes other handles
+        // active in `arap`, and its rounds magnify that.
+        let allowed = match method {
+            Method::Arap(_) => 1e-3,
+            _ => 5e-5,
+        };
         assert!(
-            apart < 5e-4 * extent,
+            apart < allowed * extent,
             "{method}: {} of the extent",
             apart / extent
         );

@@ -475,7 +475,7 @@ fn regions_hold_what_blends_and_the_distortion_is_in_them() {
 fn the_main_regions_of_a_body_are_those_of_parents_and_of_a_cloth_those_of_neighbours() {
     let asset = bar();
     let gauge = Gauge::new(&asset.rig);
-    let [main] = &gauge.main_regions()[..] else {
+    let [main] = gauge.main_regions() else {
         panic!("a bar has one region");
     };
     let region = gauge.region_of_joint(1).unwrap();

@@ -113,8 +113,9 @@ pub const MOST_GROWTH: f64 = 6.0;
 pub const MOST_GROWTH_OF_PIECES: f64 = 10.0;
 
 /// Four times the input may allocate this many times the bytes in all: lists that double are
-/// allocated again and again, and solvers fill in. The square would be sixteen times.
-const MOST_ALLOCATED: f64 = 10.0;
+/// allocated again and again, solvers fill in, and smoothing takes twice the steps where four times
+/// as many triangles meet in a vertex. The square would be sixteen times.
+const MOST_ALLOCATED: f64 = 12.0;
 
 /// Four times the input may take this many times the processor time …
 const MOST_SLOWDOWN: f64 = 10.0;
