@@ -72,10 +72,24 @@ impl ReachArguments {
         let reached = reach(skeleton, pose, &goals, &options)?;
         self.report_unused_settings(source, &goals, &reached)?;
         report_unused_poles(skeleton, pose, &goals, &reached)?;
+        if !self.is_empty() {
+            self.turn_twist_joints(source, pose)?;
+        }
         let outcomes = goals.iter().zip(&reached);
         Ok(outcomes
             .map(|(goal, reached)| outcome_of(skeleton, goal, reached))
             .collect())
+    }
+
+    /// Lets twist joints follow the pose, but for those that `--turn` names.
+    fn turn_twist_joints(&self, source: &Source, pose: &mut Pose) -> Result<(), Failure> {
+        let turned = self.turn.iter().map(|(joint, _)| find_node(source, joint));
+        let turned: Vec<usize> = turned.collect::<Result<_, Failure>>()?;
+        let drivers = source.twist_drivers();
+        for (node, driver) in drivers.iter().filter(|(node, _)| !turned.contains(node)) {
+            driver.turn(*node, source.asset.rig.skeleton(), pose);
+        }
+        Ok(())
     }
 
     fn goals(&self, source: &Source, before: &[DAffine3]) -> Result<Vec<Goal>, Failure> {

@@ -11,6 +11,7 @@ use std::path::Path;
 use supple::Asset;
 use supple::bind::BindReport;
 use supple::characters;
+use supple::twist::TwistDriver;
 use supple_io::gltf::{self, BadEdge, Document, Loaded, Notes, StoredCenters, StoredMush};
 use supple_io::text::quoted;
 
@@ -217,6 +218,12 @@ impl Source {
     pub(crate) fn twist_joints(&self) -> Vec<usize> {
         let document = self.document.as_ref();
         document.map(Document::twist_joints).unwrap_or_default()
+    }
+
+    /// The nodes and drivers of twist joints added by `supple twist`.
+    pub(crate) fn twist_drivers(&self) -> Vec<(usize, TwistDriver)> {
+        let document = self.document.as_ref();
+        document.map(Document::twist_drivers).unwrap_or_default()
     }
 
     /// The skeleton's joint for each joint in the order of `--palette` files.

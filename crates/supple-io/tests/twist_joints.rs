@@ -95,6 +95,51 @@ fn assert_same(found: &Asset, expected: &Asset, what: &str) {
     assert!(found == expected, "{what}");
 }
 
+/// The driver in the file turns the joint as the library's does, in a pose of no clip.
+fn assert_same_driver(again: &Loaded, twisted: &Twisted, what: &str) {
+    let drivers = again.document.twist_drivers();
+    let [(node, driver)] = &drivers[..] else {
+        panic!("{what}: {} drivers", drivers.len());
+    };
+    assert_eq!(*node, twisted.added.node, "{what}");
+    let skeleton = again.asset.rig.skeleton();
+    let mut pose = again.asset.rest_pose();
+    let source = &mut pose.locals[driver.source];
+    *source = source.turned(DQuat::from_rotation_x(1.2) * DQuat::from_rotation_z(0.4));
+    let mut expected = pose.clone();
+    driver.turn(*node, skeleton, &mut pose);
+    twisted.added.follow(skeleton, &mut expected);
+    let turned = |pose: &Pose| pose.locals[*node].rotation();
+    let apart = turned(&pose).angle_between(turned(&expected));
+    assert!(apart < 1e-6, "{what}: {apart}");
+}
+
+#[test]
+fn drivers_that_make_no_sense_are_left_out() {
+    let arm = characters::build(Character::Arm, 2_000).unwrap();
+    let twisted = some_split(&arm).unwrap();
+    let mut document = gltf::Document::from_asset(&arm).unwrap();
+    document.add_twist_joint(&twisted).unwrap();
+    let bytes = document.to_glb().unwrap();
+    assert_eq!(document.twist_drivers().len(), 1);
+    for (valid, broken) in [
+        ("\"share\":0.5", "\"share\":9.5"),
+        ("\"of\":\"child\"", "\"of\":\"aunts\""),
+        ("\"axis\":[", "\"axes\":["),
+        ("\"rest\":[", "\"nest\":["),
+        ("\"against\":", "\"besides\":"),
+    ] {
+        let find = |window: &[u8]| window == valid.as_bytes();
+        let at = bytes.windows(valid.len()).position(find);
+        let at = at.unwrap_or_else(|| panic!("{valid} is not in the file"));
+        let mut bytes = bytes.clone();
+        bytes[at..at + valid.len()].copy_from_slice(broken.as_bytes());
+        let document = gltf::from_slice(&bytes, "arm").unwrap().document;
+        assert_eq!(document.twist_joints().len(), 1, "{broken}");
+        assert_eq!(document.twist_drivers(), [], "{broken}");
+    }
+}
+
 #[test]
 fn every_skinned_model_comes_back_as_the_library_split_it() {
     let mut split_models = 0;
@@ -115,6 +160,7 @@ fn every_skinned_model_comes_back_as_the_library_split_it() {
             [twisted.added.node],
             "{what}"
         );
+        assert_same_driver(&again, &twisted, &what);
         assert_eq!(
             again.document.joints_in_file_order(),
             document.joints_in_file_order(),

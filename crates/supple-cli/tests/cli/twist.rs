@@ -139,3 +139,36 @@ fn what_cannot_be_twisted_is_explained() {
         }
     }
 }
+
+#[test]
+fn a_turned_wrist_turns_the_twist_joint() {
+    let folder = folder();
+    let run = |arguments: &[&str]| notes_of(arguments, folder.path());
+    run(&[
+        "twist",
+        "@arm:2000",
+        "--joint",
+        "forearm_twist",
+        "--twist-of",
+        "child",
+        "--name",
+        "mine",
+        "-o",
+        "arm.glb",
+    ]);
+    let posed = |more: &[&str]| {
+        run(&[&["deform", "arm.glb", "-o", "posed.npy"], more].concat());
+        npy_rows(&folder.path().join("posed.npy"))
+    };
+    let followed = posed(&["--turn", "hand=100,0,0"]);
+    // By hand: half of it, and none. The hand's own axis is not quite that of the bone.
+    let by_hand = posed(&["--turn", "hand=100,0,0", "--turn", "mine=50,0,0"]);
+    let still = posed(&["--turn", "hand=100,0,0", "--turn", "mine=0,0,0"]);
+    let apart = |other: &[Vec<f32>]| {
+        let rows = followed.iter().zip(other);
+        let numbers = rows.flat_map(|(a, b)| a.iter().zip(b).map(|(a, b)| (a - b).abs()));
+        numbers.fold(0.0, f32::max)
+    };
+    assert!(apart(&by_hand) < 2e-3, "{}", apart(&by_hand));
+    assert!(apart(&still) > 1e-2, "{}", apart(&still));
+}

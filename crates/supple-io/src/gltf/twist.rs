@@ -13,6 +13,7 @@ use super::store::{json_numbers, node_place};
 use super::{Document, SaveError};
 use crate::NotFinite;
 use crate::text::quoted;
+use glam::{DQuat, DVec3};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,6 +24,15 @@ use supple::twist::{TwistDriver, TwistJoint, TwistOf, Twisted};
 
 /// The member of Supple's extras that is about twist joints.
 const RECORD: &str = "twist";
+
+/// A list of as many finite numbers.
+fn numbers<const N: usize>(json: &Value) -> Option<[f64; N]> {
+    let list = json.as_array()?.iter();
+    let list: Option<Vec<f64>> = list
+        .map(|number| number.as_f64().filter(|number| number.is_finite()))
+        .collect();
+    list?.try_into().ok()
+}
 
 impl Document {
     /// Adds the joint by which [`supple::twist::split`] has split a bone of this file's character,
@@ -69,6 +79,44 @@ impl Document {
         };
         let nodes = 0..self.binding.file_node.len();
         nodes.filter(is_twist).collect()
+    }
+
+    /// The drivers of these nodes, to turn them by [`TwistDriver::turn`] in a pose that does not
+    /// come from a clip. Those whose extras are not valid any more are left out.
+    pub fn twist_drivers(&self) -> Vec<(usize, TwistDriver)> {
+        let nodes = self.twist_joints().into_iter();
+        let driver = |node| Some((node, self.driver_of(node)?));
+        nodes.filter_map(driver).collect()
+    }
+
+    /// Reads the driver of a twist joint.
+    fn driver_of(&self, node: usize) -> Option<TwistDriver> {
+        let json = &self.json["nodes"][self.binding.file_node[node]]["extras"][OWN][RECORD];
+        let axis = DVec3::from_array(numbers(&json["axis"])?).try_normalize()?;
+        let rest = DQuat::from_array(numbers(&json["rest"])?);
+        Some(TwistDriver {
+            twist_of: match json["of"].as_str()? {
+                "child" => TwistOf::Child,
+                "joint" => TwistOf::Joint,
+                _ => return None,
+            },
+            source: self.node_of(&json["source"])?,
+            against: self.node_of(&json["against"])?,
+            rest: (rest.length() > 0.5).then(|| rest.normalize())?,
+            axis,
+            share: json["share"].as_f64().filter(|share| share.abs() <= 1.0)?,
+        })
+    }
+
+    /// The node that a driver names, or gives by its index in the file.
+    fn node_of(&self, json: &Value) -> Option<usize> {
+        let nodes = self.json["nodes"].as_array()?;
+        let file_node = match json.as_str() {
+            Some(name) => nodes.iter().position(|node| node["name"] == name)?,
+            None => usize::try_from(json.as_u64()?).ok()?,
+        };
+        let mut known = self.binding.file_node.iter();
+        known.position(|known| *known == file_node)
     }
 
     /// Adds the new node after all others, so that the indices of nodes stay the same.

@@ -364,19 +364,24 @@ impl TwistDriver {
         };
         swing_and_twist(from_rest, Some(self.axis)).1
     }
-}
 
-impl TwistJoint {
-    /// Rotates the joint to follow a pose that does not come from a clip.
-    pub fn follow(&self, skeleton: &Skeleton, pose: &mut Pose) {
-        let angle = self.driver.share * self.driver.twist(skeleton, pose);
-        if let Some(local) = pose.locals.get_mut(self.node) {
-            let rotation = DQuat::from_axis_angle(self.driver.axis, angle);
+    /// Rotates a twist joint, by its node, to follow a pose that does not come from a clip.
+    pub fn turn(&self, node: usize, skeleton: &Skeleton, pose: &mut Pose) {
+        let angle = self.share * self.twist(skeleton, pose);
+        if let Some(local) = pose.locals.get_mut(node) {
+            let rotation = DQuat::from_axis_angle(self.axis, angle);
             *local = Local::Trs(Trs {
                 rotation,
                 ..local.to_trs()
             });
         }
+    }
+}
+
+impl TwistJoint {
+    /// Rotates the joint to follow a pose that does not come from a clip.
+    pub fn follow(&self, skeleton: &Skeleton, pose: &mut Pose) {
+        self.driver.turn(self.node, skeleton, pose);
     }
 }
 
