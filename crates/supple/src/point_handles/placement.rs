@@ -67,7 +67,7 @@ const ONE_SIDED: f64 = 0.6;
 const SHORT_END: f64 = 0.8;
 
 /// The largest distance of skin from all handles, in thicknesses.
-const COVERED: f64 = 2.0;
+const COVERED: f64 = 1.8;
 
 /// The same where three or more limbs start: a trunk is short, but must be held in its middle.
 const COVERED_TRUNK: f64 = 1.1;
