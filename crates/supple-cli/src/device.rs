@@ -66,8 +66,8 @@ mod with_gpu {
     /// The method runs on the processor only.
     pub(crate) fn no_shader(method: &Method) -> Failure {
         Failure::new(format!("the method '{method}' has no shader")).hint(
-            "--device cpu supports all methods; 'supple shaders --layout packed -o DIR' writes those \
-             with a shader",
+            "--device cpu supports all methods; 'supple shaders --layout packed -o DIR' writes \
+             those with a shader",
         )
     }
 

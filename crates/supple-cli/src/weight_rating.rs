@@ -24,8 +24,8 @@ const SOFT: f64 = 20.0;
 /// 0.1 to 0.4.
 const SPIKE: f64 = 0.5;
 
-/// Where this share of the joints has weights with several peaks, skin is bumpy in motion. A few are
-/// in every character: the skin of a jaw parts that of the head.
+/// Where this share of the joints has weights with several peaks, skin is bumpy in motion. A few
+/// are in every character: the skin of a jaw parts that of the head.
 const BUMPY: f64 = 0.5;
 
 /// The share of weight that is separated from the rest of its joint's, from which on it is pulled
@@ -165,7 +165,11 @@ fn smooth(file: &str, rough: Rating, most: usize) -> String {
         Rating::Good | Rating::Fair => 3,
     };
     let limit = most.max(USUAL_INFLUENCES);
-    edit(file, &format!("--smooth {steps} --limit {limit}"), "smooth")
+    edit(
+        file,
+        &format!("--smooth {steps} --max-influences {limit}"),
+        "smooth",
+    )
 }
 
 fn no_weights(source: &Source, file: &str) -> Reason {
@@ -290,7 +294,11 @@ fn reasons(source: &Source, quality: &WeightQuality, file: &str) -> Vec<Reason> 
         let text = format!(
             "up to {most} influences per vertex: engines that read {USUAL_INFLUENCES} drop the rest"
         );
-        let limited = edit(file, &format!("--limit {USUAL_INFLUENCES}"), "lean");
+        let limited = edit(
+            file,
+            &format!("--max-influences {USUAL_INFLUENCES}"),
+            "lean",
+        );
         add("influences", Rating::Good, text, Some(limited));
     }
     reasons
@@ -340,7 +348,7 @@ mod tests {
         );
         assert_eq!(
             smooth("@figure:8000", Rating::Poor, 8),
-            "supple weights edit @figure:8000 --smooth 10 --limit 8 -o figure-smooth.glb"
+            "supple weights edit @figure:8000 --smooth 10 --max-influences 8 -o figure-smooth.glb"
         );
         assert_eq!(
             command("convert", "hero.gltf", "", "repaired"),

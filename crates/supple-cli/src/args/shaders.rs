@@ -22,7 +22,7 @@ this; --buffers FILE writes those of a character, with a description, for code t
 Examples:
   supple shaders -m cor -o shaders                   every language, and skin_palette.h
   supple shaders -m cor,ddm --language hlsl -o shaders
-  supple shaders -m linear --language glsl-es-300 --influences 8 -o shaders
+  supple shaders -m linear --language glsl-es-300 --max-influences 8 -o shaders
   supple shaders -m cor --stretch -o shaders         for clips that stretch joints
   supple shaders -m ddm --layout packed --tangents -o shaders
   supple shaders -m cor --layout packed --buffers hero.glb --clip Run --time 0.4 -o shaders")]
@@ -42,9 +42,9 @@ pub(crate) struct ShadersArguments {
     /// The folder to write into, created if needed
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// The influences per vertex: 4 (JOINTS_0) or 8 (JOINTS_1 as well) [default: 4]
+    /// The most influences per vertex: 4 (JOINTS_0) or 8 (JOINTS_1 as well) [default: 4]
     #[arg(
-        long,
+        long = "max-influences",
         value_name = "N",
         value_enum,
         help_heading = "Options of --layout attributes"

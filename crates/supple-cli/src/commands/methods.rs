@@ -125,7 +125,7 @@ const CENTERS: &str = "Real-time Skeletal Skinning with Optimized Centers of Rot
 const MUSH: &str = "Direct Delta Mush Skinning and Variants";
 const HANDLES: &str = "As-Rigid-As-Possible Character Deformation Using Point Handles";
 
-/// Nanoseconds per vertex for positions on one thread: the first rows of docs/speed.md, of
+/// Nanoseconds per vertex for positions on one thread: the first rows of docs/speed-table.md, of
 /// `@figure` with 9,994 vertices and at most four influences on an AMD EPYC with AVX-512.
 const NANOSECONDS: [(&str, f64); 21] = [
     ("rigid", 1.50),
@@ -200,8 +200,8 @@ mod tests {
 
     /// The page says what the command says.
     #[test]
-    fn times_are_those_of_the_page_on_speed() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/speed.md");
+    fn times_are_those_of_the_table() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/speed-table.md");
         let page = std::fs::read_to_string(page).unwrap();
         let rows = page
             .lines()

@@ -389,9 +389,9 @@ fn pictures_and_animations_that_are_too_large_are_refused_with_the_limit() {
         let arguments = ["render", "@bar:2000", "--size", size, "-o", "o.png"];
         succeeds(&arguments, folder.path());
     }
-    // A clip of 10.001 seconds.
+    // A clip of 200.5 seconds: a GIF holds 50 frames a second at most.
     let mut bar = characters::build(Character::Bar, 2_000).expect("built in");
-    let curve = Curve::new(vec![0.0, 10.001], vec![1.0; 6], 3, Interpolation::Linear);
+    let curve = Curve::new(vec![0.0, 200.5], vec![1.0; 6], 3, Interpolation::Linear);
     bar.clips = vec![Clip {
         name: "long".to_owned(),
         tracks: vec![Track {
@@ -406,7 +406,7 @@ fn pictures_and_animations_that_are_too_large_are_refused_with_the_limit() {
     let (status, error) = fails(&arguments, folder.path());
     assert_eq!(status, 1);
     assert!(
-        error.contains("the clip 'long' lasts 10.001") && error.contains("than 10000 frames"),
+        error.contains("the clip 'long' lasts 200.5") && error.contains("than 10000 frames"),
         "{error}"
     );
 }

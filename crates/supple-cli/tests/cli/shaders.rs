@@ -49,7 +49,7 @@ fn functions_take_eight_influences_and_are_written_for_chosen_languages() {
             "shaders",
             "--language",
             "hlsl,glsl-es-300",
-            "--influences",
+            "--max-influences",
             "8",
             "-o",
             "all",
@@ -126,8 +126,8 @@ fn options_of_the_other_layout_are_errors() {
     let packed = ["shaders", "--layout", "packed", "-m", "cor", "-o", "none"];
     for (option, expected) in [
         (
-            &["--influences", "8"][..],
-            "--influences is an option of --layout attributes",
+            &["--max-influences", "8"][..],
+            "--max-influences is an option of --layout attributes",
         ),
         (&["--language", "glsl-es-300"], "have no storage buffers"),
         (

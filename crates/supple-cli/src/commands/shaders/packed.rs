@@ -19,7 +19,7 @@ pub(super) fn files(options: &ShadersArguments) -> Result<Vec<NewFile>, Failure>
     refuse_options(
         "attributes",
         &[
-            ("--influences", options.influences.is_some()),
+            ("--max-influences", options.influences.is_some()),
             ("--stretch", options.stretch),
         ],
     )?;
