@@ -134,15 +134,17 @@ const WORDS: &[Words] = &[
         plural: false,
         introduction: "Deforms the skin roughly, smooths it in every frame, and adds back the \
                        details that smoothing removes. Bends stay clean even where each point \
-                       follows one bone alone, but every frame costs as much as a bake.",
+                       follows one bone alone, but every frame costs as much as a bake, and limbs \
+                       get thin where they twist far without a twist joint.",
     },
     Words {
         name: "ddm",
         title: "Direct delta mush",
         plural: false,
         introduction: "Delta mush without smoothing in every frame: the patch around each point is \
-            found once, and a frame only computes how that patch turns. Soft bends and \
-            twists without bulging; sharp bends lose some volume.",
+            found once, and a frame only computes how that patch turns. Soft bends without \
+            bulging; sharp bends lose some volume, and limbs get thin where they twist far \
+            without a twist joint.",
     },
     Words {
         name: "ddm-v1",

@@ -110,7 +110,7 @@ fn built_in_characters_have_four_million_vertices_at_most() {
     let asked = MAX_VERTICES + 1;
     let refused = characters::build(Character::Bar, asked).unwrap_err();
     assert!(
-        refused.to_string().contains("must be between 2000 and 4000000"),
+        refused.to_string().contains("must be from 2000 to 4000000"),
         "{refused}"
     );
 }

@@ -1,7 +1,7 @@
 //! The parts of a file's character that are bound together.
 
-use super::{Document, SaveError};
 use super::skins::{ROUNDED_BIND, apart};
+use super::{Document, SaveError};
 use std::collections::HashMap;
 use supple::bind::BindGroup;
 use supple::skeleton::Skeleton;

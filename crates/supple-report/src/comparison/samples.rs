@@ -1,11 +1,13 @@
 //! The measures of a clip by all methods, and how severe its artifacts are.
 
 use super::measures::{FrameMeasures, SlowMeasures};
-use super::sampling::SLOW_EVERY;
 use crate::choose::Candidate;
 use crate::regions::TitledRegion;
 use crate::thickness::TORN;
 use supple::metrics::JointMotion;
+
+/// One in this many frames gets the slow measures.
+pub(super) const SLOW_EVERY: usize = 4;
 
 /// Bends, twists and shifts below this count as none; in radians, or sizes of the region.
 pub(super) const STILL: f64 = 0.02;

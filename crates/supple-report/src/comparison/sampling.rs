@@ -2,7 +2,7 @@
 
 use super::Comparison;
 use super::measures::{FrameMeasures, SlowMeasures};
-use super::samples::{Farthest, STILL, Samples, telling};
+use super::samples::{Farthest, SLOW_EVERY, STILL, Samples, telling};
 use glam::Vec3;
 use supple::metrics::{JointMotion, RmsDistance, TimeSmoothness};
 use supple::{Clip, Palette, Pose, exec};
@@ -16,9 +16,6 @@ const NEW_POSE: f64 = 0.15;
 
 /// Frames per second in which pops are counted.
 const POPS_PER_SECOND: f64 = 30.0;
-
-/// One in this many frames gets the slow measures.
-pub(super) const SLOW_EVERY: usize = 4;
 
 /// The distances between methods in one frame.
 struct FrameSpread {

@@ -192,15 +192,27 @@ impl Writer<'_, '_> {
                     purpose: format!("Store the data of {title} in the file:"),
                 });
             }
-            if name != "ddm-v5" {
+            if let Some(layout) = shader_layout(name) {
                 commands.push(Command {
-                    line: format!("supple shaders -m {name} -o shaders"),
+                    line: format!("supple shaders -m {name}{layout} -o shaders"),
                     purpose: format!("Write {title} as shaders for your engine:"),
                 });
             }
         }
         commands.extend(for_linear_commands(&recommendation.for_linear, file));
         commands
+    }
+}
+
+/// The option of `supple shaders` for a method; `None` if it has no shader, or if every engine has
+/// one.
+fn shader_layout(method: &str) -> Option<&'static str> {
+    match method {
+        "cor" | "ddm" | "ddm-v2" | "ddm-v4" | "dual-quaternion" | "linear-dual-blend" => Some(""),
+        "ddm-v1" | "ddm-v3" | "delta-mush" | "spherical" | "stretch-twist" | "swing-twist" => {
+            Some(" --layout packed")
+        }
+        _ => None,
     }
 }
 

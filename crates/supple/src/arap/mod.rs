@@ -308,7 +308,7 @@ impl Arap {
     /// # Errors
     ///
     /// Fails if there is no such handle, or the equations cannot be solved.
-    fn set_active_many(
+    pub fn set_active_many(
         &mut self,
         switches: impl IntoIterator<Item = (usize, bool)>,
     ) -> Result<(), ArapError> {

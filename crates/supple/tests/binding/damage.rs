@@ -157,9 +157,10 @@ fn small_holes_do_not_show() {
     let faces = body.triangles.iter().enumerate();
     let kept = faces.filter(|(index, _)| !scattered(*index).is_multiple_of(50));
     let kept = body.with_triangles(kept.map(|(_, corners)| *corners));
+    // Ears have few triangles: without some of them, another bone may be the nearest there.
     let allowed = |_: &BindMethod| Difference {
         mean: 0.015,
-        most: 0.3,
+        most: 0.5,
     };
     binds_as_before(&kept, allowed, "small holes");
 }

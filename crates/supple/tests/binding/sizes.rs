@@ -37,7 +37,7 @@ fn neither_the_unit_nor_the_place_changes_the_weights() {
                 most: 1e-2,
             },
             _ => Difference {
-                mean: 1e-3,
+                mean: 2e-3,
                 most: 1.0,
             },
         };

@@ -188,10 +188,13 @@ impl Picture {
         frames: Option<&Frames<'_>>,
     ) -> Result<Canvas, Failure> {
         let framed = Shot::of(self, panels, frames)?;
+        let shot = self.shot.unwrap_or(framed);
         Ok(Canvas {
             look: self.look(asset),
             stretch: self.stretch.then(|| StretchColors::new(asset)),
-            shot: self.shot.unwrap_or(framed),
+            camera: shot.camera,
+            ground: shot.ground,
+            comment: shot.to_string(),
         })
     }
 
@@ -235,9 +238,9 @@ impl Picture {
             }
         }
         let image = draw(&mut panels, &canvas)?;
-        let comment = canvas.shot.to_string();
+        let comment = &canvas.comment;
         write_whole(path, |out| {
-            let written = image.write_png_with_comment(out, &comment);
+            let written = image.write_png_with_comment(out, comment);
             written.map_err(io::Error::other)
         })
         .map_err(|error| Failure::writing(path, error))
@@ -279,8 +282,7 @@ impl Picture {
         let written = write_whole(path, |out| {
             let mut gif =
                 GifWriter::new(out, width, height, palette, fps).map_err(io::Error::other)?;
-            gif.comment(&canvas.shot.to_string())
-                .map_err(io::Error::other)?;
+            gif.comment(&canvas.comment).map_err(io::Error::other)?;
             for frame in 0..frames.count() {
                 let shown = frames.show(frame, &mut panels);
                 let drawn = shown.and_then(|()| match samples.remove(&frame) {

@@ -1,13 +1,12 @@
 //! One method in motion, drawn on the processor or the GPU.
 
 use super::Picture;
-use super::shot::Shot;
 use crate::args::method::method_text;
 use crate::device::Painter;
 use crate::failure::Failure;
 use crate::posing;
 use supple::{Asset, Method, Player, Skin};
-use supple_render::{Image, Look, Settings, StretchColors, render};
+use supple_render::{Camera, Image, Look, Settings, StretchColors, render};
 
 /// One method of a picture.
 pub(super) struct Panel<'a> {
@@ -26,7 +25,11 @@ enum Brush {
 pub(super) struct Canvas {
     pub(super) look: Look,
     pub(super) stretch: Option<StretchColors>,
-    pub(super) shot: Shot,
+    pub(super) camera: Camera,
+    /// The height of the ground.
+    pub(super) ground: Option<f32>,
+    /// The comment by which the picture keeps its camera.
+    pub(super) comment: String,
 }
 
 impl<'a> Panel<'a> {
@@ -51,20 +54,16 @@ impl<'a> Panel<'a> {
 
     /// Draws the frame that the player is in.
     fn draw(&mut self, canvas: &Canvas) -> Result<Image, Failure> {
-        let Canvas {
-            look,
-            stretch,
-            shot,
-        } = canvas;
+        let Canvas { look, ground, .. } = canvas;
         let player = &self.player;
-        let colors = stretch.as_ref().map(|stretch| stretch.of(player));
+        let colors = canvas.stretch.as_ref().map(|stretch| stretch.of(player));
         let scene = match &colors {
-            Some(colors) => look.scene_painted(player, shot.ground, colors, StretchColors::PROPS),
-            None => look.scene(player, shot.ground),
+            Some(colors) => look.scene_painted(player, *ground, colors, StretchColors::PROPS),
+            None => look.scene(player, *ground),
         };
         match &mut self.brush {
-            Brush::Cpu(settings) => Ok(render(&scene, &shot.camera, settings)),
-            Brush::Gpu(painter) => painter.draw(&scene, &shot.camera, player),
+            Brush::Cpu(settings) => Ok(render(&scene, &canvas.camera, settings)),
+            Brush::Gpu(painter) => painter.draw(&scene, &canvas.camera, player),
         }
     }
 }
