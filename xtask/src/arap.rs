@@ -2,7 +2,7 @@
 //! bones, with and without the energy, as pictures, plots and a printed table.
 
 use crate::Outcome;
-use crate::pictures::album::{Album, LIGHT, Moment, Shot, character};
+use crate::album::{Album, LIGHT, Moment, Shot, character};
 use glam::Vec3;
 use std::fmt::Write as _;
 use std::path::Path;

@@ -9,7 +9,7 @@ macro_rules! compile_page {
 }
 
 compile_page! {
-    readme: "README.md",
+    engine: "docs/engine.md",
     arap: "docs/arap.md",
     centers_of_rotation: "docs/centers-of-rotation.md",
     gpu: "docs/gpu.md",

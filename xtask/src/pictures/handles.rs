@@ -1,7 +1,7 @@
 //! The pictures of `docs/point-handles.md`.
 
-use super::album::{Album, character, plain};
 use crate::Outcome;
+use crate::album::{Album, character, plain};
 use glam::Vec3;
 use supple::Mesh;
 use supple::bind::{BindMethod, BoundedBiharmonicOptions};

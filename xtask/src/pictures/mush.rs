@@ -1,7 +1,7 @@
 //! The pictures of `docs/direct-delta-mush.md`.
 
-use super::album::{Album, LIGHT, Moment, Shot, character};
 use crate::Outcome;
+use crate::album::{Album, LIGHT, Moment, Shot, character};
 use glam::{Mat3, Vec3};
 use supple::deform::{DirectDeltaMush, MushVariant};
 use supple::mush::EdgeWeights;

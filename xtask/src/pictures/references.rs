@@ -1,8 +1,8 @@
 //! What pages say about pictures: `<img src="docs/arm.png" width="300" alt="…">`.
 
-use super::album::PIXELS;
 use super::difference::size;
 use crate::Outcome;
+use crate::album::PIXELS;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! The chart of `docs/speed.md`, from the first table of the page.
 
-use super::album::Album;
+use crate::album::Album;
 use crate::{Outcome, root};
 use std::fmt::Write as _;
 use std::fs;
@@ -97,8 +97,8 @@ fn chart(rows: &[Row]) -> String {
         }
     }
     add(format!(
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"12\">blue: positions; orange: \
-         with normals</text>",
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"12\">blue: positions; \
+         orange: with normals</text>",
         WIDTH - 6.0,
         height - 8.0
     ));

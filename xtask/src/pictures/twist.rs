@@ -1,7 +1,7 @@
 //! The pictures of `docs/twist-joints.md`.
 
-use super::album::{Album, LIGHT, plain};
 use crate::Outcome;
+use crate::album::{Album, LIGHT, plain};
 use glam::{DQuat, DVec3, Vec3};
 use supple::characters::{self, Character};
 use supple::clip::{Channel, Clip, Curve, Interpolation, Track};

@@ -1,7 +1,7 @@
 //! The pictures of `docs/weights.md`.
 
-use super::album::{Album, LIGHT, Moment, Shot, character};
 use crate::Outcome;
+use crate::album::{Album, LIGHT, Moment, Shot, character};
 use glam::Vec3;
 use std::f32::consts::{PI, TAU};
 use supple::bind::{BindGroup, BindMethod, HeatOptions, bind_groups};

@@ -9,16 +9,23 @@ use supple::characters::{self, Character};
 use supple::{Affine, Asset, Method, Normals, Palette, Player};
 use supple_render::{Background, Camera, Look, Overlays, Scene, Settings, View, render};
 
+/// Pixels of a picture for each pixel of the page, so that it is sharp on dense screens.
+pub(crate) const PIXELS: usize = 2;
+
 /// The colour of skin.
 pub(crate) const LIGHT: Vec3 = Vec3::new(0.72, 0.58, 0.46);
 
-/// A built-in character with its number of vertices, as in `figure:20000`.
+/// A built-in character, with a number of vertices if there is one, as in `figure:20000`.
 pub(crate) fn character(spec: &str) -> Outcome<Asset> {
-    let (name, vertices) = spec.split_once(':').ok_or("no number of vertices")?;
+    let (name, vertices) = match spec.split_once(':') {
+        Some((name, vertices)) => (name, Some(vertices.parse()?)),
+        None => (spec, None),
+    };
     let mut all = Character::ALL.iter().copied();
     let character = all.find(|known| known.name() == name);
     let character = character.ok_or("no such character")?;
-    Ok(characters::build(character, vertices.parse()?)?)
+    let vertices = vertices.unwrap_or(character.default_vertices());
+    Ok(characters::build(character, vertices)?)
 }
 
 /// The size of the picture, relative to the part that must be visible.
@@ -30,6 +37,7 @@ pub(crate) struct Shot<'a> {
     pub(crate) asset: &'a Asset,
     pub(crate) moment: Moment,
     pub(crate) view: View,
+    /// The size on the page.
     pub(crate) size: (usize, usize),
     pub(crate) overlays: Overlays,
     pub(crate) normals: Normals,
@@ -142,12 +150,12 @@ impl Album {
     }
 }
 
-/// Settings with a plain background, so that files are small.
+/// Settings for a picture of this size on a page, with a plain background, so that files are small.
 pub(crate) fn plain((width, height): (usize, usize)) -> Settings {
     let grey = Vec3::splat(0.87);
     Settings {
-        width,
-        height,
+        width: PIXELS * width,
+        height: PIXELS * height,
         background: Background {
             center: grey,
             corner: grey,
