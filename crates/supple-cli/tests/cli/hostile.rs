@@ -23,6 +23,9 @@ fn succeeds_within(seconds: u32, megabytes: usize, arguments: &[&str], folder: &
     command.args(["-c", &limits, env!("CARGO_BIN_EXE_supple")]);
     command.args(arguments).current_dir(folder);
     command.env("RAYON_NUM_THREADS", "1");
+    // The C library of Linux would reserve address space for each further thread, such as the one
+    // that reports progress on a slow machine.
+    command.env("MALLOC_ARENA_MAX", "1");
     let output = command.output().expect("a shell runs");
     let error = String::from_utf8_lossy(&output.stderr);
     let status = output.status;
