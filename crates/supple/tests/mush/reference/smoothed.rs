@@ -71,8 +71,9 @@ pub fn delta_mush(
                     surface,
                     places: &after,
                 };
-                let (from, _) = before.tangent_frame(i, towards);
-                let (to, shaky) = after.tangent_frame(i, towards);
+                let (from, shaky_before) = before.tangent_frame(i, towards);
+                let (to, shaky_after) = after.tangent_frame(i, towards);
+                let shaky = shaky_before + shaky_after;
                 let amplification = Some(shaky * size).filter(|share| share.is_finite());
                 (to * from.transpose(), amplification)
             }
