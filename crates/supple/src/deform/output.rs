@@ -274,7 +274,9 @@ impl<'a> Sink<'a> {
             Sink::Buffers(BufferSink { bytes, layout }) => {
                 let mut strides = layout.strides.iter();
                 let [(a, x), (b, y), (c, z)] = bytes.map(|bytes| {
-                    let at = vertices * strides.next().copied().unwrap_or(0);
+                    let stride = strides.next().copied().unwrap_or(0);
+                    // Only the strides of buffers in use are checked.
+                    let at = vertices.saturating_mul(stride);
                     let at = at.min(bytes.len());
                     bytes.split_at_mut(at)
                 });
