@@ -643,7 +643,14 @@ const BLUR_ACROSS: [[f32; 16]; 2] = across(BLUR);
 struct Span {
     a: Vec3,
     /// Conditions `x · slope_x + y · slope_y ≥ least`, relative to `a`.
-    conditions: [(f64, f64, f64); 3],
+    conditions: [Condition; 3],
+}
+
+struct Condition {
+    slope_y: f64,
+    least: f64,
+    /// `1 / slope_x`.
+    inverse: f64,
 }
 
 impl Span {
@@ -656,12 +663,17 @@ impl Span {
         let [b, c] = slopes.map(|(x, y)| (f64::from(x), f64::from(y)));
         let error = rounding * (b.0.abs() + b.1.abs() + c.0.abs() + c.1.abs());
         let least = f64::from(slack) - error;
+        let condition = |(slope_x, slope_y): (f64, f64), least: f64| Condition {
+            slope_y,
+            least,
+            inverse: 1.0 / slope_x,
+        };
         Span {
             a,
             conditions: [
-                (b.0, b.1, least),
-                (c.0, c.1, least),
-                (-(b.0 + c.0), -(b.1 + c.1), least - 1.0),
+                condition(b, least),
+                condition(c, least),
+                condition((-(b.0 + c.0), -(b.1 + c.1)), least - 1.0),
             ],
         }
     }
@@ -671,22 +683,25 @@ impl Span {
         if high - low < LANES {
             return low..=high;
         }
-        let (mut first, mut last) = (low as f64, high as f64);
+        let (mut first, mut last) = (low, high);
         let from_a = y as f64 + 0.5 - f64::from(self.a.y);
-        for (slope_x, slope_y, least) in self.conditions {
-            // Of the center of a texel; one more to each side than is needed.
-            let bound = (least - slope_y * from_a) / slope_x + f64::from(self.a.x) - 0.5;
-            if slope_x > 0.0 {
-                first = first.max(bound.floor() - 1.0);
-            } else if slope_x < 0.0 {
-                last = last.min(bound.ceil() + 1.0);
+        for condition in &self.conditions {
+            let slope = condition.slope_y * from_a;
+            let bound = (condition.least - slope) * condition.inverse;
+            // Of the center of a texel; casts drop fractions and saturate, and one more to each
+            // side is taken than is needed.
+            let bound = bound + f64::from(self.a.x) - 0.5;
+            if !bound.is_finite() {
+                // No column is left of the edge, or all are.
+                continue;
+            }
+            if condition.inverse > 0.0 {
+                first = first.max((bound as usize).saturating_sub(1));
+            } else {
+                last = last.min((bound as usize).saturating_add(2));
             }
         }
-        if first <= last {
-            first as usize..=last as usize
-        } else {
-            RangeInclusive::new(1, 0)
-        }
+        first..=last
     }
 }
 
