@@ -106,7 +106,7 @@ fn encoded(value: f32) -> f32 {
 /// mathematical library.
 fn root_2_4(value: f32) -> f32 {
     const COEFFICIENTS: [f32; 7] = [
-        -0.004_488_681_7,
+        -0.004_488_682,
         0.134_521_36,
         1.284_114_6,
         -0.782_614_6,
