@@ -21,10 +21,10 @@ const SAME_PLACE: f32 = 0.5;
 
 /// The light in the middle of a cell differs by less than this from that interpolated from the
 /// corners.
-const STEADY: f32 = 0.012;
+const STEADY: f32 = 0.006;
 
 /// The light at the corners of a cell differs by less than this, for each pixel of its width.
-const STEEPEST: f32 = 0.03;
+const STEEPEST: f32 = 0.02;
 
 /// No point, or several of them.
 const NONE: u32 = u32::MAX;
