@@ -119,24 +119,50 @@ pub(crate) fn draw_over(
     });
     let drawn = bands.concat();
 
-    let reach = OUTLINE_WIDTH.ceil() as isize;
-    let (width, height) = (lens.width as isize, lens.height as isize);
-    for (pixel, color) in colors.iter_mut().enumerate() {
-        let (column, row) = (pixel as isize % width, pixel as isize / width);
-        let mut outline = 0.0f32;
-        for dy in -reach..=reach {
-            for dx in -reach..=reach {
-                let (x, y) = (column + dx, row + dy);
-                if (0..width).contains(&x) && (0..height).contains(&y) {
-                    let distance = ((dx * dx + dy * dy) as f32).sqrt();
-                    let strength = (OUTLINE_WIDTH + 0.5 - distance).clamp(0.0, 1.0);
-                    outline = outline.max(drawn[(y * width + x) as usize].1 * strength);
-                }
-            }
-        }
-        let (bone, coverage) = drawn[pixel];
-        *color = color.lerp(OUTLINE, outline * 0.85) * (1.0 - coverage) + bone;
+    let rows = exec::map(lens.height, |row| {
+        blended_row(colors, &drawn, row, lens.width)
+    });
+    for (row, (first, blended)) in rows.into_iter().enumerate() {
+        let start = row * lens.width + first;
+        colors[start..start + blended.len()].copy_from_slice(&blended);
     }
+}
+
+/// A row of a picture under bones and their outline: the columns that these reach, with the first.
+///
+/// `drawn` are the colours of bones, times their coverage, and their coverage.
+fn blended_row(
+    colors: &[Vec3],
+    drawn: &[(Vec3, f32)],
+    row: usize,
+    width: usize,
+) -> (usize, Vec<Vec3>) {
+    const REACH: usize = OUTLINE_WIDTH.ceil() as usize;
+    let height = drawn.len() / width;
+    let rows = row.saturating_sub(REACH)..(row + REACH + 1).min(height);
+    let is_covered = |column: &usize| rows.clone().any(|y| drawn[y * width + column].1 > 0.0);
+    let Some(first) = (0..width).find(is_covered) else {
+        return (0, Vec::new());
+    };
+    let last = (0..width).rev().find(is_covered).unwrap_or(first);
+    let first = first.saturating_sub(REACH);
+    let reached = first..(last + REACH + 1).min(width);
+    let blended = reached.map(|column| {
+        let columns = column.saturating_sub(REACH)..(column + REACH + 1).min(width);
+        let around = rows
+            .clone()
+            .flat_map(|y| columns.clone().map(move |x| (x, y)));
+        let outline = around.fold(0.0f32, |outline, (x, y)| {
+            let (dx, dy) = (x.abs_diff(column), y.abs_diff(row));
+            let distance = ((dx * dx + dy * dy) as f32).sqrt();
+            let strength = (OUTLINE_WIDTH + 0.5 - distance).clamp(0.0, 1.0);
+            outline.max(drawn[y * width + x].1 * strength)
+        });
+        let pixel = row * width + column;
+        let (bone, coverage) = drawn[pixel];
+        colors[pixel].lerp(OUTLINE, outline * 0.85) * (1.0 - coverage) + bone
+    });
+    (first, blended.collect())
 }
 
 /// Triangles of all bones together.
@@ -235,6 +261,43 @@ mod tests {
         let bones = skeleton_bones(&skeleton, &world_from_node);
         assert!(bones.iter().all(|bone| bone.radius > 0.0));
         bones.iter().map(|bone| (bone.from, bone.to)).collect()
+    }
+
+    #[test]
+    fn outlines_reach_as_far_as_they_are_wide() {
+        let (width, height) = (17, 9);
+        let mut drawn = vec![(Vec3::ZERO, 0.0f32); width * height];
+        for (column, row, coverage) in [(0, 0, 1.0), (8, 4, 0.5), (9, 4, 1.0), (16, 7, 0.25)] {
+            drawn[row * width + column] = (Vec3::X * coverage, coverage);
+        }
+        let colors: Vec<Vec3> = (0..width * height)
+            .map(|pixel| Vec3::new(0.3, 0.4, pixel as f32 * 0.005))
+            .collect();
+        for row in 0..height {
+            let (first, blended) = blended_row(&colors, &drawn, row, width);
+            for column in 0..width {
+                // Of all pixels of the picture.
+                let outline = (0..width * height).fold(0.0f32, |outline, other| {
+                    let (dx, dy) = (
+                        (other % width).abs_diff(column),
+                        (other / width).abs_diff(row),
+                    );
+                    let distance = ((dx * dx + dy * dy) as f32).sqrt();
+                    let strength = (OUTLINE_WIDTH + 0.5 - distance).clamp(0.0, 1.0);
+                    outline.max(drawn[other].1 * strength)
+                });
+                let pixel = row * width + column;
+                let (bone, coverage) = drawn[pixel];
+                let expected =
+                    colors[pixel].lerp(OUTLINE, outline * 0.85) * (1.0 - coverage) + bone;
+                let found = column.checked_sub(first).and_then(|at| blended.get(at));
+                assert_eq!(
+                    *found.unwrap_or(&colors[pixel]),
+                    expected,
+                    "{column}, {row}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -47,25 +47,17 @@ pub(crate) fn cut(
     let places: Vec<Vec2> = (0..axis * axis)
         .map(|i| samples.place_in_pixel(i % axis, i / axis).into())
         .collect();
+    let all_places: Vec2 = places.iter().sum();
     let mut fragments: Vec<Fragment> = Vec::new();
     let mut pieces: Vec<(u32, f32, Vec2)> = Vec::with_capacity(axis * axis);
     for row in 0..samples.rows {
-        for column in 0..lens.width {
+        for column in samples.drawn_pixels() {
             pieces.clear();
-            for (i, &place) in places.iter().enumerate() {
-                let sample_row = row * axis + i / axis;
-                let sample = sample_row * samples.columns + column * axis + i % axis;
-                let triangle = samples.triangles[sample];
-                if triangle == NOTHING {
-                    continue;
-                }
-                match pieces.iter_mut().find(|piece| piece.0 == triangle) {
-                    Some(piece) => {
-                        piece.1 += 1.0;
-                        piece.2 += place;
-                    }
-                    None => pieces.push((triangle, 1.0, place)),
-                }
+            // Most pixels are filled by a single triangle, or by none.
+            match samples.only_triangle(column, row) {
+                Some(NOTHING) => continue,
+                Some(triangle) => pieces.push((triangle, (axis * axis) as f32, all_places)),
+                None => gather_pieces(samples, (column, row), &places, &mut pieces),
             }
             let first = fragments.len();
             for &(triangle, count, places) in &pieces {
@@ -94,6 +86,27 @@ pub(crate) fn cut(
         }
     }
     fragments
+}
+
+/// Counts the samples of each triangle in a pixel, and adds up their places.
+fn gather_pieces(
+    samples: &Samples,
+    (column, row): (usize, usize),
+    places: &[Vec2],
+    pieces: &mut Vec<(u32, f32, Vec2)>,
+) {
+    for (&triangle, &place) in samples.of_pixel(column, row).zip(places) {
+        if triangle == NOTHING {
+            continue;
+        }
+        match pieces.iter_mut().find(|piece| piece.0 == triangle) {
+            Some(piece) => {
+                piece.1 += 1.0;
+                piece.2 += place;
+            }
+            None => pieces.push((triangle, 1.0, place)),
+        }
+    }
 }
 
 impl Fragment {

@@ -4,7 +4,9 @@
 use crate::comment::GIF_COMMENT;
 use crate::image::Image;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io::Write;
+use supple::exec;
 use thiserror::Error;
 
 /// Colours of a palette; one more index says "as in the frame before".
@@ -225,8 +227,45 @@ fn changed_rectangle(previous: &[u8], next: &[u8], width: usize) -> (usize, usiz
 #[derive(Clone, Debug, Default)]
 pub struct ColorTable {
     colors: Vec<[u8; 3]>,
+    /// The colours as distances are measured between them.
+    weighted: Vec<[f32; 3]>,
     /// For colours met before: what a pixel chooses from, dark to bright.
-    mixtures: HashMap<[u8; 3], [u8; CANDIDATES]>,
+    mixtures: ByColor<[u8; CANDIDATES]>,
+}
+
+/// A map from colours, packed into numbers.
+type ByColor<T> = HashMap<u32, T, BuildHasherDefault<ColorHasher>>;
+
+/// A quick hash of packed colours, which nobody chooses with bad intent: at worst a file of such
+/// colours takes longer to write.
+#[derive(Default)]
+struct ColorHasher(u64);
+
+impl Hasher for ColorHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(u32::from(byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // The golden ratio in 64 bits: its multiples spread evenly, in their high bits.
+        let product = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ (product >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+fn packed([red, green, blue]: [u8; 3]) -> u32 {
+    u32::from_be_bytes([0, red, green, blue])
+}
+
+fn unpacked(color: u32) -> [u8; 3] {
+    let [_, red, green, blue] = color.to_be_bytes();
+    [red, green, blue]
 }
 
 /// Colours of a palette-to-be that are still one.
@@ -240,17 +279,23 @@ struct Box {
 impl ColorTable {
     /// The palette of some frames; a few spread over a clip are enough.
     pub fn of<'a>(frames: impl IntoIterator<Item = &'a Image>) -> ColorTable {
-        let mut counts: HashMap<[u8; 3], f32> = HashMap::new();
-        for frame in frames {
-            for &pixel in frame.pixels() {
-                *counts.entry(pixel).or_default() += 1.0;
+        let frames: Vec<&Image> = frames.into_iter().collect();
+        let counted = exec::map(frames.len(), |frame| {
+            let mut counts: ByColor<u64> = ByColor::default();
+            for &pixel in frames[frame].pixels() {
+                *counts.entry(packed(pixel)).or_default() += 1;
             }
+            counts
+        });
+        let mut counts: ByColor<u64> = ByColor::default();
+        for (color, count) in counted.into_iter().flatten() {
+            *counts.entry(color).or_default() += count;
         }
         // A large plain backdrop must not take all entries, nor a small detail be lost: roots level
         // the counts.
         let mut colors: Vec<_> = counts
             .into_iter()
-            .map(|(color, count)| (color, count.sqrt()))
+            .map(|(color, count)| (unpacked(color), (count as f32).sqrt()))
             .collect();
         colors.sort_unstable_by_key(|&(color, _)| color);
         let mut boxes = vec![Box::new(colors)];
@@ -272,28 +317,48 @@ impl ColorTable {
             .collect();
         colors.sort_unstable();
         colors.dedup();
+        let weighted = colors
+            .iter()
+            .map(|color| distance_weights(color.map(f32::from)));
         ColorTable {
+            weighted: weighted.collect(),
             colors,
-            mixtures: HashMap::new(),
+            mixtures: ByColor::default(),
         }
     }
 
     /// The palette index of every pixel.
     fn dither(&mut self, image: &Image) -> Vec<u8> {
-        let pixels = image.pixels().iter().enumerate();
-        pixels
-            .map(|(pixel, &color)| {
-                let (column, row) = (pixel % image.width(), pixel / image.width());
-                let mixture = match self.mixtures.get(&color) {
-                    Some(mixture) => mixture,
-                    None => {
-                        let mixture = self.mixture_of(color);
-                        self.mixtures.entry(color).or_insert(mixture)
-                    }
-                };
-                mixture[THRESHOLDS[row % 4][column % 4]]
-            })
-            .collect()
+        self.find_mixtures(image);
+        let lines = exec::map(image.height(), |row| {
+            let pixels = row_of(image, row).iter().enumerate();
+            let index = |(column, &color): (usize, &[u8; 3])| {
+                let mixture = self.mixtures.get(&packed(color));
+                mixture.map_or(0, |mixture| mixture[THRESHOLDS[row % 4][column % 4]])
+            };
+            pixels.map(index).collect::<Vec<u8>>()
+        });
+        lines.concat()
+    }
+
+    /// Finds mixtures for the colours of a picture that were not met before.
+    fn find_mixtures(&mut self, image: &Image) {
+        let unknown = exec::map(image.height(), |row| {
+            let colors = row_of(image, row).iter().map(|&color| packed(color));
+            let mut unknown: Vec<u32> = colors
+                .filter(|color| !self.mixtures.contains_key(color))
+                .collect();
+            unknown.sort_unstable();
+            unknown.dedup();
+            unknown
+        });
+        let mut unknown = unknown.concat();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let mixtures = exec::map(unknown.len(), |index| {
+            (unknown[index], self.mixture_of(unpacked(unknown[index])))
+        });
+        self.mixtures.extend(mixtures);
     }
 
     /// Entries of the table whose average is a colour, dark to bright.
@@ -331,8 +396,7 @@ impl ColorTable {
     fn nearest(&self, aim: [f32; 3]) -> u8 {
         let aim = distance_weights(aim);
         let mut best = (f32::INFINITY, 0);
-        for (index, color) in self.colors.iter().enumerate() {
-            let color = distance_weights(color.map(f32::from));
+        for (index, color) in self.weighted.iter().enumerate() {
             let distance: f32 = (0..3).map(|i| (aim[i] - color[i]).powi(2)).sum();
             if distance < best.0 {
                 best = (distance, index as u8);
@@ -340,6 +404,10 @@ impl ColorTable {
         }
         best.1
     }
+}
+
+fn row_of(image: &Image, row: usize) -> &[[u8; 3]] {
+    &image.pixels()[row * image.width()..(row + 1) * image.width()]
 }
 
 /// Scales channels by how much the eye notices them.
@@ -461,6 +529,19 @@ mod tests {
                     / pixels.len() as f64
             };
             assert!((average(image.pixels()) - average(decoded)).abs() < 2.0);
+        }
+    }
+
+    #[test]
+    fn every_pixel_has_its_entry_of_the_mixture_of_its_colour() {
+        let frames = frames();
+        let mut palette = ColorTable::of(&frames);
+        for frame in &frames {
+            let indices = palette.dither(frame);
+            for (pixel, (&color, index)) in frame.pixels().iter().zip(indices).enumerate() {
+                let threshold = THRESHOLDS[pixel / 64 % 4][pixel % 64 % 4];
+                assert_eq!(index, palette.mixture_of(color)[threshold]);
+            }
         }
     }
 

@@ -37,6 +37,7 @@ mod scene;
 
 mod stage;
 
+mod lattice;
 mod light;
 mod raster;
 

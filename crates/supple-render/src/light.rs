@@ -5,6 +5,7 @@
 //! pictures do not flicker.
 
 use crate::color::GOLDEN_ANGLE;
+use crate::lattice::Lattice;
 use crate::stage::Stage;
 use glam::{Vec2, Vec3};
 use std::ops::RangeInclusive;
@@ -132,7 +133,7 @@ pub(crate) struct Lamp {
 }
 
 /// A point that gathers light.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Receiver {
     pub position: Vec3,
     /// The normal, of unit length.
@@ -231,23 +232,53 @@ impl Lights {
         }
     }
 
-    /// The light at some points in a band of `width` pixels per row; each comes with its pixel.
+    /// The light at some points in a band of `width` pixels per row, ordered by their pixels, with
+    /// which they come.
     ///
-    /// The dome varies slowly, so points that are alike within two by two pixels share it.
+    /// Where a surface is smooth and its light changes steadily, light is computed at some pixels
+    /// and interpolated in between. Elsewhere the key light is computed for every point; the dome
+    /// varies slowly, so points that are alike within two by two pixels share it.
     pub fn arriving(&self, points: &[(usize, Receiver)], width: usize) -> Vec<Arriving> {
-        let own: Vec<_> = points.iter().map(|&(_, receiver)| receiver).collect();
-        let from_key = gather(&self.key_maps, &own);
-        let (shared, share_of) = share(points, width);
-        let from_dome = gather(&self.dome_maps, &shared);
-        from_key
-            .into_iter()
-            .zip(share_of)
-            .map(|(key, shared)| Arriving {
-                diffuse: key.diffuse + from_dome[shared].diffuse,
-                unblocked: key.unblocked + from_dome[shared].unblocked,
-                key: key.key / self.key_maps.len() as f32,
-            })
-            .collect()
+        let lattice = Lattice::on_surfaces(points, width);
+        let from_key = lattice.light(
+            |receivers| gather(&self.key_maps, receivers),
+            |points| {
+                let receivers: Vec<_> = points.iter().map(|&(_, receiver)| receiver).collect();
+                gather(&self.key_maps, &receivers)
+            },
+        );
+        let from_dome = lattice.light(
+            |receivers| gather(&self.dome_maps, receivers),
+            |points| {
+                let (shared, share_of) = share(points, width);
+                let light = gather(&self.dome_maps, &shared);
+                share_of.into_iter().map(|shared| light[shared]).collect()
+            },
+        );
+        let both = from_key.into_iter().zip(from_dome);
+        both.map(|(key, dome)| self.sum(key, dome)).collect()
+    }
+
+    /// The light at some points of a plane, like [`Lights::arriving`].
+    pub fn arriving_on_plane(&self, points: &[(usize, Receiver)], width: usize) -> Vec<Arriving> {
+        let from_all = |receivers: &[Receiver]| {
+            let from_key = gather(&self.key_maps, receivers);
+            let both = from_key.into_iter().zip(gather(&self.dome_maps, receivers));
+            both.map(|(key, dome)| self.sum(key, dome)).collect()
+        };
+        Lattice::on_plane(points, width).light(from_all, |points| {
+            let receivers: Vec<_> = points.iter().map(|&(_, receiver)| receiver).collect();
+            from_all(&receivers)
+        })
+    }
+
+    /// All light at a point that gathers some from the key light and some from the dome.
+    fn sum(&self, key: Arriving, dome: Arriving) -> Arriving {
+        Arriving {
+            diffuse: key.diffuse + dome.diffuse,
+            unblocked: key.unblocked + dome.unblocked,
+            key: key.key / self.key_maps.len() as f32,
+        }
     }
 }
 
@@ -345,31 +376,96 @@ impl Lamp {
     }
 }
 
+/// Texels of a row that are looked at together; a box as narrow as this is looked at whole.
+const LANES: usize = 4;
+
 /// The depths that one lamp sees.
+///
+/// Only the blocks around surfaces are stored: beyond them nothing stands in the way.
 struct DepthMap {
     lamp: Lamp,
-    /// The coordinate along `toward` of the highest surface in each texel.
+    /// The stored part of the map, in blocks.
+    stored: Blocks,
+    /// The coordinate along `toward` of the highest surface in each stored texel.
     heights: Vec<f32>,
-    /// The highest of all heights within reach of the blur, for each block of texels.
+    /// The highest of all heights within reach of the blur, for each stored block.
     highest: Vec<f32>,
+}
+
+/// A rectangle of blocks.
+#[derive(Clone, Copy)]
+struct Blocks {
+    left: usize,
+    top: usize,
+    columns: usize,
+    rows: usize,
+}
+
+impl Blocks {
+    /// The blocks from which a shadow of some points can be read: theirs, those within reach of the
+    /// blur, and those within reach of these.
+    fn around(places: &[Vec3]) -> Blocks {
+        const REACH: usize = 2;
+        let range = |axis: fn(&Vec3) -> f32| {
+            let values = places.iter().map(axis);
+            // Not a number is ignored.
+            let low = values.clone().fold(f32::INFINITY, f32::min);
+            let high = values.fold(f32::NEG_INFINITY, f32::max);
+            // Casts saturate.
+            let first = (low as usize / BLOCK).saturating_sub(REACH);
+            let end = (high as usize / BLOCK + 1 + REACH).min(BLOCKS);
+            (first.min(end), end.saturating_sub(first))
+        };
+        let (left, columns) = range(|place| place.x);
+        let (top, rows) = range(|place| place.y);
+        Blocks {
+            left,
+            top,
+            columns,
+            rows,
+        }
+    }
+
+    /// Texels in a stored row.
+    fn width(&self) -> usize {
+        self.columns * BLOCK
+    }
+
+    /// The index of the block of a texel.
+    fn block_at(&self, x: f32, y: f32) -> Option<usize> {
+        let (column, row) = (x as usize / BLOCK, y as usize / BLOCK);
+        let (column, row) = (column.wrapping_sub(self.left), row.wrapping_sub(self.top));
+        (column < self.columns && row < self.rows).then_some(row * self.columns + column)
+    }
 }
 
 impl DepthMap {
     fn new(stage: &Stage, lamp: Lamp) -> DepthMap {
-        let mut map = DepthMap {
-            lamp,
-            heights: vec![f32::NEG_INFINITY; MAP_SIZE * MAP_SIZE],
-            highest: Vec::new(),
-        };
-        let projected: Vec<Vec3> = stage
+        let places: Vec<Vec3> = stage
             .positions
             .iter()
             .map(|&position| lamp.place(position))
             .collect();
-        for corners in &stage.triangles {
-            map.draw(corners.map(|corner| projected[corner as usize]));
+        let stored = Blocks::around(&places);
+        DepthMap::of_triangles(&stage.triangles, &places, lamp, stored)
+    }
+
+    fn of_triangles(
+        triangles: &[[u32; 3]],
+        places: &[Vec3],
+        lamp: Lamp,
+        stored: Blocks,
+    ) -> DepthMap {
+        let mut map = DepthMap {
+            lamp,
+            stored,
+            heights: vec![f32::NEG_INFINITY; stored.columns * stored.rows * BLOCK * BLOCK],
+            highest: Vec::new(),
+        };
+        for corners in triangles {
+            map.draw(corners.map(|corner| places[corner as usize]));
         }
-        map.highest = highest_nearby(&map.heights);
+        map.highest = highest_nearby(&map.heights, stored);
         map
     }
 
@@ -385,7 +481,9 @@ impl DepthMap {
         let (high_x, high_y) = (high.x.min(last) as usize, high.y.min(last) as usize);
         if low_x == high_x && low_y == high_y {
             // Smaller than a texel: dense meshes are mostly this.
-            let height = &mut self.heights[low_y * MAP_SIZE + low_x];
+            let (left, top) = (self.stored.left * BLOCK, self.stored.top * BLOCK);
+            let texel = (low_y - top) * self.stored.width() + low_x - left;
+            let height = &mut self.heights[texel];
             *height = height.max((a.z + b.z + c.z) / 3.0);
             return;
         }
@@ -399,17 +497,35 @@ impl DepthMap {
         let (b_x, b_y) = (ac.y * inverse, -ac.x * inverse);
         let (c_x, c_y) = (-ab.y * inverse, ab.x * inverse);
         let slack = -1e-3;
-        let span = Span::new(a, [(b_x, b_y), (c_x, c_y)], slack);
+        let is_narrow = high_x - low_x < LANES;
+        let span = (!is_narrow).then(|| Span::new(a, [(b_x, b_y), (c_x, c_y)], slack));
+        let width = self.stored.width();
+        let (left, top) = (self.stored.left * BLOCK, self.stored.top * BLOCK);
         for y in low_y..=high_y {
-            for x in span.at_row(y, low_x, high_x) {
-                let from_a = Vec2::new(x as f32 + 0.5 - a.x, y as f32 + 0.5 - a.y);
-                let share_b = b_x * from_a.x + b_y * from_a.y;
-                let share_c = c_x * from_a.x + c_y * from_a.y;
-                if share_b >= slack && share_c >= slack && share_b + share_c <= 1.0 - slack {
+            let (mut first, last) = match &span {
+                Some(span) => span.at_row(y, low_x, high_x).into_inner(),
+                None => (low_x, high_x),
+            };
+            let from_a_y = y as f32 + 0.5 - a.y;
+            let row = (y - top) * width;
+            while first <= last {
+                // At the end of a row some texels are looked at twice.
+                let start = (first - left).min(width - LANES);
+                let from_a_x = (start + left) as f32 + 0.5 - a.x;
+                let heights = &mut self.heights[row + start..row + start + LANES];
+                for (lane, height) in heights.iter_mut().enumerate() {
+                    let from_a = Vec2::new(from_a_x + lane as f32, from_a_y);
+                    let share_b = b_x * from_a.x + b_y * from_a.y;
+                    let share_c = c_x * from_a.x + c_y * from_a.y;
                     let z = a.z + (b.z - a.z) * share_b + (c.z - a.z) * share_c;
-                    let height = &mut self.heights[y * MAP_SIZE + x];
-                    *height = height.max(z.min(high.z));
+                    let z = if z < high.z { z } else { high.z };
+                    // No branches, so that the compiler handles all lanes at once.
+                    let inside = (share_b >= slack)
+                        & (share_c >= slack)
+                        & (share_b + share_c <= 1.0 - slack);
+                    *height = if inside & (z > *height) { z } else { *height };
                 }
+                first += LANES;
             }
         }
     }
@@ -437,7 +553,9 @@ impl DepthMap {
         if !(at.x >= border && at.y >= border && at.x < limit && at.y < limit) {
             return 1.0;
         }
-        let block = at.y as usize / BLOCK * BLOCKS + at.x as usize / BLOCK;
+        let Some(block) = self.stored.block_at(at.x, at.y) else {
+            return 1.0;
+        };
         let above = self.highest[block] - at.z;
         // The surface itself continues along its plane; only what stands above that plane casts a
         // shadow.
@@ -448,15 +566,10 @@ impl DepthMap {
             return 1.0;
         }
 
-        let height_at = |offset: Vec2| {
-            let (x, y) = ((at.x + offset.x) as i32, (at.y + offset.y) as i32);
-            self.heights[(y * MAP_SIZE as i32 + x) as usize] - slope.dot(offset) - at.z
-        };
         let radius = radius.max(MIN_BLUR);
         let mut casters = 0.0;
         let mut distance = 0.0;
-        for tap in SEARCH {
-            let above = height_at(Vec2::from_array(tap) * radius);
+        for above in self.heights_above(at, slope, radius, &SEARCH_ACROSS) {
             if above > 0.0 {
                 casters += 1.0;
                 distance += above;
@@ -466,13 +579,63 @@ impl DepthMap {
             return 1.0;
         }
         let radius = (distance / casters * spacing / texel).clamp(MIN_BLUR, radius);
-        let blocked = BLUR
-            .iter()
-            .filter(|&&tap| height_at(Vec2::from_array(tap) * radius) > 0.0)
-            .count();
+        let above = self.heights_above(at, slope, radius, &BLUR_ACROSS);
+        let blocked = above.iter().filter(|&&above| above > 0.0).count();
         1.0 - blocked as f32 / BLUR.len() as f32
     }
+
+    /// The heights of a disc of texels above a plane through `at`.
+    ///
+    /// All indices are computed before the first texel is read, so that the compiler computes
+    /// several at once.
+    fn heights_above<const N: usize>(
+        &self,
+        at: Vec3,
+        slope: Vec2,
+        radius: f32,
+        disc: &[[f32; N]; 2],
+    ) -> [f32; N] {
+        /// From here on the steps of numbers are whole: adding it drops fractions, and the lowest
+        /// bits are then those of the whole number.
+        const WHOLE: f32 = (1 << 23) as f32;
+        let corner = Vec2::new(
+            (self.stored.left * BLOCK) as f32,
+            (self.stored.top * BLOCK) as f32,
+        );
+        // Half a texel less, as the nearest whole number is taken.
+        let from = at.truncate() - corner - 0.5;
+        let width = self.stored.width() as f32;
+        let mut indices = [0; N];
+        let mut planes = [0.0; N];
+        for tap in 0..N {
+            let (x, y) = (disc[0][tap] * radius, disc[1][tap] * radius);
+            let column = (from.x + x + WHOLE) - WHOLE;
+            let row = (from.y + y + WHOLE) - WHOLE;
+            indices[tap] = (row * width + column + WHOLE).to_bits() & ((1 << 23) - 1);
+            planes[tap] = slope.x * x + slope.y * y + at.z;
+        }
+        let mut above = [0.0; N];
+        for tap in 0..N {
+            above[tap] = self.heights[indices[tap] as usize] - planes[tap];
+        }
+        above
+    }
 }
+
+/// The positions of samples, those along x apart from those along y.
+const fn across<const N: usize>(disc: [[f32; 2]; N]) -> [[f32; N]; 2] {
+    let mut across = [[0.0; N]; 2];
+    let mut tap = 0;
+    while tap < N {
+        across[0][tap] = disc[tap][0];
+        across[1][tap] = disc[tap][1];
+        tap += 1;
+    }
+    across
+}
+
+const SEARCH_ACROSS: [[f32; 7]; 2] = across(SEARCH);
+const BLUR_ACROSS: [[f32; 16]; 2] = across(BLUR);
 
 /// The texels of a row that a triangle can cover: a superset of those that pass the test of shares,
 /// so that the cost of long thin triangles depends on the texels that they cover instead of the box
@@ -480,7 +643,14 @@ impl DepthMap {
 struct Span {
     a: Vec3,
     /// Conditions `x · slope_x + y · slope_y ≥ least`, relative to `a`.
-    conditions: [(f64, f64, f64); 3],
+    conditions: [Condition; 3],
+}
+
+struct Condition {
+    slope_y: f64,
+    least: f64,
+    /// `1 / slope_x`.
+    inverse: f64,
 }
 
 impl Span {
@@ -493,56 +663,65 @@ impl Span {
         let [b, c] = slopes.map(|(x, y)| (f64::from(x), f64::from(y)));
         let error = rounding * (b.0.abs() + b.1.abs() + c.0.abs() + c.1.abs());
         let least = f64::from(slack) - error;
+        let condition = |(slope_x, slope_y): (f64, f64), least: f64| Condition {
+            slope_y,
+            least,
+            inverse: 1.0 / slope_x,
+        };
         Span {
             a,
             conditions: [
-                (b.0, b.1, least),
-                (c.0, c.1, least),
-                (-(b.0 + c.0), -(b.1 + c.1), least - 1.0),
+                condition(b, least),
+                condition(c, least),
+                condition((-(b.0 + c.0), -(b.1 + c.1)), least - 1.0),
             ],
         }
     }
 
     /// The texels from `low` to `high` of a row that may be covered.
     fn at_row(&self, y: usize, low: usize, high: usize) -> RangeInclusive<usize> {
-        /// A box as narrow as this is looked at whole.
-        const NARROW: usize = 4;
-        if high - low < NARROW {
+        if high - low < LANES {
             return low..=high;
         }
-        let (mut first, mut last) = (low as f64, high as f64);
+        let (mut first, mut last) = (low, high);
         let from_a = y as f64 + 0.5 - f64::from(self.a.y);
-        for (slope_x, slope_y, least) in self.conditions {
-            // Of the center of a texel; one more to each side than is needed.
-            let bound = (least - slope_y * from_a) / slope_x + f64::from(self.a.x) - 0.5;
-            if slope_x > 0.0 {
-                first = first.max(bound.floor() - 1.0);
-            } else if slope_x < 0.0 {
-                last = last.min(bound.ceil() + 1.0);
+        for condition in &self.conditions {
+            let slope = condition.slope_y * from_a;
+            let bound = (condition.least - slope) * condition.inverse;
+            // Of the center of a texel; casts drop fractions and saturate, and one more to each
+            // side is taken than is needed.
+            let bound = bound + f64::from(self.a.x) - 0.5;
+            if !bound.is_finite() {
+                // No column is left of the edge, or all are.
+                continue;
+            }
+            if condition.inverse > 0.0 {
+                first = first.max((bound as usize).saturating_sub(1));
+            } else {
+                last = last.min((bound as usize).saturating_add(2));
             }
         }
-        if first <= last {
-            first as usize..=last as usize
-        } else {
-            RangeInclusive::new(1, 0)
-        }
+        first..=last
     }
 }
 
-/// For each block the highest of itself and the blocks around it.
-fn highest_nearby(heights: &[f32]) -> Vec<f32> {
-    let mut highest = vec![f32::NEG_INFINITY; BLOCKS * BLOCKS];
-    for (row, heights) in heights.chunks_exact(MAP_SIZE).enumerate() {
+/// For each stored block the highest of itself and the blocks around it.
+fn highest_nearby(heights: &[f32], stored: Blocks) -> Vec<f32> {
+    let Blocks { columns, rows, .. } = stored;
+    let mut highest = vec![f32::NEG_INFINITY; columns * rows];
+    for (row, heights) in heights.chunks_exact(stored.width().max(1)).enumerate() {
         for (column, heights) in heights.chunks_exact(BLOCK).enumerate() {
-            let block = &mut highest[row / BLOCK * BLOCKS + column];
+            let block = &mut highest[row / BLOCK * columns + column];
             *block = heights.iter().copied().fold(*block, f32::max);
         }
     }
-    let around = |middle: usize| middle.saturating_sub(1)..(middle + 2).min(BLOCKS);
-    (0..BLOCKS * BLOCKS)
+    let around = |middle: usize, count: usize| middle.saturating_sub(1)..(middle + 2).min(count);
+    (0..columns * rows)
         .map(|block| {
-            around(block / BLOCKS)
-                .flat_map(|row| around(block % BLOCKS).map(move |column| row * BLOCKS + column))
+            around(block / columns, rows)
+                .flat_map(|row| {
+                    around(block % columns, columns).map(move |column| row * columns + column)
+                })
                 .fold(f32::NEG_INFINITY, |all, near| all.max(highest[near]))
         })
         .collect()
@@ -579,6 +758,84 @@ mod tests {
             (ac.y * inverse, -ac.x * inverse),
             (-ab.y * inverse, ab.x * inverse),
         ]
+    }
+
+    const WHOLE: Blocks = Blocks {
+        left: 0,
+        top: 0,
+        columns: BLOCKS,
+        rows: BLOCKS,
+    };
+
+    fn lamp() -> Lamp {
+        let lamps = Lamps { key: 1, dome: 1 };
+        PlacedLamps::new(1.0, Vec3::X, lamps).key_lamps[0]
+    }
+
+    #[test]
+    fn several_texels_at_once_have_the_heights_that_each_has_alone() {
+        for corners in triangles() {
+            let map = DepthMap::of_triangles(&[[0, 1, 2]], &corners, lamp(), WHOLE);
+            let [a, b, c] = corners;
+            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+            let [(b_x, b_y), (c_x, c_y)] = slopes(corners);
+            let slack = -1e-3;
+            for (texel, &height) in map.heights.iter().enumerate() {
+                let (x, y) = (texel % MAP_SIZE, texel / MAP_SIZE);
+                let from_a = Vec2::new(x as f32 + 0.5 - a.x, y as f32 + 0.5 - a.y);
+                let share_b = b_x * from_a.x + b_y * from_a.y;
+                let share_c = c_x * from_a.x + c_y * from_a.y;
+                let inside =
+                    share_b >= slack && share_c >= slack && share_b + share_c <= 1.0 - slack;
+                let own = a.z + (b.z - a.z) * share_b + (c.z - a.z) * share_c;
+                let in_box = x >= low.x as usize
+                    && x <= high.x as usize
+                    && y >= low.y as usize
+                    && y <= high.y as usize;
+                if inside && in_box {
+                    assert!(
+                        (height - own.min(high.z)).abs() < 1e-3,
+                        "{x}, {y} of {corners:?}"
+                    );
+                }
+                assert!(
+                    inside || height == f32::NEG_INFINITY,
+                    "{x}, {y} of {corners:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_stored_of_a_map_gives_the_shadows_of_the_whole_map() {
+        let lamp = lamp();
+        let number = |at: usize, step: f32| (at as f32 * step).fract() - 0.5;
+        let point = |at: usize, size: f32| {
+            let steps = [0.618034, 0.7548777, 0.5698403];
+            Vec3::from_array(steps.map(|step| number(at, step) * size))
+        };
+        for size in [0.02, 0.3, 1.4] {
+            let places: Vec<Vec3> = (0..90).map(|at| lamp.place(point(at, size))).collect();
+            let triangles: Vec<[u32; 3]> = (0..30).map(|at| [at, at + 30, at + 60]).collect();
+            let of = |stored| DepthMap::of_triangles(&triangles, &places, lamp, stored);
+            let (part, whole) = (of(Blocks::around(&places)), of(WHOLE));
+            let mut shadowed = 0;
+            for at in 0..4000 {
+                let spread = if at % 2 == 0 { size } else { 2.0 };
+                let receiver = Receiver {
+                    position: point(at, spread) - lamp.toward * (0.5 * size),
+                    normal: (lamp.toward + point(3 * at + 1, 1.0)).normalize(),
+                    lift: SURFACE_LIFT,
+                };
+                let cosine = receiver.normal.dot(lamp.toward);
+                let seen = part.visible(&receiver, cosine);
+                // Indices within a row are rounded from other numbers.
+                let difference = (seen - whole.visible(&receiver, cosine)).abs();
+                assert!(difference <= 0.125, "{difference} at {receiver:?}");
+                shadowed += usize::from(seen < 1.0);
+            }
+            assert!(shadowed > 50, "{shadowed} of size {size}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use crate::stage::{Lens, Stage};
 use glam::Vec3;
+use std::ops::Range;
 use supple::exec;
 
 /// Rows of pixels that are drawn together.
@@ -96,6 +97,8 @@ pub(crate) struct Samples {
     nearness: Vec<f32>,
     /// The offsets of the samples of a row (by row) or of a column (by column), in grid steps.
     stagger: Vec<i64>,
+    /// Columns of samples that triangles may have been drawn to.
+    drawn: Range<usize>,
 }
 
 impl Samples {
@@ -122,6 +125,7 @@ impl Samples {
             stagger: (0..axis)
                 .map(|i| (2 * i + 1) * GRID / (2 * axis) - GRID / 2)
                 .collect(),
+            drawn: columns..0,
         };
         for chunk in &projected.touching {
             for &index in &chunk[band] {
@@ -133,6 +137,30 @@ impl Samples {
             }
         }
         samples
+    }
+
+    /// The columns of pixels that triangles may have been drawn to.
+    pub fn drawn_pixels(&self) -> Range<usize> {
+        self.drawn.start / self.per_axis..self.drawn.end.div_ceil(self.per_axis)
+    }
+
+    /// The nearest triangle at each sample of a pixel, row by row.
+    pub fn of_pixel(&self, column: usize, row: usize) -> impl Iterator<Item = &u32> {
+        let axis = self.per_axis;
+        let first = row * axis * self.columns + column * axis;
+        (0..axis).flat_map(move |line| {
+            let start = first + line * self.columns;
+            &self.triangles[start..start + axis]
+        })
+    }
+
+    /// The triangle that all samples of a pixel see, which may be [`NOTHING`].
+    pub fn only_triangle(&self, column: usize, row: usize) -> Option<u32> {
+        let first = row * self.per_axis * self.columns + column * self.per_axis;
+        let triangle = self.triangles[first];
+        self.of_pixel(column, row)
+            .all(|&other| other == triangle)
+            .then_some(triangle)
     }
 
     /// The place of a sample within its pixel, from 0 to 1.
@@ -199,6 +227,8 @@ impl Samples {
         if low_x > high_x || low_y > high_y {
             return;
         }
+        self.drawn.start = self.drawn.start.min(low_x as usize);
+        self.drawn.end = self.drawn.end.max(high_x as usize + 1);
 
         let edges = [Edge::new(b, c), Edge::new(c, a), Edge::new(a, b)];
         // One over the distance is linear over the picture.
@@ -303,6 +333,7 @@ mod tests {
             stagger: (0..axis)
                 .map(|i| (2 * i + 1) * GRID / (2 * axis) - GRID / 2)
                 .collect(),
+            drawn: size * per_axis..0,
         }
     }
 

@@ -125,11 +125,15 @@ pub(crate) fn finished(
     for marks in &scene.marks {
         marks::draw_over(&mut colors, marks, camera, lens);
     }
-    let encode = |(pixel, &color): (usize, &Vec3)| {
-        let (column, row) = (pixel % lens.width, pixel / lens.width);
-        dithered_srgb_from_linear(color, ROUNDING[row % 4][column % 4])
-    };
-    Image::new(lens.width, colors.iter().enumerate().map(encode).collect())
+    let bands = exec::map(lens.height.div_ceil(BAND_ROWS), |band| {
+        let rows = band * BAND_ROWS..((band + 1) * BAND_ROWS).min(lens.height);
+        let encoded = rows.map(|row| {
+            let colors = &colors[row * lens.width..(row + 1) * lens.width];
+            dithered_srgb_from_linear(colors, ROUNDING[row % 4].into_iter().cycle())
+        });
+        encoded.collect::<Vec<_>>().concat()
+    });
+    Image::new(lens.width, bands.concat())
 }
 
 /// The height of the ground on the stage, where it can be seen.
@@ -186,30 +190,33 @@ impl Painter<'_> {
     /// Fills what no surface covers.
     fn add_backdrop(&self, colors: &mut [Vec3], free: &[f32], first_row: usize) {
         let pale = paleness(self.scene);
-        let center_of = |pixel: usize| {
-            let (row, column) = (first_row + pixel / self.lens.width, pixel % self.lens.width);
-            Vec2::new(column as f32 + 0.5, row as f32 + 0.5)
-        };
+        let width = self.lens.width;
+        let centers = (0..colors.len() / width).flat_map(|row| {
+            let y = (first_row + row) as f32 + 0.5;
+            (0..width).map(move |column| Vec2::new(column as f32 + 0.5, y))
+        });
         let mut caught = Vec::new();
-        for (pixel, &free) in free.iter().enumerate() {
-            if let Some(position) = self.ground_at(center_of(pixel)).filter(|_| free > 1e-3) {
+        for (pixel, (center, &free)) in centers.clone().zip(free).enumerate() {
+            let position = (free > 1e-3).then(|| self.ground_at(center)).flatten();
+            caught.extend(position.map(|position| {
                 let receiver = Receiver {
                     position,
                     normal: Vec3::Y,
                     lift: GROUND_LIFT,
                 };
-                caught.push((pixel, receiver));
-            }
+                (pixel, receiver)
+            }));
         }
         let mut dimming = vec![Vec3::ONE; colors.len()];
-        let arriving = self.lights.arriving(&caught, self.lens.width);
+        let arriving = self.lights.arriving_on_plane(&caught, width);
         for ((pixel, receiver), arriving) in caught.iter().zip(&arriving) {
             dimming[*pixel] = dimmed(receiver.position, arriving);
         }
-        for (pixel, color) in colors.iter_mut().enumerate() {
-            let backdrop = self.backdrop(center_of(pixel));
-            let free = free[pixel].clamp(0.0, 1.0);
-            *color = color.lerp(backdrop * (1.0 - free), pale) + backdrop * dimming[pixel] * free;
+        let pixels = colors.iter_mut().zip(centers).zip(free.iter().zip(dimming));
+        for ((color, center), (free, dimming)) in pixels {
+            let backdrop = self.backdrop(center);
+            let free = free.clamp(0.0, 1.0);
+            *color = color.lerp(backdrop * (1.0 - free), pale) + backdrop * dimming * free;
         }
     }
 

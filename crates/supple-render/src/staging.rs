@@ -198,15 +198,14 @@ impl Silhouette {
     pub fn add_points(&mut self, points: &[Vec3]) {
         let farthest = supple::exec::map(self.farthest.len(), |index| {
             let (direction, before) = self.farthest[index];
-            let candidates = before.iter().chain(points).copied();
-            let farther = |a: Vec3, b: Vec3| {
-                if b.dot(direction) > a.dot(direction) {
-                    b
-                } else {
-                    a
+            let mut farthest: Option<(f32, Vec3)> = None;
+            for &point in before.iter().chain(points) {
+                let distance = point.dot(direction);
+                if farthest.is_none_or(|(most, _)| distance > most) {
+                    farthest = Some((distance, point));
                 }
-            };
-            (direction, candidates.reduce(farther))
+            }
+            (direction, farthest.map(|(_, point)| point))
         });
         self.farthest = farthest;
     }
