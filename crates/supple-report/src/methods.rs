@@ -134,8 +134,8 @@ const WORDS: &[Words] = &[
         plural: false,
         introduction: "Deforms the skin roughly, smooths it in every frame, and adds back the \
                        details that smoothing removes. Bends stay clean even where each point \
-                       follows one bone alone, but every frame costs as much as a bake, and limbs \
-                       get thin where they twist far without a twist joint.",
+                       follows one bone alone, but limbs get thin where they twist far without a \
+                       twist joint.",
     },
     Words {
         name: "ddm",

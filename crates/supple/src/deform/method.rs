@@ -191,7 +191,7 @@ impl Method {
                 name: "delta-mush",
                 aliases: &["dm"],
                 summary: "smooths the whole surface in every frame and adds its details back; \
-                          needs no painted weights, slow",
+                          needs no painted weights",
             },
             Method::DirectDeltaMush(DirectDeltaMush { variant, .. }) => variant_words(*variant),
             #[cfg(feature = "arap")]

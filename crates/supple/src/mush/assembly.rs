@@ -53,12 +53,7 @@ const JOINTS_TOGETHER: usize = 1024;
 
 /// The rows of all points.
 pub(super) fn rows(surface: &MushSurface, options: &MushOptions) -> Vec<PointRow> {
-    let mut support: Vec<Vec<(u32, f64)>> = vec![Vec::new(); surface.joint_count];
-    for point in 0..surface.point_count() {
-        for (joint, weight) in surface.influences(point) {
-            support[joint].push((point as u32, weight));
-        }
-    }
+    let support = surface.points_of_joints();
     let centers = surface.smoothed_places(options.smoothing());
     let mut points: Vec<Point> = vec![Point::default(); surface.point_count()];
     for (batch, support) in support.chunks(JOINTS_TOGETHER).enumerate() {

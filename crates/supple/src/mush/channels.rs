@@ -6,6 +6,7 @@
 //! smoothing steps predicts, and farther if values at the border are not small.
 
 use super::{MushOptions, MushSurface};
+use crate::exec;
 use crate::smoothing::{Domain, Scratch, Smoothing, Steps, Values};
 use glam::DVec3;
 
@@ -39,7 +40,7 @@ const NEGLIGIBLE: f64 = 1e-2;
 const BORDER: f64 = 5e-3;
 
 /// The rounding of zero, used if nothing may be pruned.
-const NOTHING: f64 = 1e-12;
+pub(super) const NOTHING: f64 = 1e-12;
 
 /// Smooths the channels of a joint that holds the points `support` with weights. `local` is scratch
 /// shared by joints.
@@ -52,8 +53,9 @@ pub(super) fn solve(
 ) -> JointChannels {
     let smoothing = options.smoothing();
     let negligible = (options.prune * NEGLIGIBLE).max(NOTHING);
+    let border = options.prune * BORDER;
     let mut part = Part::new(surface, support, local);
-    let moments = part.smooth(&surface.lambda, smoothing, options, moments_about);
+    let moments = part.smooth(&surface.lambda, smoothing, border, moments_about);
     let origin = part.origin;
     let gathered = part.points.iter().zip(&moments);
     let gathered = gathered.filter(|(_, values)| values[0] > negligible);
@@ -62,7 +64,7 @@ pub(super) fn solve(
         .collect();
     drop(part);
     let mut part = Part::new(surface, support, local);
-    let shares = part.smooth(&surface.kappa, smoothing, options, |_, _, weight| [weight]);
+    let shares = part.smooth(&surface.kappa, smoothing, border, |_, _, weight| [weight]);
     let shares = part.points.iter().zip(&shares);
     let shares = shares.filter(|(_, values)| values[0] > negligible);
     let shares = shares
@@ -72,6 +74,66 @@ pub(super) fn solve(
         })
         .collect();
     JointChannels { gathered, shares }
+}
+
+/// The first moments of a joint at a point, `w·(1, u)`, relative to the smoothed position of that
+/// point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lever {
+    pub(super) point: u32,
+    pub(super) values: Values<4>,
+}
+
+/// The first moments of a joint that holds the points `support` with weights, where its share is at
+/// least `least`.
+pub(super) fn levers(
+    surface: &MushSurface,
+    smoothing: Smoothing,
+    centers: &[DVec3],
+    support: &[(u32, f64)],
+    local: &mut LocalNumbers,
+    least: f64,
+) -> Vec<Lever> {
+    if support.is_empty() {
+        return Vec::new();
+    }
+    let mut part = Part::new(surface, support, local);
+    let start = |origin: DVec3, place: DVec3, weight: f64| {
+        let DVec3 { x, y, z } = (place - origin) * weight;
+        [weight, x, y, z]
+    };
+    let moments = part.smooth(&surface.lambda, smoothing, 0.5 * least, start);
+    let origin = part.origin;
+    let held = part.points.iter().zip(&moments);
+    let held = held.filter(|(_, values)| values[0] > least);
+    let about_center = |(&point, &[share, x, y, z]): (&u32, &Values<4>)| {
+        let lever = DVec3::new(x, y, z) - (centers[point as usize] - origin) * share;
+        Lever {
+            point,
+            values: [share, lever.x, lever.y, lever.z],
+        }
+    };
+    held.map(about_center).collect()
+}
+
+/// The number of points that [`levers`] solves for all joints, at least.
+pub(super) fn reached_points(
+    surface: &MushSurface,
+    smoothing: Smoothing,
+    support: &[Vec<(u32, f64)>],
+    least: f64,
+) -> usize {
+    let lengths = EdgeLengths::new(smoothing, 0.5 * least);
+    let reached = exec::map_runs(support.len(), |joints| {
+        let mut local = LocalNumbers::none_of(surface);
+        let reached = |joint: usize| {
+            let mut part = Part::new(surface, &support[joint], &mut local);
+            part.grow(&surface.lambda, &lengths, 1.0);
+            part.points.len()
+        };
+        joints.map(reached).sum::<usize>()
+    });
+    reached.into_iter().sum()
 }
 
 /// `w·(1, u, uuᵀ)` about an origin.
@@ -162,10 +224,9 @@ impl<'s> Part<'s> {
         &mut self,
         strengths: &[f64],
         smoothing: Smoothing,
-        options: &MushOptions,
+        border: f64,
         start: impl Fn(DVec3, DVec3, f64) -> Values<C>,
     ) -> Vec<Values<C>> {
-        let border = options.prune * BORDER;
         let lengths = EdgeLengths::new(smoothing, border.max(f64::MIN_POSITIVE));
         let mut reach = if border > 0.0 { 1.0 } else { f64::INFINITY };
         let mut scratch = Scratch::default();

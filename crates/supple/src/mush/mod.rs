@@ -17,6 +17,7 @@
 mod assembly;
 mod channels;
 mod pieces;
+mod smoothed_blend;
 mod strengths;
 
 use crate::option_error::{OptionError, check_option};
@@ -32,6 +33,7 @@ pub use crate::smoothing::Steps;
 pub use crate::surface::EdgeWeights;
 pub(crate) use assembly::missing_thickness;
 pub use pieces::Connections;
+pub(crate) use smoothed_blend::SmoothedBlend;
 pub use strengths::{ALPHA_SHARE, KAPPA_SHARE, LAMBDA_SHARE};
 
 /// Options of the bake of direct delta mush, and of the smoothing of delta mush.
@@ -445,6 +447,17 @@ impl MushSurface {
     fn influences(&self, point: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let row = self.weights.of(self.vertex_of[point] as usize);
         row.map(|influence| (influence.joint, f64::from(influence.weight)))
+    }
+
+    /// The points that each joint holds, with their weights.
+    fn points_of_joints(&self) -> Vec<Vec<(u32, f64)>> {
+        let mut points = vec![Vec::new(); self.joint_count];
+        for point in 0..self.point_count() {
+            for (joint, weight) in self.influences(point) {
+                points[joint].push((point as u32, weight));
+            }
+        }
+        points
     }
 
     /// `ũ = p`: the smoothed position of every point.

@@ -7,7 +7,7 @@ use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x8};
 use glam::Vec3;
 
 /// Three numbers per vertex.
-type Vec3Lanes<S> = [f32x8<S>; 3];
+pub(in crate::deform) type Vec3Lanes<S> = [f32x8<S>; 3];
 
 /// `posed_from_bind` of eight vertices.
 #[derive(Clone, Copy, Debug)]
@@ -233,12 +233,12 @@ pub(in crate::deform) fn stored<S: Simd, const N: usize>(numbers: [f32x8<S>; N])
 }
 
 #[inline(always)]
-fn dot<S: Simd>(a: &Vec3Lanes<S>, b: &Vec3Lanes<S>) -> f32x8<S> {
+pub(in crate::deform) fn dot<S: Simd>(a: &Vec3Lanes<S>, b: &Vec3Lanes<S>) -> f32x8<S> {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
 #[inline(always)]
-fn cross<S: Simd>(a: &Vec3Lanes<S>, b: &Vec3Lanes<S>) -> Vec3Lanes<S> {
+pub(in crate::deform) fn cross<S: Simd>(a: &Vec3Lanes<S>, b: &Vec3Lanes<S>) -> Vec3Lanes<S> {
     [
         a[1].mul_sub(b[2], a[2] * b[1]),
         a[2].mul_sub(b[0], a[0] * b[2]),

@@ -21,7 +21,7 @@ mod packing;
 mod surface;
 
 pub(super) use blend::{ChosenRecords, blend};
-pub(super) use frames::{FrameLanes, loaded, stored};
+pub(super) use frames::{FrameLanes, Vec3Lanes, cross, dot, loaded, stored};
 pub(super) use packing::{BLOCK, Group, GroupSlots, Packing};
 pub(super) use surface::{LaneSurface, RestBlock, RestSurface};
 

@@ -6,32 +6,33 @@
 //! 4). This is the baseline and the reference of direct delta mush: with best-fit rotations of the
 //! weighted patch (eq. 5) instead of tangent frames, both methods agree.
 //!
-//! Smoothing needs the whole surface, so it runs once per pose; the vertex loop then applies the
-//! frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`.
-//!
-//! Under scale and shear (two phases) the rest surface of the second phase is the stretched
-//! surface, which is smoothed as well.
+//! The smoothed surface is a blend of the joints ([`SmoothedBlend`]), which is baked. Under scale
+//! and shear (two phases) the rest surface of the second phase is the stretched surface: then both
+//! are smoothed in every frame. The vertex loop applies the frame `Γ_i = [R_i  ṽ_i − R_i ũ_i]`.
 //!
 //! Another rest shape, such as a morphed one, uses the frames of the baked shape: the difference
 //! rotates as details do.
 
-use super::direct::{FieldKey, Fields, OneByOne};
+mod frames;
+mod normals;
+mod passes;
+
+use super::direct::{FieldKey, Fields};
 use super::error::DeformError;
+use super::lanes::{FrameLanes, Group, Packing};
 use super::neighbour_blend::{NeighbourBlend, rigid_frame};
-use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotions, TwoPhases};
-use super::streams::{
-    Kernel, PoseStream, SmoothedPiece, SmoothedPoint, SmoothingStream, StreamLayout, VertexStream,
-};
+use super::rigid_motion::{BlendsMotions, MotionLanes, MotionStreams, RigidMotions, TwoPhases};
+use super::streams::{Kernel, StreamLayout};
 use super::vertex_loop::Deformer;
-use crate::disjoint_sets::DisjointSets;
-use crate::mush::{MushOptions, MushSurface, missing_thickness};
+use crate::mush::{MushOptions, MushSurface, SmoothedBlend, missing_thickness};
 use crate::polar::{nearest_rotation, outer};
 use crate::rig::Rig;
 use crate::smoothing::{Domain, Scratch, Series, Smoothing, Values};
-use crate::surface::double_area_normal;
 use crate::transform::Affine;
+use fearless_simd::{Level, Simd};
+use frames::RestFrames;
 use glam::{DAffine3, DMat3, DVec3};
-use std::collections::BTreeMap;
+use normals::PointNormals;
 use std::sync::Arc;
 
 /// Options of delta mush.
@@ -78,16 +79,23 @@ pub(super) fn bake(rig: &Rig, options: &DeltaMush) -> Result<Arc<dyn Deformer>, 
 #[derive(Debug)]
 struct DeltaMushSkin {
     surface: MushSurface,
+    packing: Arc<Packing>,
+    level: Level,
     domain: Domain,
     smoothing: Smoothing,
     series: Series,
+    /// The smoothed surface of any pose without stretches, for tangent frames; none where smoothing
+    /// it is cheaper.
+    blend: Option<SmoothedBlend>,
     frames: LocalFrames,
-    triangles: Vec<[u32; 3]>,
+    normals: PointNormals,
     /// Rest positions, and the smoothed rest surface.
     rest: Vec<DVec3>,
     smooth_rest: SmoothSurface,
     /// The neighbour that gives each point's tangent.
     towards: Vec<u32>,
+    /// The tangent frames of the smoothed rest surface, eight points at a time.
+    rest_frames: Vec<RestFrames>,
     /// For best-fit frames: by how much each patch is thickened. Empty if no patch is thickened.
     thickness: Vec<f64>,
     /// The origin of coordinates in covariances.
@@ -95,47 +103,65 @@ struct DeltaMushSkin {
     neighbours: NeighbourBlend,
 }
 
-/// The smoothed surface at rest, or stretched.
+/// A smoothed surface.
 #[derive(Clone, Debug, Default)]
 struct SmoothSurface {
-    places: Vec<DVec3>,
+    /// Positions; the fourth number is unused.
+    places: Vec<Values<4>>,
     /// Twice the area-weighted sum of normals around each point.
     normals: Vec<DVec3>,
+    /// Twice the area vectors of all triangles.
+    areas: Vec<DVec3>,
+}
+
+impl SmoothSurface {
+    #[inline]
+    fn place(&self, point: usize) -> DVec3 {
+        let [x, y, z, _] = self.places[point];
+        DVec3::new(x, y, z)
+    }
 }
 
 impl DeltaMushSkin {
     fn new(rig: &Rig, surface: MushSurface, options: &DeltaMush) -> DeltaMushSkin {
         let domain = Domain::whole(&surface.laplacian, &surface.lambda);
-        let weld = &surface.weld;
-        let triangles = rig.mesh().triangles().iter();
-        let triangles = triangles
-            .map(|corners| corners.map(|corner| weld.point_of(corner as usize) as u32))
-            .collect();
+        let smoothing = options.smoothing.smoothing();
         let rest = surface.laplacian.points().to_vec();
-        let middle = rest.iter().sum::<DVec3>() / rest.len().max(1) as f64;
-        let neighbours = NeighbourBlend::of(rest.len(), |point| surface.laplacian.row(point).0);
+        let weights = surface.weights.clone();
         let mut skin = DeltaMushSkin {
-            smoothing: options.smoothing.smoothing(),
-            series: domain.series(options.smoothing.smoothing()),
-            surface,
-            domain,
+            packing: Arc::new(Packing::in_order(weights.vertex_count(), weights)),
+            level: Level::new(),
+            smoothing,
+            series: domain.series(smoothing),
+            blend: None,
             frames: options.frames,
-            triangles,
-            rest,
+            normals: PointNormals::of(rig.mesh(), &surface.weld),
             smooth_rest: SmoothSurface::default(),
             towards: Vec::new(),
+            rest_frames: Vec::new(),
             thickness: Vec::new(),
-            middle,
-            neighbours,
+            middle: rest.iter().sum::<DVec3>() / rest.len().max(1) as f64,
+            neighbours: NeighbourBlend::of(rest.len(), |point| surface.laplacian.row(point).0),
+            surface,
+            domain,
+            rest,
         };
         let mut posed = PosedSurface::default();
-        skin.smooth(&skin.rest, &mut posed);
         let mut smooth_rest = SmoothSurface::default();
-        skin.take(&posed, &mut smooth_rest);
+        skin.smooth(&skin.rest, &mut smooth_rest, &mut posed.scratch);
+        skin.normals.update(&mut smooth_rest);
         skin.towards = skin.tangent_neighbours(&smooth_rest);
-        skin.smooth_rest = smooth_rest;
-        if skin.frames == LocalFrames::BestFit {
-            skin.thickness = skin.missing_thickness(&mut posed);
+        skin.rest_frames = skin.rest_frames_of(&smooth_rest);
+        match skin.frames {
+            LocalFrames::Tangent => {
+                let rest = |point: usize| smooth_rest.place(point);
+                skin.blend = SmoothedBlend::of(&skin.surface, &options.smoothing, rest);
+                skin.smooth_rest = smooth_rest;
+            }
+            LocalFrames::BestFit => {
+                skin.smooth_rest = smooth_rest;
+                skin.thickness = skin.missing_thickness(&mut posed);
+            }
         }
         skin
     }
@@ -146,7 +172,7 @@ impl DeltaMushSkin {
         posed.stretched.clone_from(&self.rest);
         self.smooth_products(posed);
         let missing = |point: usize| {
-            let place = self.smooth_rest.places[point] - self.middle;
+            let place = self.smooth_rest.place(point) - self.middle;
             let covariance = DMat3::from_cols_slice(&posed.products[point]) - outer(place, place);
             missing_thickness(&covariance, self.surface.spread)
         };
@@ -157,28 +183,18 @@ impl DeltaMushSkin {
         }
     }
 
-    /// Smooths positions into the first block of the posed values.
-    fn smooth(&self, places: &[DVec3], posed: &mut PosedSurface) {
+    /// Smooths positions, step by step.
+    fn smooth(&self, places: &[DVec3], smooth: &mut SmoothSurface, scratch: &mut Scratch<4>) {
         let about = |place: &DVec3| (*place - self.middle).extend(0.0).to_array();
-        posed.values.clear();
-        posed.values.extend(places.iter().map(about));
+        let smoothed = &mut smooth.places;
+        smoothed.clear();
+        smoothed.extend(places.iter().map(about));
         let count = self.domain.len();
-        self.domain
-            .smooth(&self.series, &mut posed.values, count, &mut posed.scratch);
-    }
-
-    /// Reads the surface that was just smoothed.
-    fn take(&self, posed: &PosedSurface, smooth: &mut SmoothSurface) {
-        let place = |[x, y, z, _]: &Values<4>| DVec3::new(*x, *y, *z) + self.middle;
-        smooth.places.clear();
-        smooth.places.extend(posed.values.iter().map(place));
-        smooth.normals.clear();
-        smooth.normals.resize(smooth.places.len(), DVec3::ZERO);
-        for corners in &self.triangles {
-            let normal = double_area_normal(corners.map(|corner| smooth.places[corner as usize]));
-            for &corner in corners {
-                smooth.normals[corner as usize] += normal;
-            }
+        self.domain.smooth(&self.series, smoothed, count, scratch);
+        for [x, y, z, _] in smoothed {
+            *x += self.middle.x;
+            *y += self.middle.y;
+            *z += self.middle.z;
         }
     }
 
@@ -188,7 +204,7 @@ impl DeltaMushSkin {
             let normal = smooth.normals[point].normalize_or_zero();
             let neighbours = self.surface.laplacian.row(point).0.iter().copied();
             let along = |other: u32| {
-                let edge = smooth.places[other as usize] - smooth.places[point];
+                let edge = smooth.place(other as usize) - smooth.place(point);
                 edge.reject_from_normalized(normal).length_squared()
             };
             let farthest = neighbours.max_by(|&a, &b| along(a).total_cmp(&along(b)));
@@ -201,47 +217,9 @@ impl DeltaMushSkin {
     /// surface has collapsed.
     fn tangent_frame(&self, smooth: &SmoothSurface, point: usize) -> Option<DMat3> {
         let normal = smooth.normals[point].try_normalize()?;
-        let edge = smooth.places[self.towards[point] as usize] - smooth.places[point];
+        let edge = smooth.place(self.towards[point] as usize) - smooth.place(point);
         let tangent = edge.reject_from_normalized(normal).try_normalize()?;
         Some(DMat3::from_cols(tangent, normal.cross(tangent), normal))
-    }
-}
-
-/// Smoothing passes on a GPU.
-impl DeltaMushSkin {
-    /// The points of each connected piece of the surface.
-    fn pieces(&self) -> Vec<Vec<u32>> {
-        let mut sets = DisjointSets::new(self.rest.len());
-        for point in 0..self.rest.len() {
-            for (neighbour, _) in self.domain.row(point) {
-                sets.join(point, neighbour as usize);
-            }
-        }
-        // An edge may have the cotangent weight zero; the normal of its triangle still needs all
-        // three corners.
-        for [a, b, c] in &self.triangles {
-            sets.join(*a as usize, *b as usize);
-            sets.join(*a as usize, *c as usize);
-        }
-        let mut pieces: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        for point in 0..self.rest.len() {
-            let piece = pieces.entry(sets.find(point)).or_default();
-            piece.push(point as u32);
-        }
-        pieces.into_values().collect()
-    }
-
-    /// The joint with the largest sum of weights over some points.
-    fn heaviest_joint(&self, points: &[u32]) -> u16 {
-        let mut held: BTreeMap<u16, f64> = BTreeMap::new();
-        for &point in points {
-            let (joints, weights) = self.surface.row(point as usize);
-            for (&joint, &weight) in joints.iter().zip(weights) {
-                *held.entry(joint).or_default() += f64::from(weight);
-            }
-        }
-        let most = held.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
-        most.map_or(0, |(joint, _)| joint)
     }
 }
 
@@ -251,7 +229,7 @@ struct PosedSurface {
     matrices: Vec<DAffine3>,
     stretched: Vec<DVec3>,
     blended: Vec<DVec3>,
-    values: Vec<Values<4>>,
+    columns: Vec<[Values<4>; 4]>,
     scratch: Scratch<4>,
     products: Vec<Values<10>>,
     /// `Σ_j ψ_ij R_j`, column by column.
@@ -311,7 +289,7 @@ impl DeltaMushSkin {
 
 impl BlendsMotions for DeltaMushSkin {
     type Posed = PosedSurface;
-    type Lanes = OneByOne;
+    type Lanes = DeltaMushSkin;
 
     const ONE_JOINT_IS_RIGID: bool = false;
 
@@ -321,54 +299,56 @@ impl BlendsMotions for DeltaMushSkin {
             posed.frames.resize(self.rest.len(), common);
             return;
         }
-        motions.blend_linearly(
-            &self.rest,
-            |point| self.surface.row(point),
-            &mut posed.matrices,
-            &mut posed.stretched,
-            &mut posed.blended,
-        );
         let stretches = !motions.stretches.is_empty();
+        let blend = self.blend.as_ref().filter(|_| !stretches);
+        if blend.is_none() {
+            motions.blend_linearly(
+                &self.rest,
+                |point| self.surface.row(point),
+                &mut posed.matrices,
+                &mut posed.stretched,
+                &mut posed.blended,
+            );
+        }
         let mut rest = std::mem::take(&mut posed.smooth_rest);
-        if stretches {
-            let stretched = std::mem::take(&mut posed.stretched);
-            self.smooth(&stretched, posed);
-            posed.stretched = stretched;
-            self.take(posed, &mut rest);
-        }
-        let blended = std::mem::take(&mut posed.blended);
-        self.smooth(&blended, posed);
-        posed.blended = blended;
         let mut after = std::mem::take(&mut posed.smooth_posed);
-        self.take(posed, &mut after);
-        if self.frames == LocalFrames::BestFit {
-            self.smooth_products(posed);
-            self.smooth_rotations(motions, posed);
+        if stretches {
+            self.smooth(&posed.stretched, &mut rest, &mut posed.scratch);
+            self.normals.update(&mut rest);
         }
+        match blend {
+            Some(blend) => {
+                let rest = &self.smooth_rest.places;
+                let motions = motions.motions.iter().map(|motion| {
+                    DAffine3::from_rotation_translation(motion.rotation, motion.translation)
+                });
+                blend.places(motions, rest, &mut posed.columns, &mut after.places);
+            }
+            None => self.smooth(&posed.blended, &mut after, &mut posed.scratch),
+        }
+        self.normals.update(&mut after);
         let before = if stretches { &rest } else { &self.smooth_rest };
-        for point in 0..self.rest.len() {
-            let heaviest = usize::from(self.surface.row(point).0[0]);
-            let joint = || DMat3::from_quat(motions.motions[heaviest].rotation);
-            let rotation = match self.frames {
-                LocalFrames::Tangent => {
-                    let ends = self
-                        .tangent_frame(before, point)
-                        .zip(self.tangent_frame(&after, point));
-                    ends.map_or_else(joint, |(before, after)| after * before.transpose())
-                }
-                LocalFrames::BestFit => {
+        match self.frames {
+            LocalFrames::Tangent if !stretches => self.tangent_frames(&after, motions, posed),
+            LocalFrames::Tangent => {
+                let frames = (0..self.rest.len())
+                    .map(|point| self.frame_between(point, before, &after, motions));
+                posed.frames.extend(frames);
+            }
+            LocalFrames::BestFit => {
+                self.smooth_products(posed);
+                self.smooth_rotations(motions, posed);
+                for point in 0..self.rest.len() {
                     let products = DMat3::from_cols_slice(&posed.products[point]);
-                    let q = after.places[point] - self.middle;
-                    let p = before.places[point] - self.middle;
-                    let mut products = products - outer(q, p);
+                    let (from, to) = (before.place(point), after.place(point));
+                    let mut products = products - outer(to - self.middle, from - self.middle);
                     if let Some(rotations) = posed.rotations.get(point) {
                         products += DMat3::from_cols_slice(rotations) * self.thickness[point];
                     }
-                    nearest_rotation(&products)
+                    let frame = rigid_frame(&nearest_rotation(&products), from, to);
+                    posed.frames.push(frame);
                 }
-            };
-            let (rest, smoothed) = (before.places[point], after.places[point]);
-            posed.frames.push(rigid_frame(&rotation, rest, smoothed));
+            }
         }
         posed.smooth_rest = rest;
         posed.smooth_posed = after;
@@ -384,8 +364,8 @@ impl BlendsMotions for DeltaMushSkin {
             .keys(self.surface.weld.point_of(vertex), keys);
     }
 
-    fn lanes(&self) -> Option<&OneByOne> {
-        None
+    fn lanes(&self) -> Option<&DeltaMushSkin> {
+        Some(self)
     }
 
     #[inline]
@@ -409,67 +389,122 @@ impl BlendsMotions for DeltaMushSkin {
     }
 }
 
-impl MotionStreams<PosedSurface> for DeltaMushSkin {
-    fn smoothing(&self) -> Option<SmoothingStream> {
-        let places = self.rest.iter().zip(self.surface.weld.first_vertices());
-        let mut points: Vec<SmoothedPoint> = places
-            .zip(&self.towards)
-            .enumerate()
-            .map(|(point, ((place, vertex), &towards))| SmoothedPoint {
-                place: place.as_vec3().to_array(),
-                vertex,
-                towards,
-                neighbours: self
-                    .domain
-                    .row(point)
-                    .map(|(neighbour, share)| (neighbour, share as f32))
-                    .collect(),
-                ..SmoothedPoint::default()
-            })
-            .collect();
-        for &[a, b, c] in &self.triangles {
-            for [own, second, third] in [[a, b, c], [b, c, a], [c, a, b]] {
-                points[own as usize].triangles.push([second, third]);
+impl MotionLanes<PosedSurface> for DeltaMushSkin {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
+    }
+
+    /// The packing has no sums of joints, which stretches need.
+    #[inline(always)]
+    fn goes_together(&self, _group: &Group<'_>, stretched: bool, _posed: &PosedSurface) -> bool {
+        !stretched
+    }
+
+    #[inline(always)]
+    fn frames<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        _stretch: Option<&FrameLanes<S>>,
+        posed: &PosedSurface,
+    ) -> FrameLanes<S> {
+        let weld = &self.surface.weld;
+        FrameLanes {
+            rigid: true,
+            ..FrameLanes::one_by_one(simd, group, |vertex| posed.frames[weld.point_of(vertex)])
+        }
+    }
+
+    /// Smoothing, normals and frames; twelve numbers for each vertex are a frame.
+    fn bytes(&self) -> usize {
+        let blend = self.blend.as_ref().map_or(0, SmoothedBlend::bytes);
+        blend + self.normals.bytes() + self.rest_frames.len() * size_of::<RestFrames>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::characters::{self, Character};
+    use crate::deform::common_scale::RestScale;
+    use crate::deform::rigid_motion::joint_heads;
+    use crate::mush::Steps;
+
+    /// What the options make of a character, and the motions of a frame of its first clip.
+    fn posed(character: Character, options: &MushOptions) -> (DeltaMushSkin, RigidMotions, f64) {
+        let asset = characters::build(character, 2000).expect("built in");
+        let surface = MushSurface::of(&asset.rig, options).expect("in range");
+        let options = DeltaMush {
+            smoothing: options.clone(),
+            frames: LocalFrames::Tangent,
+        };
+        let skin = DeltaMushSkin::new(&asset.rig, surface, &options);
+        let palette = asset.palette_at(&asset.clips[0], 0.8);
+        let mut motions = RigidMotions::default();
+        let heads = joint_heads(&asset.rig);
+        let rest_scale = RestScale::of(&asset.rig);
+        motions.split(&palette.posed_from_bind, &heads, &rest_scale);
+        (skin, motions, f64::from(asset.rig.mesh().extent()))
+    }
+
+    fn frames(skin: &DeltaMushSkin, motions: &RigidMotions) -> Vec<Affine> {
+        let mut posed = PosedSurface::default();
+        skin.pose(motions, &mut posed);
+        posed.frames
+    }
+
+    #[test]
+    fn the_blend_of_joints_is_the_smoothed_surface() {
+        let explicit = MushOptions {
+            steps: Steps::Explicit,
+            lambda: 0.5,
+            radius_from_bones: false,
+            ..MushOptions::DEFAULT
+        };
+        for options in [MushOptions::DEFAULT, explicit] {
+            for character in [Character::Figure, Character::Arm, Character::Bar] {
+                let (mut skin, motions, extent) = posed(character, &options);
+                let blended = frames(&skin, &motions);
+                assert!(skin.blend.take().is_some(), "{character:?}");
+                let smoothed = frames(&skin, &motions);
+                for (point, (a, b)) in blended.iter().zip(&smoothed).enumerate() {
+                    let place = skin.rest[point].as_vec3();
+                    let off = a.transform_point(place).distance(b.transform_point(place));
+                    let off = f64::from(off) / extent;
+                    assert!(off < 2e-5, "{character:?}, point {point}: {off:e}");
+                }
             }
         }
-        let mut pieces = Vec::new();
-        for members in self.pieces() {
-            let place = |&point: &u32| self.smooth_rest.places[point as usize];
-            let middle = members.iter().map(place).sum::<DVec3>() / members.len() as f64;
-            let middle = middle.as_vec3();
-            for member in &members {
-                let point = &mut points[*member as usize];
-                let exact = place(member) - middle.as_dvec3();
-                let smooth = exact.as_vec3();
-                point.smooth = smooth.to_array();
-                point.smooth_left = (exact - smooth.as_dvec3()).as_vec3().to_array();
-                point.piece = pieces.len() as u32;
-            }
-            pieces.push(SmoothedPiece {
-                middle: middle.to_array(),
-                joint: self.heaviest_joint(&members),
-            });
+    }
+
+    #[test]
+    fn frames_in_lanes_are_those_of_single_points() {
+        let (skin, motions, extent) = posed(Character::Figure, &MushOptions::DEFAULT);
+        let mut posed = PosedSurface::default();
+        skin.pose(&motions, &mut posed);
+        for (point, frame) in posed.frames.iter().enumerate() {
+            let alone = skin.frame_between(point, &skin.smooth_rest, &posed.smooth_posed, &motions);
+            let place = skin.rest[point].as_vec3();
+            let off = frame
+                .transform_point(place)
+                .distance(alone.transform_point(place));
+            assert!(f64::from(off) < 1e-6 * extent, "point {point}: {off:e}");
         }
-        Some(SmoothingStream {
-            points,
-            pieces,
-            series: self.domain.single_precision_series(self.smoothing),
-        })
     }
 
-    fn push_vertex(&self, vertex: usize, stream: &mut VertexStream) {
-        let point = self.surface.weld.point_of(vertex) as u32;
-        stream.numbers.push(f32::from_bits(point));
-    }
-
-    /// False: smoothing runs on the GPU.
-    fn needs_pose(&self) -> bool {
-        false
-    }
-
-    fn push_joints(&self, motions: &RigidMotions, _posed: &PosedSurface, stream: &mut PoseStream) {
-        for motion in &motions.motions {
-            stream.push_rows(&motion.to_affine());
-        }
+    #[test]
+    fn smoothing_that_mixes_all_joints_everywhere_is_not_baked() {
+        let options = MushOptions {
+            lambda: 10_000.0,
+            radius_from_bones: false,
+            ..MushOptions::DEFAULT
+        };
+        assert!(posed(Character::Figure, &options).0.blend.is_none());
+        assert!(
+            posed(Character::Figure, &MushOptions::DEFAULT)
+                .0
+                .blend
+                .is_some()
+        );
     }
 }
