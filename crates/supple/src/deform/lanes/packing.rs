@@ -109,6 +109,15 @@ impl Packing {
         Packing::with_sets(weights, ALWAYS_ALIKE)
     }
 
+    /// For methods with numbers of their own per joint of a vertex, for which weights only name the
+    /// joints: they are not in lanes.
+    pub(in crate::deform) fn of_joints(weights: Weights) -> Packing {
+        Packing {
+            slots: Slots::Full(Vec::new()),
+            ..Packing::with_common_sets(weights)
+        }
+    }
+
     fn with_sets(weights: Weights, alike: usize) -> Packing {
         let mut packing = Packing {
             vertex_count: weights.vertex_count(),
