@@ -192,6 +192,10 @@ fn the_order_of_vertices_changes_no_bit() {
         Method::Linear,
         "dual-quaternion".parse().unwrap(),
         "linear-dual-blend".parse().unwrap(),
+        "swing-twist".parse().unwrap(),
+        Method::Spherical,
+        "differential".parse().unwrap(),
+        "stretch-twist".parse().unwrap(),
     ] {
         let in_order = deform(&asset.rig, &method, &palette);
         let found = deform(&other, &method, &palette);
@@ -224,6 +228,10 @@ proptest! {
             "dual-quaternion",
             "dual-quaternion:per-joint",
             "linear-dual-blend",
+            "swing-twist",
+            "spherical",
+            "differential",
+            "stretch-twist",
         ] {
             let method: Method = name.parse().unwrap();
             let skin = Skin::bake(&with_tangents(&rig), &method, Normals::Transported).unwrap();
@@ -259,7 +267,14 @@ proptest! {
             "dual-quaternion",
             "linear-dual-blend",
             "cor",
+            "swing-twist",
+            "spherical",
+            "differential",
+            "stretch-twist",
             "ddm",
+            "ddm-v2",
+            "ddm-v3",
+            "ddm-v4",
         ] {
             let method: Method = name.parse().unwrap();
             let skin = Skin::bake(&with_tangents(&rig), &method, Normals::Transported).unwrap();
@@ -321,7 +336,18 @@ fn a_joint_that_is_not_finite_takes_only_its_own_vertices_along() {
     let mut palette = middle_pose(&asset);
     let lost = asset.rig.weights().of(700).next().unwrap().joint;
     palette.posed_from_bind[lost].rows[1].w = f32::NAN;
-    for name in ["rigid", "linear", "dual-quaternion", "cor", "ddm"] {
+    for name in [
+        "rigid",
+        "linear",
+        "dual-quaternion",
+        "cor",
+        "swing-twist",
+        "spherical",
+        "differential",
+        "stretch-twist",
+        "ddm",
+        "ddm-v2",
+    ] {
         let method: Method = name.parse().unwrap();
         let skin = bake(&asset.rig, &method);
         let plain = deform_skin(&skin.clone().on(InstructionSet::Plain), &palette);
@@ -454,7 +480,18 @@ fn a_crowd_is_its_members_one_by_one_on_any_number_of_threads() {
 fn a_large_surface_has_the_same_bits_on_any_number_of_threads() {
     let asset = figure(40_000);
     let palette = middle_pose(&asset);
-    for name in ["linear", "dual-quaternion", "cor", "ddm"] {
+    for name in [
+        "linear",
+        "dual-quaternion",
+        "cor",
+        "swing-twist",
+        "spherical",
+        "differential",
+        "stretch-twist",
+        "ddm",
+        "ddm-v2",
+        "ddm-v3",
+    ] {
         let skin = bake(&asset.rig, &name.parse::<Method>().unwrap());
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new()

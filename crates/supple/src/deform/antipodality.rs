@@ -119,6 +119,19 @@ impl<S: Simd> QuatLanes<S> {
     }
 }
 
+/// For signs that are chosen once per pose, in which single precision is enough.
+impl Addend for DQuat {
+    const ZERO: DQuat = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+
+    fn rotation(&self) -> Quat {
+        self.as_quat()
+    }
+
+    fn add_scaled(&self, other: &DQuat, weight: f32) -> DQuat {
+        *self + *other * f64::from(weight)
+    }
+}
+
 /// Marks an unlikely branch.
 #[cold]
 #[inline(never)]

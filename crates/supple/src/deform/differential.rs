@@ -6,16 +6,27 @@
 //! motions is small, so their blends add up to full turns of a wound-up chain, which neither a
 //! matrix nor a quaternion can represent. `Blend` is the blend of dual quaternions; beyond the end
 //! of a path, the motion is the identity.
+//!
+//! In eight lanes, influences whose paths have the same joint at a level are one term with the sum
+//! of their weights, which is exact. So where all paths agree, a blend is their motion exactly, and
+//! beyond their ends the identity: a vertex has the same bits beside any others. Blends are not
+//! normalised, since their lengths drop out of the frame; signs are chosen as in
+//! `lanes/far_pairs.rs`.
 
 use super::antipodality::Addend;
-use super::direct::{Fields, OneByOne};
-use super::dual_quat::DualQuat;
+use super::direct::Fields;
+use super::dual_quat::{DualQuat, DualQuatLanes};
 use super::error::DeformError;
-use super::rigid_motion::{BlendsMotions, RigidMotions};
+use super::lanes::{FarPairs, FrameLanes, Group, Lane, MOST_INFLUENCES, NeighbourPairs, Packing};
+use super::rigid_motion::{BlendsMotions, MotionLanes, RigidMotions};
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
+use crate::surface::Rows;
 use crate::transform::Affine;
-use std::collections::HashMap;
+use crate::weights::Weights;
+use fearless_simd::{Simd, SimdBase, SimdFloat, f32x8};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The paths to the joints of each vertex, shared by all vertices with the same joints in the same
 /// order.
@@ -24,7 +35,34 @@ pub(super) struct DifferentialSkin {
     parents: Vec<Option<usize>>,
     routes: Vec<Route>,
     route_of_vertex: Vec<u32>,
+    lanes: RouteLanes,
 }
+
+/// The routes of eight vertices at a time, level by level. The first level is the motion of the
+/// start.
+#[derive(Clone, Debug)]
+pub(super) struct RouteLanes {
+    packing: Arc<Packing>,
+    /// The first level of each group, and the end of the last.
+    first_levels: Vec<u32>,
+    /// The records that are blended at each level, in rising order.
+    levels: Rows<u32>,
+    /// Parallel to the records of the levels.
+    weights: Vec<Lane>,
+    /// The vertices that are processed one by one, as bits.
+    one_by_one: Vec<u8>,
+    neighbours: NeighbourPairs,
+}
+
+/// What a vertex blends at a level: records and their weights.
+type Level = Vec<(u32, f32)>;
+
+/// The record of the identity. The motions of all joints follow, then their motions relative to
+/// their parents.
+const IDENTITY: u32 = 0;
+
+/// The most levels of a vertex in lanes; vertices with longer routes are processed one by one.
+const MOST_LEVELS: usize = 24;
 
 /// The paths to a set of joints, from where they diverge.
 #[derive(Clone, Debug)]
@@ -44,6 +82,33 @@ pub(super) struct DifferentialPose {
     motions: Vec<DualQuat>,
     /// The motion of each joint relative to its parent.
     pieces: Vec<DualQuat>,
+    /// The records of lanes, with the signs nearer to the identity.
+    records: Vec<[f32; 8]>,
+    far: FarPairs,
+    /// True if all numbers are finite.
+    finite: bool,
+}
+
+impl DifferentialPose {
+    fn refill_records(&mut self, neighbours: &NeighbourPairs) {
+        let near = |motion: &DualQuat| match motion.real.w < 0.0 {
+            true => DualQuat::ZERO.add_scaled(motion, -1.0).to_array(),
+            false => motion.to_array(),
+        };
+        self.records.clear();
+        self.records.push(DualQuat::IDENTITY.to_array());
+        self.records.extend(self.motions.iter().map(near));
+        self.records.extend(self.pieces.iter().map(near));
+        let records = self.records.as_flattened();
+        self.finite = records.iter().all(|number| number.is_finite());
+        let records = &self.records;
+        let dot = |first: usize, second: usize| {
+            let pairs = records[first].iter().zip(&records[second]);
+            let products = pairs.map(|(a, b)| f64::from(*a) * f64::from(*b));
+            products.take(4).sum()
+        };
+        self.far.refill(neighbours, records.len(), dot);
+    }
 }
 
 /// The largest number of steps of all routes together; a step takes four bytes.
@@ -73,11 +138,179 @@ impl DifferentialSkin {
             }
             route_of_vertex.push(route);
         }
+        let of_vertex = |vertex: usize| &routes[route_of_vertex[vertex] as usize];
         Ok(DifferentialSkin {
+            lanes: RouteLanes::pack(rig.weights(), tree.parents.len(), of_vertex),
             parents: tree.parents,
             routes,
             route_of_vertex,
         })
+    }
+}
+
+impl Route {
+    /// The records that a vertex with these weights blends at each level, with their weights.
+    fn terms(&self, weights: &[f32], joints: usize) -> Vec<Level> {
+        let motion = |joint: u16| 1 + u32::from(joint);
+        let piece = |joint: u16| motion(joint) + joints as u32;
+        let mut levels = vec![vec![(self.start.map_or(IDENTITY, motion), 1.0)]];
+        for level in self.levels.chunks(weights.len()) {
+            let mut terms = Level::new();
+            for (joint, &weight) in level.iter().zip(weights) {
+                let record = joint.map_or(IDENTITY, piece);
+                match terms.iter_mut().find(|(other, _)| *other == record) {
+                    Some((_, sum)) => *sum += weight,
+                    None => terms.push((record, weight)),
+                }
+            }
+            levels.push(terms);
+        }
+        levels
+    }
+}
+
+impl RouteLanes {
+    fn pack<'a>(
+        weights: &Weights,
+        joints: usize,
+        route: impl Fn(usize) -> &'a Route,
+    ) -> RouteLanes {
+        let packing = Arc::new(Packing::with_common_sets(weights.clone()));
+        let goes_alone = |vertex: usize| {
+            let influences = weights.row(vertex).0.len();
+            let levels = route(vertex).levels.len() / influences;
+            influences > MOST_INFLUENCES || levels > MOST_LEVELS
+        };
+        let mut lanes = RouteLanes {
+            packing: packing.clone(),
+            first_levels: vec![0],
+            levels: Rows::default(),
+            weights: Vec::new(),
+            one_by_one: Vec::new(),
+            neighbours: NeighbourPairs::default(),
+        };
+        let mut blended: HashSet<Vec<u32>> = HashSet::new();
+        for group in packing.all_groups() {
+            let terms = |vertex: usize| match goes_alone(vertex) {
+                true => vec![vec![(IDENTITY, 1.0)]],
+                false => route(vertex).terms(weights.row(vertex).1, joints),
+            };
+            let vertices: Vec<Vec<Level>> = group.vertices().map(terms).collect();
+            for level in vertices.iter().flatten() {
+                blended.insert(level.iter().map(|&(record, _)| record).collect());
+            }
+            lanes.push_group(&vertices);
+            lanes.one_by_one.push(group.bits(goes_alone));
+        }
+        let sets = blended.iter().map(|set| set.iter().copied());
+        lanes.neighbours = NeighbourPairs::of_sets(sets);
+        lanes
+    }
+
+    /// Adds the levels of eight vertices; those with fewer than others continue with the identity.
+    fn push_group(&mut self, vertices: &[Vec<Level>]) {
+        let count = vertices.iter().map(Vec::len).max().unwrap_or(0);
+        for level in 0..count {
+            let own = |vertex: &Vec<Level>| vertex.get(level).cloned();
+            let beyond = || vec![(IDENTITY, 1.0)];
+            let rows = vertices
+                .iter()
+                .map(|vertex| own(vertex).unwrap_or_else(beyond));
+            let rows: Vec<Level> = rows.collect();
+            let mut records: Vec<u32> = rows.iter().flatten().map(|(record, _)| *record).collect();
+            records.sort_unstable();
+            records.dedup();
+            for &record in &records {
+                let weight = |row: &Level| {
+                    let term = row.iter().find(|(other, _)| *other == record);
+                    term.map_or(0.0, |(_, weight)| *weight)
+                };
+                self.weights
+                    .push(std::array::from_fn(|lane| weight(&rows[lane])));
+            }
+            self.levels.push_row(records);
+        }
+        self.first_levels.push(self.levels.len() as u32);
+    }
+
+    /// The blend of a level.
+    #[inline(always)]
+    fn blend<S: Simd>(&self, simd: S, level: usize, records: &[[f32; 8]]) -> DualQuatLanes<S> {
+        let mut sums = [f32x8::splat(simd, 0.0); 8];
+        let weights = &self.weights[self.levels.range(level)];
+        for (&record, weights) in self.levels.row(level).iter().zip(weights) {
+            let weights = f32x8::from_slice(simd, weights);
+            for (sum, number) in sums.iter_mut().zip(&records[record as usize]) {
+                *sum = weights.mul_add(f32x8::splat(simd, *number), *sum);
+            }
+        }
+        DualQuatLanes::new(sums)
+    }
+
+    /// The vertices that blend two motions about half a turn apart at a level, as bits.
+    #[inline]
+    fn far(&self, level: usize, far: &FarPairs) -> u64 {
+        let (records, weights) = (
+            self.levels.row(level),
+            &self.weights[self.levels.range(level)],
+        );
+        far.lanes(
+            records.len(),
+            |slot| records[slot],
+            |slot| {
+                let lanes = weights[slot].iter().enumerate();
+                lanes.fold(0, |bits, (lane, &weight)| {
+                    bits | u64::from(weight > 0.0) << lane
+                })
+            },
+        )
+    }
+}
+
+impl MotionLanes<DifferentialPose> for RouteLanes {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
+    }
+
+    #[inline(always)]
+    fn goes_together(
+        &self,
+        _group: &Group<'_>,
+        _stretched: bool,
+        posed: &DifferentialPose,
+    ) -> bool {
+        posed.finite
+    }
+
+    #[inline(always)]
+    fn frames<S: Simd>(
+        &self,
+        simd: S,
+        group: &Group<'_>,
+        _stretch: Option<&FrameLanes<S>>,
+        posed: &DifferentialPose,
+    ) -> FrameLanes<S> {
+        let levels = &self.first_levels[group.index..group.index + 2];
+        let (first, end) = (levels[0] as usize, levels[1] as usize);
+        let mut product = self.blend(simd, first, &posed.records);
+        let mut doubtful = u64::from(self.one_by_one[group.index]);
+        for level in first + 1..end {
+            product = product.after(&self.blend(simd, level, &posed.records));
+            doubtful |= self.far(level, &posed.far);
+        }
+        let frames = product.to_frames(simd);
+        FrameLanes {
+            doubtful: frames.doubtful | doubtful,
+            ..frames
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.first_levels[..])
+            + size_of_val(self.levels.values())
+            + size_of_val(&self.weights[..])
+            + size_of_val(&self.one_by_one[..])
+            + self.levels.len() * size_of::<u32>()
     }
 }
 
@@ -139,7 +372,7 @@ impl Tree {
 
 impl BlendsMotions for DifferentialSkin {
     type Posed = DifferentialPose;
-    type Lanes = OneByOne;
+    type Lanes = RouteLanes;
 
     fn pose(&self, motions: &RigidMotions, posed: &mut DifferentialPose) {
         posed.motions.clear();
@@ -152,10 +385,11 @@ impl BlendsMotions for DifferentialSkin {
             posed.motions.push(DualQuat::from_motion(motion));
             posed.pieces.push(DualQuat::from_motion(&piece));
         }
+        posed.refill_records(&self.lanes.neighbours);
     }
 
-    fn lanes(&self) -> Option<&OneByOne> {
-        None
+    fn lanes(&self) -> Option<&RouteLanes> {
+        Some(&self.lanes)
     }
 
     fn frame(

@@ -4,7 +4,7 @@ use super::antipodality::{Addend, QuatLanes};
 use super::lanes::FrameLanes;
 use super::rigid_motion::RigidMotion;
 use crate::transform::Affine;
-use fearless_simd::{Simd, f32x8};
+use fearless_simd::{Simd, SimdFloat, f32x8};
 use glam::{Quat, Vec3, Vec4};
 
 /// A dual quaternion in `f32`. With unit length it is a rigid motion; [`DualQuat::to_affine`]
@@ -108,6 +108,19 @@ impl<S: Simd> DualQuatLanes<S> {
         }
     }
 
+    /// `other` first, then `self`. Exact if one of them is the identity.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn after(&self, other: &DualQuatLanes<S>) -> DualQuatLanes<S> {
+        let (real, dual) = (&self.real.0, &self.dual);
+        let zero = [real[0] * 0.0, real[1] * 0.0, real[2] * 0.0, real[3] * 0.0];
+        let turned = product_added(real, &other.dual, &zero);
+        DualQuatLanes {
+            real: QuatLanes(product_added(real, &other.real.0, &zero)),
+            dual: product_added(dual, &other.real.0, &turned),
+        }
+    }
+
     /// [`DualQuat::to_affine`].
     #[inline(always)]
     pub(super) fn to_frames(self, simd: S) -> FrameLanes<S> {
@@ -124,4 +137,20 @@ impl<S: Simd> DualQuatLanes<S> {
             rigid: true,
         }
     }
+}
+
+/// The product of two quaternions plus another quaternion.
+#[inline(always)]
+fn product_added<S: Simd>(
+    a: &[f32x8<S>; 4],
+    b: &[f32x8<S>; 4],
+    sum: &[f32x8<S>; 4],
+) -> [f32x8<S>; 4] {
+    let [x, y, z, w] = *a;
+    [
+        w.mul_add(b[0], x.mul_add(b[3], y.mul_add(b[2], sum[0] - z * b[1]))),
+        w.mul_add(b[1], y.mul_add(b[3], z.mul_add(b[0], sum[1] - x * b[2]))),
+        w.mul_add(b[2], z.mul_add(b[3], x.mul_add(b[1], sum[2] - y * b[0]))),
+        w.mul_add(b[3], sum[3] - x.mul_add(b[0], y.mul_add(b[1], z * b[2]))),
+    ]
 }

@@ -14,22 +14,32 @@
 //! plain character times `D`. A logarithm would blend `D` with the motions. So logarithms are taken
 //! of `T_j D⁻¹`, and the exponential of the sum is followed by `D`. `D` is found from the rest pose
 //! ([`dequantisation`]), and omitted if positions are stored as they are.
+//!
+//! In eight lanes, the exponential is that of plain vertices with fewer terms: enough for `f32`.
+//! The number of squarings is that of the largest logarithm of the pose, so that a vertex has the
+//! same bits beside any others.
 
 use super::common_scale::{CommonScale, RestScale};
-use super::direct::{Direct, FieldKey, Fields, OneByOne};
+use super::direct::{Direct, FieldKey, Fields, LaneFrames};
 use super::error::{DeformError, NoLogarithm};
+use super::lanes::{
+    ALL, ChosenRecords, FrameLanes, Group, Packing, blend as blend_lanes, weighted_sums,
+};
 use crate::bind_matrix::{BindFault, BindMatrix};
 use crate::mesh::Mesh;
-use crate::polar::Polar;
+use crate::polar::{Polar, narrowed};
 use crate::rig::Rig;
 use crate::transform::Affine;
-use crate::weights::Weights;
+use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f64x8, mask32x8};
 use glam::{DAffine3, DMat3, DMat4, DVec3, Vec3};
+use std::sync::Arc;
 
 /// The weights, and the joints whose logarithms are needed.
 #[derive(Clone, Debug)]
 pub(super) struct LogMatrixSkin {
-    weights: Weights,
+    packing: Arc<Packing>,
+    /// The vertices of each group with one influence, as bits.
+    single: Vec<u8>,
     /// True for joints that share a vertex with another joint; the others need no logarithm.
     blended: Vec<bool>,
     rest_scale: RestScale,
@@ -45,6 +55,11 @@ pub(super) struct LogMatrixPose {
     /// The palette after `D⁻¹`.
     from_rest: Vec<Affine>,
     logarithms: Vec<DMat4>,
+    /// The upper three rows of the logarithms, divided by two as often as lanes square.
+    records: Vec<[f64; 12]>,
+    squarings: i32,
+    /// The palette in lanes, for vertices with one influence.
+    palette_records: ChosenRecords<12>,
     /// The common scale that was removed from all joints.
     common_scale: CommonScale,
 }
@@ -61,8 +76,12 @@ impl LogMatrixSkin {
         }
         let name = |joint| skeleton.joint_name(joint).to_owned();
         let rest = dequantisation(rig);
+        let packing = Arc::new(Packing::with_common_sets(weights.clone()));
+        let is_single = |vertex: usize| weights.row(vertex).0.len() == 1;
+        let groups = packing.all_groups();
         LogMatrixSkin {
-            weights: weights.clone(),
+            single: groups.map(|group| group.bits(is_single)).collect(),
+            packing: packing.clone(),
             names: (0..blended.len()).map(name).collect(),
             blended,
             rest_scale: match &rest {
@@ -138,7 +157,7 @@ fn is_quantised(mesh: &Mesh) -> bool {
 
 impl Direct for LogMatrixSkin {
     type Posed = LogMatrixPose;
-    type Lanes = OneByOne;
+    type Lanes = LogMatrixSkin;
 
     const FOLLOWS_SHIFTS: bool = false;
 
@@ -167,26 +186,28 @@ impl Direct for LogMatrixSkin {
             };
             posed.logarithms.push(logarithm.map_err(none)?);
         }
+        posed.refill_records(&self.packing);
         Ok(())
     }
 
     fn fields(&self, vertex: usize) -> Fields<'_> {
         Fields {
-            weights: self.weights.row(vertex).1,
+            weights: self.packing.weights().row(vertex).1,
             extras: &[],
         }
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
-        FieldKey::of_weights(&self.weights, vertex, keys);
+        FieldKey::of_weights(self.packing.weights(), vertex, keys);
     }
 
-    fn lanes(&self) -> Option<&OneByOne> {
-        None
+    /// None if positions are stored in a space of their own.
+    fn lanes(&self) -> Option<&LogMatrixSkin> {
+        self.rest.is_none().then_some(self)
     }
 
     fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &LogMatrixPose) -> Affine {
-        let joints = self.weights.row(vertex).0;
+        let joints = self.packing.weights().row(vertex).0;
         if let &[joint] = joints {
             return posed.palette[usize::from(joint)];
         }
@@ -203,18 +224,117 @@ impl Direct for LogMatrixSkin {
     }
 }
 
+impl LogMatrixPose {
+    fn refill_records(&mut self, packing: &Packing) {
+        let linear = |logarithm: &DMat4| DMat3::from_mat4(*logarithm).to_cols_array();
+        self.squarings = halvings(self.logarithms.iter().flat_map(linear));
+        let share = 0.5f64.powi(self.squarings);
+        self.records.clear();
+        self.records.extend(self.logarithms.iter().map(|logarithm| {
+            let rows = (*logarithm * share).transpose().to_cols_array();
+            std::array::from_fn(|at| rows[at])
+        }));
+        let palette = self.palette.iter().map(Affine::to_array);
+        self.palette_records.refill(packing, palette);
+    }
+}
+
+impl LaneFrames<LogMatrixPose> for LogMatrixSkin {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
+    }
+
+    #[inline(always)]
+    fn frames<S: Simd>(&self, simd: S, group: &Group<'_>, posed: &LogMatrixPose) -> FrameLanes<S> {
+        let single = u64::from(self.single[group.index]);
+        if single == ALL {
+            return FrameLanes::of(blend_lanes(simd, group, &posed.palette_records));
+        }
+        let sum = weighted_sums(simd, group, &posed.records);
+        let blend = exponential_lanes(simd, &sum, posed.squarings);
+        let mut frames = FrameLanes::splat(simd, &Affine::ZERO);
+        for (number, wide) in frames.numbers.iter_mut().zip(blend) {
+            *number = narrowed(simd, wide);
+        }
+        if !posed.common_scale.is_identity() {
+            frames = frames.scaled(posed.common_scale.factors().as_vec3());
+        }
+        if single != 0 {
+            let rigid = blend_lanes(simd, group, &posed.palette_records);
+            let mask = mask32x8::from_bitmask(simd, single);
+            for (number, rigid) in frames.numbers.iter_mut().zip(rigid) {
+                *number = mask.select(rigid, *number);
+            }
+        }
+        frames
+    }
+}
+
+/// The number of terms of the series in lanes: the next is below `1e-10`.
+const LANE_TERMS: i32 = 11;
+
+/// [`exponential`] of eight matrices, row by row, that are small enough for the series; the result
+/// is squared.
+#[inline(always)]
+fn exponential_lanes<S: Simd>(simd: S, matrix: &[f64x8<S>; 12], squarings: i32) -> [f64x8<S>; 12] {
+    let [zero, one] = [f64x8::splat(simd, 0.0), f64x8::splat(simd, 1.0)];
+    let identity = [
+        one, zero, zero, zero, zero, one, zero, zero, zero, zero, one, zero,
+    ];
+    let mut result = identity;
+    for term in (1..=LANE_TERMS).rev() {
+        let share = f64x8::splat(simd, 1.0 / f64::from(term));
+        let mut small = *matrix;
+        for entry in &mut small {
+            *entry *= share;
+        }
+        // The last row of the matrix is zero, that of the result (0, 0, 0, 1).
+        result = product_added(&small, &result, &identity);
+        for row in 0..3 {
+            result[4 * row + 3] += small[4 * row + 3];
+        }
+    }
+    for _ in 0..squarings {
+        let shifts = [
+            zero, zero, zero, result[3], zero, zero, zero, result[7], zero, zero, zero, result[11],
+        ];
+        result = product_added(&result, &result, &shifts);
+    }
+    result
+}
+
+/// The linear part of `a`, times `b`, plus `sum`.
+#[inline(always)]
+fn product_added<S: Simd>(
+    a: &[f64x8<S>; 12],
+    b: &[f64x8<S>; 12],
+    sum: &[f64x8<S>; 12],
+) -> [f64x8<S>; 12] {
+    let mut product = *sum;
+    for row in [0, 4, 8] {
+        for column in 0..4 {
+            let entry = a[row + 2].mul_add(b[8 + column], sum[row + column]);
+            let entry = a[row + 1].mul_add(b[4 + column], entry);
+            product[row + column] = a[row].mul_add(b[column], entry);
+        }
+    }
+    product
+}
+
+/// How often matrices with these entries must be divided by two to be small.
+fn halvings(entries: impl Iterator<Item = f64>) -> i32 {
+    let size = entries.fold(0.0, |size: f64, entry| size.max(entry.abs()));
+    match size > 0.25 {
+        true => ((size * 4.0).log2().ceil() as i32).min(60),
+        false => 0,
+    }
+}
+
 /// The exponential of a matrix whose last row is zero: scaling, Taylor series, squaring.
 fn exponential(matrix: &DMat4) -> DMat4 {
     // The translation enters linearly: only the linear part must be small.
     let linear = DMat3::from_mat4(*matrix).to_cols_array();
-    let size = linear
-        .into_iter()
-        .fold(0.0, |size: f64, entry| size.max(entry.abs()));
-    let halvings = if size > 0.25 {
-        ((size * 4.0).log2().ceil() as i32).min(60)
-    } else {
-        0
-    };
+    let halvings = halvings(linear.into_iter());
     let small = *matrix * 0.5f64.powi(halvings);
     // The entries of three columns are at most a quarter, so the twelfth term is below the last
     // digit.

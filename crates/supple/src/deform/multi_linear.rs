@@ -7,13 +7,17 @@
 //! or all twelve equal to `w_j`; without learned weights both methods are linear blend skinning,
 //! bit for bit.
 
-use super::direct::{BakedStreams, Direct, FieldKey, Fields, OneByOne, OutsideValue, Streams};
+use super::direct::{BakedStreams, Direct, FieldKey, Fields, LaneFrames, OutsideValue, Streams};
 use super::error::DeformError;
+use super::lanes::{ALL, FrameLanes, Group, Lane, Packing, loaded};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::rig::Rig;
 use crate::surface::Rows;
 use crate::transform::{Affine, linear_blend};
+use crate::weights::{Weights, WeightsBuilder};
+use fearless_simd::{Simd, SimdBase, SimdFloat, f32x8};
 use glam::{Vec3, Vec4};
+use std::sync::Arc;
 
 /// `N` numbers for every influence of every vertex.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,6 +135,83 @@ impl MatrixWeights {
     }
 }
 
+/// The numbers of eight vertices at a time.
+#[derive(Clone, Debug)]
+pub(super) struct NumberLanes<const N: usize> {
+    packing: Arc<Packing>,
+    /// The numbers of each joint of each group; zeros for vertices that do not have it.
+    numbers: Vec<[Lane; N]>,
+}
+
+impl<const N: usize> NumberLanes<N> {
+    /// Packs the numbers of every influence of every vertex.
+    fn pack(
+        joints: &Rows<u16>,
+        joint_count: usize,
+        of: impl Fn(usize) -> [f32; N],
+    ) -> Option<NumberLanes<N>> {
+        let packing = Arc::new(Packing::of_joints(naming(joints, joint_count)?));
+        let mut numbers = Vec::new();
+        for group in packing.all_groups() {
+            for &joint in group.joints().unwrap_or_default() {
+                numbers.push(group.lanes(|vertex| {
+                    let row = joints.range(vertex).zip(joints.row(vertex));
+                    let own = row.filter(|(_, other)| **other == joint);
+                    // A joint may be named more than once.
+                    own.fold([0.0; N], |mut sum, (influence, _)| {
+                        for (sum, number) in sum.iter_mut().zip(of(influence)) {
+                            *sum += number;
+                        }
+                        sum
+                    })
+                }));
+            }
+        }
+        Some(NumberLanes { packing, numbers })
+    }
+
+    /// The joints of a group, and the numbers of each.
+    fn of_group<'a>(
+        &'a self,
+        group: &Group<'a>,
+    ) -> impl Iterator<Item = (usize, &'a [Lane; N])> + 'a {
+        let joints = group.joints().unwrap_or_default().iter();
+        let joints = joints.map(|&joint| usize::from(joint));
+        joints.zip(&self.numbers[group.slot_range()])
+    }
+
+    fn bytes(&self, packing: &Packing) -> usize {
+        packing.bytes() + size_of_val(&self.numbers[..])
+    }
+}
+
+/// Weights that name the joints of each vertex; a vertex without joints names the first.
+fn naming(joints: &Rows<u16>, joint_count: usize) -> Option<Weights> {
+    let mut weights = WeightsBuilder::new(joint_count).ok()?;
+    for vertex in 0..joints.len() {
+        let row = joints.row(vertex).iter();
+        let row = row.map(|&joint| (usize::from(joint), 1.0));
+        weights.push(row, 0).ok()?;
+    }
+    Some(weights.finish().0)
+}
+
+/// The palette of a pose.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PosedPalette {
+    maps: Vec<Affine>,
+    /// True if all numbers are finite: a number of zero does not remove those that are not.
+    finite: bool,
+}
+
+impl PosedPalette {
+    fn refill(&mut self, palette: &[Affine]) {
+        palette.clone_into(&mut self.maps);
+        let mut rows = palette.iter().flat_map(|map| &map.rows);
+        self.finite = rows.all(|row| row.is_finite());
+    }
+}
+
 /// Animation space in the form of its frame: `Σ y_j4 T_j`, and the offset of each joint's own rest
 /// position.
 #[derive(Clone, Debug)]
@@ -141,6 +222,8 @@ pub(super) struct AnimationSpaceSkin {
     /// `y_j − y_j4 v`, three numbers per influence: the offset of the joint's own rest position
     /// from the vertex. Zero for linear blending.
     offsets: Vec<f32>,
+    /// The share and the offset of each influence.
+    lanes: Option<NumberLanes<4>>,
 }
 
 impl AnimationSpaceSkin {
@@ -156,25 +239,85 @@ impl AnimationSpaceSkin {
                 offsets.extend(offset.to_array());
             }
         }
+        let shares: Vec<f32> = weights.values.iter().map(|values| values[3]).collect();
+        let of = |influence: usize| {
+            let offset = &offsets[3 * influence..3 * influence + 3];
+            [shares[influence], offset[0], offset[1], offset[2]]
+        };
+        let joint_count = rig.skeleton().joints().len();
         Ok(AnimationSpaceSkin {
-            shares: weights.values.iter().map(|values| values[3]).collect(),
+            lanes: NumberLanes::pack(&weights.joints, joint_count, of),
+            shares,
             offsets,
             joints: weights.joints.clone(),
         })
     }
 }
 
+impl LaneFrames<PosedPalette> for NumberLanes<4> {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
+    }
+
+    #[inline(always)]
+    fn frames<S: Simd>(&self, simd: S, group: &Group<'_>, posed: &PosedPalette) -> FrameLanes<S> {
+        let mut frames = [f32x8::splat(simd, 0.0); 12];
+        for (joint, numbers) in self.of_group(group) {
+            let [share, x, y, z] = loaded(simd, numbers);
+            for (row, numbers) in posed.maps[joint].rows.iter().enumerate() {
+                let numbers = numbers.to_array();
+                let entries = &mut frames[4 * row..4 * row + 4];
+                for (entry, number) in entries.iter_mut().zip(numbers) {
+                    *entry = share.mul_add(f32x8::splat(simd, number), *entry);
+                }
+                let carried = z * numbers[2];
+                let carried = y.mul_add(f32x8::splat(simd, numbers[1]), carried);
+                entries[3] += x.mul_add(f32x8::splat(simd, numbers[0]), carried);
+            }
+        }
+        in_lanes(posed, frames)
+    }
+}
+
+impl LaneFrames<PosedPalette> for NumberLanes<12> {
+    fn packing(&self) -> &Arc<Packing> {
+        &self.packing
+    }
+
+    #[inline(always)]
+    fn frames<S: Simd>(&self, simd: S, group: &Group<'_>, posed: &PosedPalette) -> FrameLanes<S> {
+        let mut frames = [f32x8::splat(simd, 0.0); 12];
+        for (joint, numbers) in self.of_group(group) {
+            let map = posed.maps[joint].to_array();
+            for ((entry, number), weights) in frames.iter_mut().zip(map).zip(numbers) {
+                let weights = f32x8::from_slice(simd, weights);
+                *entry = weights.mul_add(f32x8::splat(simd, number), *entry);
+            }
+        }
+        in_lanes(posed, frames)
+    }
+}
+
+/// Frames of a group; all are doubtful if some joint is not finite.
+#[inline(always)]
+fn in_lanes<S: Simd>(posed: &PosedPalette, frames: [f32x8<S>; 12]) -> FrameLanes<S> {
+    FrameLanes {
+        doubtful: if posed.finite { 0 } else { ALL },
+        ..FrameLanes::of(frames)
+    }
+}
+
 impl Direct for AnimationSpaceSkin {
-    type Posed = Vec<Affine>;
-    type Lanes = OneByOne;
+    type Posed = PosedPalette;
+    type Lanes = NumberLanes<4>;
 
     const LINEAR_IN_FIELDS: bool = true;
 
     /// False: only if the fourth numbers sum to one (eq. 12), which is up to the training.
     const FOLLOWS_SHIFTS: bool = false;
 
-    fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
-        palette.clone_into(posed);
+    fn pose(&self, palette: &[Affine], posed: &mut PosedPalette) -> Result<(), DeformError> {
+        posed.refill(palette);
         Ok(())
     }
 
@@ -186,11 +329,16 @@ impl Direct for AnimationSpaceSkin {
         }
     }
 
-    fn lanes(&self) -> Option<&OneByOne> {
-        None
+    fn lanes(&self) -> Option<&NumberLanes<4>> {
+        self.lanes.as_ref()
     }
 
-    fn streams(&self) -> Option<(StreamLayout, &dyn Streams<Vec<Affine>>)> {
+    fn bytes(&self, packing: &Packing) -> usize {
+        let numbers = self.lanes.as_ref();
+        numbers.map_or(0, |numbers| numbers.bytes(packing))
+    }
+
+    fn streams(&self) -> Option<(StreamLayout, &dyn Streams<PosedPalette>)> {
         Some((StreamLayout::of(Kernel::AnimationSpace, 0, 3, 3), self))
     }
 
@@ -208,11 +356,11 @@ impl Direct for AnimationSpaceSkin {
         keys.extend(offsets);
     }
 
-    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
+    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &PosedPalette) -> Affine {
         let joints = self.joints.row(vertex);
-        let mut frame = linear_blend(joints, fields.weights, posed);
+        let mut frame = linear_blend(joints, fields.weights, &posed.maps);
         for (&joint, offset) in joints.iter().zip(fields.extras.chunks_exact(3)) {
-            let offset = posed[usize::from(joint)].transform_vector(Vec3::from_slice(offset));
+            let offset = posed.maps[usize::from(joint)].transform_vector(Vec3::from_slice(offset));
             for (row, offset) in frame.rows.iter_mut().zip(offset.to_array()) {
                 row.w += offset;
             }
@@ -229,11 +377,11 @@ impl BakedStreams for AnimationSpaceSkin {
     }
 }
 
-impl Streams<Vec<Affine>> for AnimationSpaceSkin {
+impl Streams<PosedPalette> for AnimationSpaceSkin {
     fn push_pose(
         &self,
         palette: &[Affine],
-        _posed: &mut Vec<Affine>,
+        _posed: &mut PosedPalette,
         stream: &mut PoseStream,
     ) -> Result<(), DeformError> {
         for matrix in palette {
@@ -247,28 +395,32 @@ impl Streams<Vec<Affine>> for AnimationSpaceSkin {
 #[derive(Clone, Debug)]
 pub(super) struct MultiWeightSkin {
     weights: MatrixWeights,
+    lanes: Option<NumberLanes<12>>,
 }
 
 impl MultiWeightSkin {
     pub(super) fn bake(rig: &Rig, weights: &MatrixWeights) -> Result<MultiWeightSkin, DeformError> {
         weights.check(rig)?;
+        let joint_count = rig.skeleton().joints().len();
+        let of = |influence: usize| weights.values[influence];
         Ok(MultiWeightSkin {
+            lanes: NumberLanes::pack(&weights.joints, joint_count, of),
             weights: weights.clone(),
         })
     }
 }
 
 impl Direct for MultiWeightSkin {
-    type Posed = Vec<Affine>;
-    type Lanes = OneByOne;
+    type Posed = PosedPalette;
+    type Lanes = NumberLanes<12>;
 
     const LINEAR_IN_FIELDS: bool = true;
 
     /// False: weights of translations need not sum to one.
     const FOLLOWS_SHIFTS: bool = false;
 
-    fn pose(&self, palette: &[Affine], posed: &mut Vec<Affine>) -> Result<(), DeformError> {
-        palette.clone_into(posed);
+    fn pose(&self, palette: &[Affine], posed: &mut PosedPalette) -> Result<(), DeformError> {
+        posed.refill(palette);
         Ok(())
     }
 
@@ -279,8 +431,13 @@ impl Direct for MultiWeightSkin {
         }
     }
 
-    fn lanes(&self) -> Option<&OneByOne> {
-        None
+    fn lanes(&self) -> Option<&NumberLanes<12>> {
+        self.lanes.as_ref()
+    }
+
+    fn bytes(&self, packing: &Packing) -> usize {
+        let numbers = self.lanes.as_ref();
+        numbers.map_or(0, |numbers| numbers.bytes(packing))
     }
 
     fn keys(&self, vertex: usize, keys: &mut Vec<FieldKey>) {
@@ -294,11 +451,11 @@ impl Direct for MultiWeightSkin {
         }));
     }
 
-    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &Vec<Affine>) -> Affine {
+    fn frame(&self, vertex: usize, fields: Fields<'_>, posed: &PosedPalette) -> Affine {
         let joints = self.weights.joints.row(vertex);
         let mut frame = Affine::ZERO;
         for (&joint, weights) in joints.iter().zip(fields.extras.chunks_exact(12)) {
-            let map = &posed[usize::from(joint)];
+            let map = &posed.maps[usize::from(joint)];
             let rows = frame.rows.iter_mut().zip(&map.rows);
             for ((row, of_joint), weights) in rows.zip(weights.chunks_exact(4)) {
                 *row += *of_joint * Vec4::from_slice(weights);

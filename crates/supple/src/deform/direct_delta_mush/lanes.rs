@@ -1,16 +1,19 @@
-//! Direct delta mush variants that gather matrices, eight vertices at a time.
+//! Direct delta mush, eight vertices at a time.
 //!
-//! `Σ M_j Ω_ij` takes fifty multiply-adds per joint of a vertex, and the nearest rotation is a
+//! The variants that blend rotations are in `blended.rs`. For those that gather matrices, `Σ M_j
+//! Ω_ij` takes fifty multiply-adds per joint of a vertex, and the nearest rotation is a
 //! chain of dependent operations. So vertices are processed side by side in lanes
 //! (`deform/lanes/`): a group iterates over the joints of all of its vertices, with one matrix for
 //! all lanes. A lane that does not have a joint holds zeros for it.
 
-use super::{MushSkin, PosedJoints, Variant};
+use super::{PosedJoints, Variant};
 use crate::deform::lanes::{
-    ALL, FrameLanes, Group, GroupSlots, LANES, Lane, Packing, loaded, stored,
+    ALL, FrameLanes, Group, GroupSlots, LANES, Lane, MOST_INFLUENCES, NeighbourPairs, Packing,
+    loaded, stored,
 };
 use crate::deform::rigid_motion::MotionLanes;
 use crate::polar::{self, RotationLanes, narrowed, widened};
+use crate::surface::StoredUnits;
 use crate::transform::Affine;
 use crate::weights::Weights;
 use fearless_simd::{Simd, SimdBase, SimdFloat, f32x8, f32x16, f64x8};
@@ -21,54 +24,115 @@ use std::sync::Arc;
 /// Patches of all vertices, in the order of the packing.
 #[derive(Clone, Debug)]
 pub(in crate::deform) struct LanePatches<V> {
-    packing: Arc<Packing>,
-    /// Lever and moments of each slot of the packing.
-    omegas: Vec<[Lane; 9]>,
+    pub(super) packing: Arc<Packing>,
+    /// The numbers of each slot of the packing, as many as the variant has per joint.
+    pub(super) parts: Vec<Lane>,
     /// The middle of the patch of each vertex, and its size: levers and moments are relative to
     /// this size, so that the gathered matrix has a norm of about one.
-    places: Vec<[Lane; 4]>,
+    pub(super) places: Vec<[Lane; 4]>,
+    /// The vectors from the middle to the vertex, if the variant has them.
+    pub(super) deltas: Vec<[Lane; 3]>,
+    /// `P / det P` with the covariance `P` of each patch, if rotations are computed from it: the
+    /// entries xx, xy, xz, yy, yz, zz.
+    covariances: Vec<[[f64; LANES]; 6]>,
+    /// The vertices that are processed one by one, as bits.
+    pub(super) one_by_one: Vec<u8>,
+    /// The joints whose quaternions are blended.
+    pub(super) neighbours: NeighbourPairs,
     variant: PhantomData<V>,
 }
 
-/// The conversion of the gathered matrix to a rotation.
+/// What rotations are computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::deform) enum Rotations {
-    /// The nearest rotation (v0).
+    /// The nearest rotation to the gathered matrix (v0).
     Nearest,
-    /// By cofactors and the covariance (v1).
+    /// Cofactors of the gathered matrix and the covariance (v1).
     Cofactors,
+    /// Blended quaternions, about a gathered middle (v2).
+    Quaternions,
+    /// Blended matrices, about a gathered middle (v3).
+    Matrices,
+    /// Blended quaternions, about a linearly blended middle (v4).
+    Centers,
+}
+
+impl Rotations {
+    pub(super) const fn blends_quaternions(self) -> bool {
+        matches!(self, Rotations::Quaternions | Rotations::Centers)
+    }
+
+    /// True if rotations are computed from gathered moments.
+    pub(super) const fn gathers(self) -> bool {
+        matches!(self, Rotations::Nearest | Rotations::Cofactors)
+    }
 }
 
 impl<V: Variant> LanePatches<V> {
-    /// Packs the patches of a skin whose parts are matrices.
-    pub(super) fn pack(skin: &MushSkin<V>, weights: &Weights) -> LanePatches<V> {
-        let packing = Arc::new(Packing::of(weights.clone()));
+    /// Packs the numbers of all vertices.
+    pub(super) fn pack<'a>(
+        weights: &Weights,
+        units: StoredUnits,
+        numbers: impl Fn(usize) -> &'a [f32],
+    ) -> LanePatches<V> {
+        let gathers = V::ROTATIONS.gathers();
+        let packing = Arc::new(match gathers {
+            true => Packing::of(weights.clone()),
+            false => Packing::with_common_sets(weights.clone()),
+        });
+        let blends = V::ROTATIONS.blends_quaternions();
         let mut patches = LanePatches {
             packing: packing.clone(),
-            omegas: Vec::new(),
+            parts: Vec::new(),
             places: Vec::new(),
+            deltas: Vec::new(),
+            covariances: Vec::new(),
+            one_by_one: Vec::new(),
+            neighbours: match blends {
+                true => NeighbourPairs::of_joints(weights),
+                false => NeighbourPairs::default(),
+            },
             variant: PhantomData,
         };
-        let unit = skin.units.extent();
+        let goes_alone = |vertex: usize| blends && weights.row(vertex).0.len() > MOST_INFLUENCES;
+        let own = |vertex: usize| numbers(vertex).split_at(V::PER_VERTEX);
+        let size = |vertex: usize| match gathers {
+            true => patch_size(own(vertex).1.as_chunks::<9>().0),
+            false => 1.0,
+        };
         for group in packing.all_groups() {
-            let own = |vertex: usize| skin.numbers_of(vertex).split_at(V::PER_VERTEX);
-            let size = |vertex: usize| patch_size(own(vertex).1.as_chunks::<9>().0);
+            patches.one_by_one.push(group.bits(goes_alone));
             patches.places.push(group.lanes(|vertex| {
                 let center = own(vertex).0;
-                let center = skin.units.restore([center[0], center[1], center[2]]);
-                center.extend(unit * size(vertex)).to_array()
+                let center = units.restore([center[0], center[1], center[2]]);
+                center.extend(units.extent() * size(vertex)).to_array()
             }));
-            for &joint in group.joints().unwrap_or_default() {
-                patches.omegas.push(group.lanes(|vertex| {
-                    let mut parts = own(vertex).1.as_chunks::<9>().0.iter();
-                    let joints = packing.weights().row(vertex).0;
-                    let place = joints.iter().position(|&other| other == joint);
-                    let part = place.and_then(|place| parts.nth(place));
-                    part.map_or([0.0; 9], |part| measured(part, size(vertex)))
-                }));
+            if V::PER_VERTEX > 3 {
+                let delta = |vertex: usize| std::array::from_fn(|axis| own(vertex).0[3 + axis]);
+                patches.deltas.push(group.lanes(delta));
             }
+            let part = |vertex: usize, joint: u16| {
+                let joints = packing.weights().row(vertex).0;
+                let place = joints.iter().position(|&other| other == joint);
+                let mut parts = own(vertex).1.chunks_exact(V::PER_JOINT);
+                lane_numbers(place.and_then(|place| parts.nth(place)), size(vertex))
+            };
+            patches.push_parts(&group, part);
         }
         patches
+    }
+
+    /// Adds the numbers of the slots of a group; `part` has those of a vertex and a joint.
+    fn push_parts(&mut self, group: &Group<'_>, part: impl Fn(usize, u16) -> [f32; 9]) {
+        let mut covariance = [[0.0; LANES]; 6];
+        for &joint in group.joints().unwrap_or_default() {
+            let numbers = group.lanes(|vertex| part(vertex, joint));
+            self.parts.extend(&numbers[..V::PER_JOINT]);
+            add_moments(&numbers, &mut covariance);
+        }
+        if V::ROTATIONS == Rotations::Cofactors {
+            self.covariances.push(per_determinant(covariance));
+        }
     }
 
     /// Nearest rotations for two groups whose vertices share a set of joints.
@@ -102,11 +166,19 @@ impl<V: Variant> LanePatches<V> {
     ) -> FrameLanes<S> {
         let patches = self.patches(simd, group, matrices, about);
         let wide = patches.gather_wide(simd);
-        let rotation = loaded(simd, &by_cofactors(simd, &wide));
+        let covariance = &self.covariances[group.index];
+        let rotation = loaded(simd, &by_cofactors(simd, &wide, covariance));
         FrameLanes {
             rigid: false,
             ..FrameLanes::turned_about(&rotation, &patches.center, &wide.middle)
         }
+    }
+
+    /// The numbers of the slots of a group.
+    #[inline(always)]
+    pub(super) fn parts_of(&self, group: &Group<'_>) -> &[Lane] {
+        let slots = group.slot_range();
+        &self.parts[slots.start * V::PER_JOINT..slots.end * V::PER_JOINT]
     }
 
     #[inline(always)]
@@ -121,7 +193,7 @@ impl<V: Variant> LanePatches<V> {
         Patches {
             joints: group.joints().unwrap_or_default(),
             slots: group.slots(),
-            omegas: &self.omegas[group.slot_range()],
+            omegas: self.parts_of(group).as_chunks::<9>().0,
             center: [x, y, z],
             unit,
             matrices,
@@ -131,7 +203,7 @@ impl<V: Variant> LanePatches<V> {
 }
 
 impl<V: Variant> MotionLanes<PosedJoints> for LanePatches<V> {
-    const IN_PAIRS: bool = matches!(V::IN_LANES, Some(Rotations::Nearest));
+    const IN_PAIRS: bool = matches!(V::ROTATIONS, Rotations::Nearest);
 
     fn packing(&self) -> &Arc<Packing> {
         &self.packing
@@ -139,8 +211,9 @@ impl<V: Variant> MotionLanes<PosedJoints> for LanePatches<V> {
 
     #[inline(always)]
     fn goes_together(&self, group: &Group<'_>, stretched: bool, posed: &PosedJoints) -> bool {
-        let gathers = posed.about.is_some() && group.joints().is_some();
-        !stretched && (posed.common.is_some() || gathers)
+        let finite = posed.about.is_some() && group.joints().is_some();
+        let stretched = stretched && V::ROTATIONS.gathers();
+        !stretched && (posed.common.is_some() || finite)
     }
 
     #[inline(always)]
@@ -148,11 +221,14 @@ impl<V: Variant> MotionLanes<PosedJoints> for LanePatches<V> {
         &self,
         simd: S,
         group: &Group<'_>,
-        _stretch: Option<&FrameLanes<S>>,
+        stretch: Option<&FrameLanes<S>>,
         posed: &PosedJoints,
     ) -> FrameLanes<S> {
         match (posed.common, &posed.about) {
-            (None, Some(about)) => self.by_cofactors(simd, group, &posed.matrices, about),
+            (None, Some(about)) if V::ROTATIONS.gathers() => {
+                self.by_cofactors(simd, group, &posed.matrices, about)
+            }
+            (None, Some(_)) => self.blended(simd, group, stretch, posed),
             (common, _) => FrameLanes::splat(simd, &common.unwrap_or(Affine::IDENTITY)),
         }
     }
@@ -171,8 +247,45 @@ impl<V: Variant> MotionLanes<PosedJoints> for LanePatches<V> {
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&self.omegas[..]) + size_of_val(&self.places[..])
+        size_of_val(&self.parts[..])
+            + size_of_val(&self.places[..])
+            + size_of_val(&self.deltas[..])
+            + size_of_val(&self.covariances[..])
+            + size_of_val(&self.one_by_one[..])
     }
+}
+
+/// The numbers of a joint of a vertex in lanes: lever and moments are measured in a size. Zeros if
+/// the vertex does not have the joint.
+fn lane_numbers(part: Option<&[f32]>, size: f32) -> [f32; 9] {
+    let mut numbers = [0.0; 9];
+    if let Some(part) = part {
+        numbers[..part.len()].copy_from_slice(part);
+    }
+    measured(&numbers, size)
+}
+
+/// Adds the moments of a joint's part, in double precision.
+fn add_moments(part: &[Lane; 9], covariance: &mut [[f64; LANES]; 6]) {
+    for (sums, moments) in covariance.iter_mut().zip(&part[3..]) {
+        for (sum, moment) in sums.iter_mut().zip(moments) {
+            *sum += f64::from(*moment);
+        }
+    }
+}
+
+/// `P / det P`; not finite for a patch without extent.
+fn per_determinant(covariance: [[f64; LANES]; 6]) -> [[f64; LANES]; 6] {
+    let mut lanes = covariance;
+    for lane in 0..LANES {
+        let [xx, xy, xz, yy, yz, zz] = covariance.map(|entry| entry[lane]);
+        let determinant =
+            xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+        for entry in &mut lanes {
+            entry[lane] /= determinant;
+        }
+    }
+    lanes
 }
 
 /// The size of a patch in the unit of its parts: relative to this size, its moments are a matrix of
@@ -288,7 +401,7 @@ impl<S: Simd> Patches<'_, S> {
         (matrix, middle)
     }
 
-    /// [`Patches::gather`] and the covariance, in double precision.
+    /// [`Patches::gather`] in double precision.
     #[inline(always)]
     fn gather_wide(&self, simd: S) -> Wide<S> {
         let &Patches {
@@ -309,7 +422,6 @@ impl<S: Simd> Patches<'_, S> {
         let base = [widened(simd, x), widened(simd, y), widened(simd, z)];
         let mut wide = Wide {
             matrix: [zero; 9],
-            covariance: [zero; 6],
             middle: self.center,
         };
         let mut middle = [zero; 3];
@@ -321,10 +433,6 @@ impl<S: Simd> Patches<'_, S> {
                 *number = widened(simd, single);
             }
             let [lx, ly, lz, xx, xy, xz, yy, yz, zz] = numbers;
-            let covariance = [xx, xy, xz, yy, yz, zz];
-            for (sum, moment) in wide.covariance.iter_mut().zip(covariance) {
-                *sum += moment;
-            }
             for axis in 0..3 {
                 let row = rows[axis];
                 let [x, y, z, w] = [splat(row.x), splat(row.y), splat(row.z), splat(row.w)];
@@ -399,22 +507,22 @@ fn nearest_in_double<S: Simd>(
     lanes
 }
 
-/// `Q` row by row and the covariance, in double precision: rounding errors in both cancel out in
-/// the quotient.
+/// `Q` row by row, in double precision as the covariance: rounding errors in both cancel out in the
+/// quotient.
 struct Wide<S: Simd> {
     matrix: [f64x8<S>; 9],
-    covariance: [f64x8<S>; 6],
     /// `q`.
     middle: [f32x8<S>; 3],
 }
 
 /// `cof(Q)·P / det P` of all lanes.
 #[inline(always)]
-fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>) -> [Lane; 9] {
-    let [xx, xy, xz, yy, yz, zz] = wide.covariance;
-    let determinant =
-        xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
-    let factor = f64x8::splat(simd, 1.0) / determinant;
+fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>, covariance: &[[f64; LANES]; 6]) -> [Lane; 9] {
+    let mut entries = [f64x8::splat(simd, 0.0); 6];
+    for (entry, lanes) in entries.iter_mut().zip(covariance) {
+        *entry = f64x8::from_slice(simd, lanes);
+    }
+    let [xx, xy, xz, yy, yz, zz] = entries;
     let cofactors = polar::cofactor_lanes(&wide.matrix);
     let mut lanes = [[0.0; LANES]; 9];
     for row in 0..3 {
@@ -429,7 +537,7 @@ fn by_cofactors<S: Simd>(simd: S, wide: &Wide<S>) -> [Lane; 9] {
             a * xz + b * yz + c * zz,
         ];
         for (column, lane) in columns.iter().zip(&mut lanes[3 * row..]) {
-            narrowed(simd, *column * factor).store_slice(lane);
+            narrowed(simd, *column).store_slice(lane);
         }
     }
     // A patch without extent has no inverse covariance.

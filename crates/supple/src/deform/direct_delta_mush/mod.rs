@@ -23,11 +23,13 @@
 //!
 //! Under scale and shear (two phases) the patch is stretched like its vertex.
 
+mod blended;
 mod lanes;
 mod whitening;
 
 use super::antipodality::{Antipodality, Signs};
 use super::direct::{FieldKey, Fields, OutsideValue};
+use super::lanes::FarPairs;
 use super::rigid_motion::{BlendsMotions, MotionStreams, RigidMotions};
 use super::streams::{Kernel, PoseStream, StreamLayout, VertexStream};
 use crate::mush::{Mush, MushError, MushOptions, PatchPart};
@@ -37,9 +39,10 @@ use crate::surface::{StoredUnits, Units};
 use crate::transform::{Affine, linear_blend};
 use crate::weights::Weights;
 use glam::{DMat3, DVec3, Mat3, Mat4, Quat, Vec3, Vec4};
-pub(super) use lanes::Rotations;
-use lanes::{LanePatches, measured, patch_size};
+pub(super) use lanes::{LanePatches, Rotations};
+use lanes::{measured, patch_size};
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 use whitening::Whitening;
 
@@ -130,9 +133,8 @@ pub(super) trait Variant: Debug + Send + Sync + 'static {
     /// Numbers per joint of a vertex, in addition to `ω`.
     const PER_JOINT: usize;
 
-    /// For a variant that gathers matrices, so that vertices can be processed in lanes: how
-    /// matrices are converted to rotations.
-    const IN_LANES: Option<Rotations> = None;
+    /// How lanes compute rotations.
+    const ROTATIONS: Rotations;
 
     /// The kernel for GPUs.
     const KERNEL: Kernel;
@@ -196,10 +198,12 @@ pub(super) struct MushSkin<V> {
     weights: Weights,
     units: StoredUnits,
     signs: Signs,
+    /// The signs that lanes use (`deform/lanes/far_pairs.rs`).
+    lane_signs: Signs,
     /// The joint that holds most of the surface.
     main_joint: usize,
-    /// The same numbers in lanes, if the variant supports lanes.
-    lanes: Option<LanePatches<V>>,
+    /// The same numbers in lanes.
+    lanes: LanePatches<V>,
 }
 
 impl<V: Variant> MushSkin<V> {
@@ -234,25 +238,34 @@ impl<V: Variant> MushSkin<V> {
                 V::keep_part(&packed, part, &mut numbers);
             }
         }
-        let mut skin = MushSkin {
-            numbers,
-            weights: mush.weights().clone(),
+        let weights = mush.weights();
+        let of_vertex = |vertex: usize| &numbers[numbers_range::<V>(weights, vertex)];
+        MushSkin {
+            lanes: LanePatches::pack(weights, units, of_vertex),
+            weights: weights.clone(),
             units,
             signs: Signs::bake(rig, Antipodality::PerVertex),
-            main_joint: main_joint(mush.weights(), rig.skeleton().joints().len()),
-            lanes: None,
-        };
-        skin.lanes = V::IN_LANES.map(|_| LanePatches::pack(&skin, mush.weights()));
-        skin
+            lane_signs: Signs::bake(rig, Antipodality::PerJoint),
+            main_joint: main_joint(weights, rig.skeleton().joints().len()),
+            numbers,
+        }
     }
 
     /// The packed numbers of a vertex.
     #[inline]
     fn numbers_of(&self, vertex: usize) -> &[f32] {
-        let joints = self.weights.range(vertex);
-        let start = vertex * V::PER_VERTEX + joints.start * V::PER_JOINT;
-        let end = (vertex + 1) * V::PER_VERTEX + joints.end * V::PER_JOINT;
-        &self.numbers[start..end]
+        &self.numbers[numbers_range::<V>(&self.weights, vertex)]
+    }
+
+    /// Chooses the signs of lanes.
+    fn choose_signs(&self, posed: &mut PosedJoints) {
+        posed.signed.clear();
+        for rotation in &posed.rotations {
+            self.lane_signs.push(&mut posed.signed, *rotation);
+        }
+        let signed = &posed.signed;
+        let dot = |first: usize, second: usize| f64::from(signed[first].dot(signed[second]));
+        posed.far.refill(&self.lanes.neighbours, signed.len(), dot);
     }
 
     fn patch<'a>(
@@ -280,6 +293,14 @@ impl<V: Variant> MushSkin<V> {
     }
 }
 
+/// The range of the packed numbers of a vertex among those of all.
+#[inline]
+fn numbers_range<V: Variant>(weights: &Weights, vertex: usize) -> Range<usize> {
+    let joints = weights.range(vertex);
+    let start = vertex * V::PER_VERTEX + joints.start * V::PER_JOINT;
+    start..(vertex + 1) * V::PER_VERTEX + joints.end * V::PER_JOINT
+}
+
 /// The joint with the largest sum of weights.
 fn main_joint(weights: &Weights, joints: usize) -> usize {
     let mut sums = vec![0.0; joints];
@@ -305,6 +326,10 @@ pub(super) struct PosedJoints {
     about: Option<Affine>,
     /// The frame of every vertex if all joints have the same motion.
     common: Option<Affine>,
+    /// The rotations with the signs that lanes use, and the pairs for which these are not the
+    /// nearest; empty for variants that do not blend quaternions.
+    signed: Vec<Quat>,
+    far: FarPairs,
 }
 
 /// The kind of a vertex's own numbers among its fields.
@@ -340,6 +365,9 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
         let finite = rows.all(|row| row.is_finite());
         posed.about = posed.matrices.get(self.main_joint).copied();
         posed.about = posed.about.filter(|_| finite);
+        if V::ROTATIONS.blends_quaternions() {
+            self.choose_signs(posed);
+        }
     }
 
     #[inline]
@@ -379,8 +407,7 @@ impl<V: Variant> BlendsMotions for MushSkin<V> {
 
     #[inline]
     fn lanes(&self) -> Option<&LanePatches<V>> {
-        // Known at compile time, so the other variants have no code for it.
-        V::IN_LANES.and(self.lanes.as_ref())
+        Some(&self.lanes)
     }
 
     fn streams(&self) -> Option<(StreamLayout, &dyn MotionStreams<PosedJoints>)> {
@@ -593,7 +620,7 @@ pub(super) struct V0;
 impl Variant for V0 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 9;
-    const IN_LANES: Option<Rotations> = Some(Rotations::Nearest);
+    const ROTATIONS: Rotations = Rotations::Nearest;
     const KERNEL: Kernel = Kernel::MushNearest;
 
     fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
@@ -626,7 +653,7 @@ const FLAT: f64 = 1e-4;
 impl Variant for V1 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 9;
-    const IN_LANES: Option<Rotations> = Some(Rotations::Cofactors);
+    const ROTATIONS: Rotations = Rotations::Cofactors;
     const KERNEL: Kernel = Kernel::MushCofactors;
     const MEASURES: usize = 4 + 3;
 
@@ -698,6 +725,7 @@ pub(super) struct V2;
 impl Variant for V2 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 4;
+    const ROTATIONS: Rotations = Rotations::Quaternions;
     const KERNEL: Kernel = Kernel::MushQuaternions;
 
     fn keep_part(_vertex: &PackedVertex<'_>, part: &PatchPart, numbers: &mut Vec<f32>) {
@@ -717,6 +745,7 @@ pub(super) struct V3;
 impl Variant for V3 {
     const PER_VERTEX: usize = 3 + 3;
     const PER_JOINT: usize = 4;
+    const ROTATIONS: Rotations = Rotations::Matrices;
     const KERNEL: Kernel = Kernel::MushMatrices;
 
     fn keep_vertex(vertex: &PackedVertex<'_>, numbers: &mut Vec<f32>) {
@@ -767,6 +796,7 @@ pub(super) struct V4;
 impl Variant for V4 {
     const PER_VERTEX: usize = 3;
     const PER_JOINT: usize = 1;
+    const ROTATIONS: Rotations = Rotations::Centers;
     const KERNEL: Kernel = Kernel::MushCenters;
     const MEASURES: usize = 0;
 

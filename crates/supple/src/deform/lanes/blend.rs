@@ -4,7 +4,8 @@ use super::frames::loaded;
 use super::packing::{Group, GroupSlots, Packing, lengthened};
 use super::{LANES, Lane};
 use crate::deform::antipodality::{Addend, Antipodality, Signs, TIE, turns_around};
-use fearless_simd::{Simd, SimdBase, SimdFloat, f32x4, f32x8};
+use crate::polar::widened;
+use fearless_simd::{Simd, SimdBase, SimdFloat, f32x4, f32x8, f64x8};
 use glam::Quat;
 
 /// The numbers of a joint in a pose that a method blends.
@@ -159,7 +160,7 @@ fn all_finite(numbers: &[f32]) -> bool {
 
 /// Below this dot product, a pair of quaternions may be in a tie at some vertex, whose order of
 /// influences then decides; above it, no sum of the set is in a tie.
-const CLOSE_TO_TIE: f32 = 2.0 * TIE;
+pub(super) const CLOSE_TO_TIE: f32 = 2.0 * TIE;
 
 /// The ⊕ rule, influence by influence.
 struct RunningSigns {
@@ -221,6 +222,24 @@ pub(in crate::deform) fn blend<S: Simd, const N: usize>(
                     lengthened(simd, slot),
                 );
             }
+        }
+    }
+    sums
+}
+
+/// `Σ w_j record_j` of all lanes in double precision, for groups with a shared set of joints.
+#[inline(always)]
+pub(in crate::deform) fn weighted_sums<S: Simd, const N: usize>(
+    simd: S,
+    group: &Group<'_>,
+    records: &[[f64; N]],
+) -> [f64x8<S>; N] {
+    let mut sums = [f64x8::splat(simd, 0.0); N];
+    let slots = group.slots();
+    for (slot, &joint) in group.joints().unwrap_or_default().iter().enumerate() {
+        let weights = widened(simd, slots.weights(simd, slot));
+        for (sum, number) in sums.iter_mut().zip(&records[usize::from(joint)]) {
+            *sum = weights.mul_add(f64x8::splat(simd, *number), *sum);
         }
     }
     sums

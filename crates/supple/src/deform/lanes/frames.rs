@@ -92,7 +92,7 @@ impl<S: Simd> FrameLanes<S> {
     }
 
     #[inline(always)]
-    fn transform_vectors(&self, vectors: &Vec3Lanes<S>) -> Vec3Lanes<S> {
+    pub(in crate::deform) fn transform_vectors(&self, vectors: &Vec3Lanes<S>) -> Vec3Lanes<S> {
         [
             dot(&self.row(0), vectors),
             dot(&self.row(1), vectors),

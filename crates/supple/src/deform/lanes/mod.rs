@@ -7,8 +7,11 @@
 //!
 //! - `packing.rs` groups vertices and stores their weights in the order of the loop;
 //! - `blend.rs` sums the records of joints, with signs for quaternions;
+//! - `far_pairs.rs` finds the vertices whose joints are about half a turn apart;
 //! - `frames.rs` applies eight affine frames to points and normals;
-//! - `surface.rs` stores the rest surface in lanes.
+//! - `sines.rs` has sines and cosines of eight angles;
+//! - `surface.rs` stores the rest surface in lanes;
+//! - `wide_quaternions.rs` multiplies quaternions in double precision.
 //!
 //! The loop itself is in `vertex_loop/blocks.rs`.
 //!
@@ -16,13 +19,18 @@
 //! whichever vertices are beside it: two vertices of a seam get the same bits.
 
 mod blend;
+mod far_pairs;
 mod frames;
 mod packing;
+mod sines;
 mod surface;
+pub(super) mod wide_quaternions;
 
-pub(super) use blend::{ChosenRecords, blend};
+pub(super) use blend::{ChosenRecords, blend, weighted_sums};
+pub(super) use far_pairs::{FarPairs, MOST_INFLUENCES, NeighbourPairs};
 pub(super) use frames::{FrameLanes, Vec3Lanes, cross, dot, loaded, stored};
 pub(super) use packing::{BLOCK, Group, GroupSlots, Packing};
+pub(super) use sines::{MOST_ANGLE, short_sine_and_versine, sine_and_versine};
 pub(super) use surface::{LaneSurface, RestBlock, RestSurface};
 
 /// The number of vertices in a group. Sixteen, in the wide registers of AVX-512, were not faster:

@@ -19,6 +19,9 @@ const WORTH_SORTING: f64 = 0.85;
 /// the vertex with the most influences; else each uses its own.
 const ALIKE: usize = 3;
 
+/// Eight vertices always share a set of joints, however large.
+const ALWAYS_ALIKE: usize = usize::MAX;
+
 /// All vertices in groups of [`LANES`], with their weights.
 #[derive(Clone, Debug)]
 pub(in crate::deform) struct Packing {
@@ -97,6 +100,25 @@ pub(in crate::deform) struct Group<'a> {
 impl Packing {
     /// For methods that blend data of joints, many vertices at once.
     pub(in crate::deform) fn of(weights: Weights) -> Packing {
+        Packing::with_sets(weights, ALIKE)
+    }
+
+    /// For methods whose arithmetic in lanes exists only for shared sets of joints: every group has
+    /// one. Beside unlike vertices the work is that of up to eight sets, less than one by one.
+    pub(in crate::deform) fn with_common_sets(weights: Weights) -> Packing {
+        Packing::with_sets(weights, ALWAYS_ALIKE)
+    }
+
+    /// For methods with numbers of their own per joint of a vertex, for which weights only name the
+    /// joints: they are not in lanes.
+    pub(in crate::deform) fn of_joints(weights: Weights) -> Packing {
+        Packing {
+            slots: Slots::Full(Vec::new()),
+            ..Packing::with_common_sets(weights)
+        }
+    }
+
+    fn with_sets(weights: Weights, alike: usize) -> Packing {
         let mut packing = Packing {
             vertex_count: weights.vertex_count(),
             rising: rising_places(&weights),
@@ -116,7 +138,7 @@ impl Packing {
                 first_group: packing.locals.len(),
             });
             for locals in packing.ordered_block(first_vertex) {
-                packing.push_group(first_vertex, locals, &mut sets, &mut slots);
+                packing.push_group(first_vertex, locals, alike, &mut sets, &mut slots);
             }
         }
         packing.slots = match in_short_steps(&slots) {
@@ -181,6 +203,7 @@ impl Packing {
         &mut self,
         first_vertex: usize,
         locals: [u16; LANES],
+        alike: usize,
         sets: &mut HashMap<Vec<u16>, u32>,
         slots: &mut Vec<Lane>,
     ) {
@@ -188,7 +211,7 @@ impl Packing {
         let vertices = locals.map(|local| first_vertex + usize::from(local));
         let richest = vertices.map(|vertex| self.weights.row(vertex).0.len());
         let richest = richest.into_iter().max().unwrap_or(0);
-        let alike = joints.len() <= ALIKE * richest;
+        let alike = joints.len() <= alike.saturating_mul(richest);
         if alike {
             let first_slot = slots.len();
             slots.resize(first_slot + joints.len(), [0.0; LANES]);
@@ -367,7 +390,7 @@ impl<'a> Group<'a> {
 
     /// Its vertices, lane by lane.
     #[inline]
-    pub(super) fn vertices(&self) -> impl Iterator<Item = usize> {
+    pub(in crate::deform) fn vertices(&self) -> impl Iterator<Item = usize> {
         (0..LANES).map(|lane| self.vertex(lane))
     }
 
@@ -376,6 +399,14 @@ impl<'a> Group<'a> {
     pub(super) fn row(&self, vertex: usize) -> (&'a [u16], &'a [f32], &'a [u16]) {
         let (joints, weights) = self.packing.weights.row(vertex);
         (joints, weights, self.packing.rising(vertex))
+    }
+
+    /// The vertices of which something is true, as bits.
+    pub(in crate::deform) fn bits(&self, is_true: impl Fn(usize) -> bool) -> u8 {
+        let lanes = self.vertices().enumerate();
+        lanes.fold(0, |bits, (lane, vertex)| {
+            bits | u8::from(is_true(vertex)) << lane
+        })
     }
 
     /// Numbers of vertices, arranged in the lanes of this group.
