@@ -435,7 +435,7 @@ impl Blocks {
     fn block_at(&self, x: f32, y: f32) -> Option<usize> {
         let (column, row) = (x as usize / BLOCK, y as usize / BLOCK);
         let (column, row) = (column.wrapping_sub(self.left), row.wrapping_sub(self.top));
-        (column < self.columns && row < self.rows).then_some(row * self.columns + column)
+        (column < self.columns && row < self.rows).then(|| row * self.columns + column)
     }
 }
 
