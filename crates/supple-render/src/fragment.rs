@@ -3,8 +3,9 @@
 //! Light is computed per fragment rather than per sample: most pixels need one, silhouettes and
 //! creases two or three, however many triangles they hold.
 
-use crate::light::{Receiver, SURFACE_LIFT};
+use crate::light::SURFACE_LIFT;
 use crate::raster::{NEAR, NOTHING, Projected, Samples};
+use crate::receiver::Receiver;
 use crate::scene::Wireframe;
 use crate::stage::{Lens, Stage};
 use glam::{Vec2, Vec3};

@@ -5,7 +5,7 @@
 //! bends. What is left, most of it along outlines and the borders of shadows, is computed point by
 //! point. A cell lies within one band of rows, so that bands stay independent of each other.
 
-use crate::light::{Arriving, Receiver};
+use crate::receiver::{Arriving, Receiver};
 use glam::Vec3;
 
 /// The widths of cells in pixels, the coarsest first; each divides the one before.

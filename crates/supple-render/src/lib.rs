@@ -40,6 +40,7 @@ mod stage;
 mod lattice;
 mod light;
 mod raster;
+mod receiver;
 
 mod fragment;
 mod shade;

@@ -6,6 +6,7 @@
 
 use crate::color::GOLDEN_ANGLE;
 use crate::lattice::Lattice;
+use crate::receiver::{Arriving, Receiver};
 use crate::stage::Stage;
 use glam::{Vec2, Vec3};
 use std::ops::RangeInclusive;
@@ -130,28 +131,6 @@ pub(crate) struct Lamp {
     /// Half the distance to the next lamp, as the tangent of an angle: how far shadows must blur
     /// to join theirs.
     pub spacing: f32,
-}
-
-/// A point that gathers light.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Receiver {
-    pub position: Vec3,
-    /// The normal, of unit length.
-    pub normal: Vec3,
-    /// The distance by which it is lifted off its surface before looking around, in texels of the
-    /// maps.
-    pub lift: f32,
-}
-
-/// Light that arrives at a point.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Arriving {
-    /// From all lamps that see it, weighted by the cosine.
-    pub diffuse: Vec3,
-    /// The diffuse light there would be with nothing in the way.
-    pub unblocked: Vec3,
-    /// The share of the key light that sees it.
-    pub key: f32,
 }
 
 impl PlacedLamps {

@@ -1,7 +1,7 @@
 //! Shading of surfaces: matt clay with a soft sheen.
 
 use crate::fragment::Fragment;
-use crate::light::Arriving;
+use crate::receiver::Arriving;
 use glam::Vec3;
 
 /// The colour of wires.
