@@ -6,6 +6,7 @@ use super::variants::{NOTHING, Placed, Turn, looseness, outer};
 use crate::plain::Posed;
 use crate::plain::algebra::{nearest_rotation, weighted_sum};
 use glam::{DAffine3, DMat3, DVec3};
+use std::collections::BTreeSet;
 
 /// The frames that rotate details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,15 @@ pub fn delta_mush(
     let translations = joints.map(|joint| posed.motion(joint).translation.length());
     let size = translations.chain(blended.iter().map(|place| place.length()));
     let size = size.fold(0.0, f64::max);
+    // Shares of joints are baked for tangent frames, and rounded: those of all joints in the patch.
+    let joints_of_patch = |i: usize| {
+        let members = points.clone().filter(|&k| smoother.at(k, i) != 0.0);
+        let joints = members.flat_map(|k| &surface.rows[k]);
+        joints
+            .map(|&(joint, _)| joint)
+            .collect::<BTreeSet<_>>()
+            .len()
+    };
     let place = |i: usize| {
         let (rotation, amplification) = match frames {
             Frames::Tangent => {
@@ -109,7 +119,7 @@ pub fn delta_mush(
             middle: after[i],
             arm: rest[i].distance(before[i]),
             size: size.max(rest[i].length()),
-            joints: surface.rows[i].len(),
+            joints: joints_of_patch(i),
             turn: amplification.map(Turn::blended),
         }
     };
